@@ -11,9 +11,9 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname } from "node:path";
-import { compileRuntime, emitC, filesBeside, link, MANAGER, type Program } from "./compile.ts";
-import { fetchArm64Musl } from "./foreign-library.ts";
-import { demandPrograms } from "./host-programs.ts";
+import { fetchArm64Musl } from "./arm64-musl.ts";
+import { compileRuntime, emitC, extraFilesOf, link, MANAGER, type Program } from "./compile.ts";
+import { requirePrograms } from "./host-programs.ts";
 import { installLocked } from "./install-locked.ts";
 import { writeNotices } from "./notices.ts";
 import {
@@ -25,33 +25,43 @@ import {
   RUNTIME_PATCH,
   TLS_TRIM,
   TOOLCHAIN,
-} from "./places.ts";
+} from "./paths.ts";
 import { runProgram } from "./run-program.ts";
-import { layOutRuntime } from "./runtime-tree.ts";
+import { copyRuntime } from "./runtime-tree.ts";
 import { VARIANTS, type Variant, type VariantName } from "./variants.ts";
 
 /** Inputs of the runtime's build besides the variant. */
 const RUNTIME_INPUTS = [`${TOOLCHAIN}/package-lock.json`, RUNTIME_PATCH, TLS_TRIM, FLAG_HEADER, COMPILE_STEPS];
 
-export type Built = { readonly file: string; readonly sha256: string; readonly bytes: number; readonly fresh: boolean };
+/** `fresh`: built by this call, not by an earlier one. */
+export type BuiltManager = {
+  readonly file: string;
+  readonly sha256: string;
+  readonly bytes: number;
+  readonly fresh: boolean;
+};
 
-/** @param into output folder; empty for the usual one. @throws BuildError with the remedy */
-export async function buildManager(name: VariantName, into = ""): Promise<Built> {
+/** @param into output folder; empty for build/native. @throws BuildError with the remedy */
+export async function buildManager(name: VariantName, into = ""): Promise<BuiltManager> {
   const variant: Variant = VARIANTS[name];
-  demandPrograms(variant);
+  requirePrograms(variant);
   await installLocked(TOOLCHAIN);
-  if (variant.foreignLibrary !== undefined)
-    await fetchArm64Musl(`${outputFolder(into)}/work/${variant.foreignLibrary}`);
+  if (variant.crossLibc !== undefined) await fetchArm64Musl(`${outputFolder(into)}/work/${variant.crossLibc}`);
   const folder = outputFolder(into);
   const output = `${folder}/${variant.output}`;
-  const wholeKey = await keyOf(variant, [...RUNTIME_INPUTS, LIBC_BINDINGS, ...filesBeside(variant), ...sources()]);
-  const stamp = `${folder}/work/${name}.key`;
-  const fresh = !existsSync(output) || textOf(stamp) !== wholeKey;
+  const buildKey = await hashInputs(variant, [
+    ...RUNTIME_INPUTS,
+    LIBC_BINDINGS,
+    ...extraFilesOf(variant),
+    ...listSources(),
+  ]);
+  const keyFile = `${folder}/work/${name}.key`;
+  const fresh = !existsSync(output) || readIfExists(keyFile) !== buildKey;
   if (fresh) {
-    const tree = await runtimeFor(variant, folder);
-    await compileProgram(variant, tree, MANAGER, output);
-    writeNotices(`${folder}/NOTICES.txt`, tree);
-    writeFileSync(stamp, wholeKey);
+    const runtimeFolder = await buildRuntime(variant, folder);
+    await compileProgram(variant, runtimeFolder, MANAGER, output);
+    writeNotices(`${folder}/NOTICES.txt`, runtimeFolder);
+    writeFileSync(keyFile, buildKey);
   }
   const bytes = readFileSync(output);
   return { file: output, sha256: createHash("sha256").update(bytes).digest("hex"), bytes: bytes.length, fresh };
@@ -64,63 +74,63 @@ export async function buildManager(name: VariantName, into = ""): Promise<Built>
  */
 export async function buildProgram(name: VariantName, program: Program, output: string): Promise<void> {
   const variant: Variant = VARIANTS[name];
-  demandPrograms(variant);
+  requirePrograms(variant);
   await installLocked(TOOLCHAIN);
-  await compileProgram(variant, await runtimeFor(variant, outputFolder("")), program, output);
+  await compileProgram(variant, await buildRuntime(variant, outputFolder("")), program, output);
 }
 
 /**
- * Writes a temporary file and renames it, so that concurrent builds and running processes never see a partial file.
+ * Writes a temporary file and renames it, so that concurrent builds and running processes never read a partial file.
  */
 async function compileProgram(variant: Variant, tree: string, program: Program, output: string): Promise<void> {
-  const draft = mkdtempSync(`${output}-`);
+  const temporaryFolder = mkdtempSync(`${output}-`);
   try {
-    await emitC(`${draft}/program.c`, program);
-    await link(variant, tree, `${draft}/program.c`, `${draft}/program`);
-    renameSync(`${draft}/program`, output);
+    await emitC(`${temporaryFolder}/program.c`, program);
+    await link(variant, tree, `${temporaryFolder}/program.c`, `${temporaryFolder}/program`);
+    renameSync(`${temporaryFolder}/program`, output);
   } finally {
-    rmSync(draft, { recursive: true });
+    rmSync(temporaryFolder, { recursive: true });
   }
 }
 
-async function runtimeFor(variant: Variant, folder: string): Promise<string> {
+async function buildRuntime(variant: Variant, folder: string): Promise<string> {
   // Variants that differ only in the link step share one runtime.
   const { compiler, compile } = variant;
-  const key = await keyOf({ compiler, compile }, RUNTIME_INPUTS);
+  const key = await hashInputs({ compiler, compile }, RUNTIME_INPUTS);
   const tree = `${folder}/work/runtime-${key}`;
   if (existsSync(`${tree}/runtime.a`)) return tree;
   mkdirSync(dirname(tree), { recursive: true });
-  // Renamed when complete, so that an interrupted build leaves no partial runtime.
-  const draft = mkdtempSync(`${tree}-`);
+  // The folder gets its name when it is complete, so that an interrupted build does not leave a partial runtime.
+  const temporaryFolder = mkdtempSync(`${tree}-`);
   try {
-    await compileRuntime(variant, draft, layOutRuntime(draft));
+    await compileRuntime(variant, temporaryFolder, copyRuntime(temporaryFolder));
   } catch (error) {
-    rmSync(draft, { recursive: true });
+    rmSync(temporaryFolder, { recursive: true });
     throw error;
   }
-  // A concurrent build may have finished the same runtime, which another compiler may be reading.
-  if (existsSync(tree)) rmSync(draft, { recursive: true });
-  else renameSync(draft, tree);
+  // Do not replace the runtime of a concurrent build, which a compiler may be reading.
+  if (existsSync(tree)) rmSync(temporaryFolder, { recursive: true });
+  else renameSync(temporaryFolder, tree);
   return tree;
 }
 
-async function keyOf(variant: Pick<Variant, "compiler" | "compile">, files: readonly string[]): Promise<string> {
+async function hashInputs(variant: Pick<Variant, "compiler" | "compile">, files: readonly string[]): Promise<string> {
   const hash = createHash("sha256").update(JSON.stringify(variant));
   hash.update(await runProgram(variant.compiler, ["--version"], ROOT));
   for (const file of files) hash.update(readFileSync(file));
   return hash.digest("hex").slice(0, 16);
 }
 
-/** Source files of the manager, including those shared with the webhook. */
-function sources(): readonly string[] {
-  return ["src/contract", "src/manager"].flatMap((room) =>
-    readdirSync(`${ROOT}/${room}`, { recursive: true, encoding: "utf8" })
+/** Lists the source files of the manager, including those shared with the webhook. */
+function listSources(): readonly string[] {
+  return ["src/contract", "src/manager"].flatMap((folder) =>
+    readdirSync(`${ROOT}/${folder}`, { recursive: true, encoding: "utf8" })
       .filter((name) => name.endsWith(".ts"))
       .sort()
-      .map((name) => `${ROOT}/${room}/${name}`),
+      .map((name) => `${ROOT}/${folder}/${name}`),
   );
 }
 
-function textOf(file: string): string {
+function readIfExists(file: string): string {
   return existsSync(file) ? readFileSync(file, "utf8") : "";
 }

@@ -1,21 +1,21 @@
 /** Compiles TypeScript to C, and C to a binary. */
 import { mkdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { COMPILER, LIBC_BINDINGS, MANAGER_SOURCE, ROOT } from "./places.ts";
+import { COMPILER, LIBC_BINDINGS, MANAGER_SOURCE, ROOT } from "./paths.ts";
 import { runProgram } from "./run-program.ts";
 import { INCLUDES } from "./runtime-tree.ts";
 import type { Variant } from "./variants.ts";
 
 export type Program = {
-  /** Relative to the root. */
+  /** Path relative to the project's root. */
   readonly source: string;
-  /** The compiler refuses bindings that the source does not declare. */
+  /** Whether the source declares C library calls: the compiler rejects bindings that are not declared. */
   readonly bindsLibc: boolean;
 };
 
 export const MANAGER: Program = { source: MANAGER_SOURCE, bindsLibc: true };
 
-/** Compiles a program to one C file; fails on a construct without a native form. */
+/** Compiles a program to one C file; fails on code that scriptc cannot compile statically. */
 export async function emitC(file: string, program: Program): Promise<void> {
   const bindings = program.bindsLibc ? ["--ffi", LIBC_BINDINGS] : [];
   const args = [COMPILER, "build", program.source, "--emit=c", ...bindings, "-o", file];
@@ -23,36 +23,36 @@ export async function emitC(file: string, program: Program): Promise<void> {
 }
 
 /**
- * Compiles the runtime to two archives. TLS has its own, without link-time optimisation, and is therefore contiguous in the
- * binary: only a drain uses it, and the kernel reads whole pages.
+ * Compiles the runtime to two archives. The TLS library has its own archive, without link-time optimisation, so that its code
+ * is contiguous in the binary: the kernel loads whole pages, and only a drain uses TLS.
  */
 export async function compileRuntime(variant: Variant, tree: string, files: readonly string[]): Promise<void> {
   mkdirSync(`${tree}/objects`, { recursive: true });
   const flagsFor = (file: string): readonly string[] =>
     isTls(file) ? [...variant.compile, "-fno-lto"] : variant.compile;
-  const waiting = [...files];
-  const work = async (): Promise<void> => {
-    for (let file = waiting.shift(); file !== undefined; file = waiting.shift())
+  const queue = [...files];
+  const compileQueued = async (): Promise<void> => {
+    for (let file = queue.shift(); file !== undefined; file = queue.shift())
       await runProgram(variant.compiler, [...flagsFor(file), ...includes(), "-c", file, "-o", objectOf(file)], tree);
   };
-  await Promise.all(Array.from({ length: availableParallelism() }, work));
-  // D: deterministic, without times and owners.
-  for (const [archive, part] of [
+  await Promise.all(Array.from({ length: availableParallelism() }, compileQueued));
+  // `D` makes the archive deterministic: without times and owners.
+  for (const [archive, members] of [
     ["runtime.a", files.filter((file) => !isTls(file))],
     ["tls.a", files.filter(isTls)],
   ] as const)
-    await runProgram(variant.archiver, ["rcsD", archive, ...part.map(objectOf)], tree);
+    await runProgram(variant.archiver, ["rcsD", archive, ...members.map(objectOf)], tree);
 }
 
 export async function link(variant: Variant, tree: string, program: string, output: string): Promise<void> {
-  const beside = filesBeside(variant).filter((file) => file.endsWith(".c"));
-  const inputs = [...includes(), program, ...beside, "runtime.a", "-lc", "tls.a", "-o", output];
+  const extraSources = extraFilesOf(variant).filter((file) => file.endsWith(".c"));
+  const inputs = [...includes(), program, ...extraSources, "runtime.a", "-lc", "tls.a", "-o", output];
   await runProgram(variant.compiler, [...variant.compile, ...inputs, ...variant.link], tree);
 }
 
-/** @returns additional files to link, including headers */
-export function filesBeside(variant: Variant): readonly string[] {
-  return (variant.beside ?? []).map((file) => `${ROOT}/${file}`);
+/** @returns absolute paths of additional C files to link, and of their headers */
+export function extraFilesOf(variant: Variant): readonly string[] {
+  return (variant.extraFiles ?? []).map((file) => `${ROOT}/${file}`);
 }
 
 const includes = (): readonly string[] => INCLUDES.map((folder) => `-I${folder}`);

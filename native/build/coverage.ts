@@ -1,6 +1,6 @@
-/** Reads the compiler's coverage report. Below 100 % the binary would contain an engine. */
+/** Reads the compiler's coverage report. Below 100 % the binary would contain a JavaScript engine. */
 import { BuildError } from "./build-error.ts";
-import { COMPILER, LIBC_BINDINGS, MANAGER_SOURCE, ROOT } from "./places.ts";
+import { COMPILER, LIBC_BINDINGS, MANAGER_SOURCE, ROOT } from "./paths.ts";
 import { runProgram } from "./run-program.ts";
 
 export type Coverage = { readonly analyzed: number; readonly native: number; readonly report: string };
@@ -12,6 +12,6 @@ export async function measureCoverage(): Promise<Coverage> {
   const analyzed = /statements analyzed\s+(\d+)/.exec(report)?.[1];
   const native = /compile statically\s+(\d+)/.exec(report)?.[1];
   if (analyzed === undefined || native === undefined)
-    throw new BuildError(`the coverage report is not readable:\n${report}`);
+    throw new BuildError(`cannot find the counts of statements in the report of 'scriptc coverage':\n${report}`);
   return { analyzed: Number(analyzed), native: Number(native), report };
 }

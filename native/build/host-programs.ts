@@ -4,17 +4,17 @@ import { delimiter } from "node:path";
 import { BuildError } from "./build-error.ts";
 import type { Variant } from "./variants.ts";
 
-type Needs = Pick<Variant, "needs">;
+type Requirements = Pick<Variant, "requiredPrograms">;
 
-/** Missing programs, each with its Debian package. */
-export function missingPrograms(variant: Needs): readonly string[] {
-  return Object.entries(variant.needs)
+/** Returns the missing programs, each with its Debian package. */
+export function missingPrograms(variant: Requirements): readonly string[] {
+  return Object.entries(variant.requiredPrograms)
     .filter(([program]) => !isOnPath(program))
-    .map(([program, brings]) => `${program} (Debian: apt-get install ${brings})`);
+    .map(([program, debianPackage]) => `${program} (Debian: apt-get install ${debianPackage})`);
 }
 
 /** @throws BuildError that names all missing programs */
-export function demandPrograms(variant: Needs): void {
+export function requirePrograms(variant: Requirements): void {
   const missing = missingPrograms(variant);
   if (missing.length > 0) throw new BuildError(`the host lacks ${missing.join(" and ")}`);
 }

@@ -7,16 +7,16 @@ const EXIT_FAILED = 1;
 const EXIT_USAGE = 64;
 
 const names = Object.keys(VARIANTS).join(", ");
-const asked: { variant: string; into: string } = { variant: shippedVariant(process.arch), into: "" };
+const options: { variant: string; into: string } = { variant: shippedVariant(process.arch), into: "" };
 for (const arg of process.argv.slice(2)) {
   const [, flag, value] = /^--(variant|into)=(.+)$/.exec(arg) ?? [];
-  if (flag === "variant" && value !== undefined && isVariant(value)) asked.variant = value;
-  else if (flag === "into" && value !== undefined) asked.into = value;
-  else refuse(arg);
+  if (flag === "variant" && value !== undefined && isVariant(value)) options.variant = value;
+  else if (flag === "into" && value !== undefined) options.into = value;
+  else exitWithUsage(arg);
 }
 
 try {
-  const built = await buildManager(asked.variant as VariantName, asked.into);
+  const built = await buildManager(options.variant as VariantName, options.into);
   const state = built.fresh ? "built" : "up to date";
   process.stdout.write(`${built.file}: ${state}, ${built.bytes} bytes, sha256 ${built.sha256}\n`);
 } catch (error) {
@@ -29,7 +29,7 @@ function isVariant(name: string): boolean {
   return Object.hasOwn(VARIANTS, name);
 }
 
-function refuse(arg: string): never {
+function exitWithUsage(arg: string): never {
   process.stderr.write(
     `build:native: unknown argument ${arg}; expected --variant=NAME with one of ${names}, or --into=FOLDER\n`,
   );

@@ -2,38 +2,39 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { BuildError } from "./build-error.ts";
 import { LINKED_PARTS, type LinkedPart, MUSL_NOTICE, runtimeVersion } from "./linked-parts.ts";
-import { ROOT } from "./places.ts";
+import { ROOT } from "./paths.ts";
 
-/** @param tree the runtime. @throws BuildError for a missing licence or an outdated version */
+/** @param tree folder of the runtime. @throws BuildError for a missing licence or an outdated version */
 export function writeNotices(file: string, tree: string): void {
   const parts = [
-    { title: "lastcall", text: whole(`${ROOT}/LICENSE`) },
-    { title: `scriptc runtime ${runtimeVersion()}`, text: whole(`${tree}/LICENSE`) },
+    { title: "lastcall", text: readText(`${ROOT}/LICENSE`) },
+    { title: `scriptc runtime ${runtimeVersion()}`, text: readText(`${tree}/LICENSE`) },
     ...LINKED_PARTS.map((part) => ({ title: titleOf(part), text: noticeOf(part, tree) })),
-    { title: "musl", text: whole(MUSL_NOTICE) },
+    { title: "musl", text: readText(MUSL_NOTICE) },
   ];
   writeFileSync(file, parts.map(({ title, text }) => `== ${title} ==\n\n${text.trim()}\n`).join("\n\n"));
 }
 
-function titleOf({ name, version, use }: LinkedPart): string {
-  return `${name} ${version}${use === undefined ? "" : ` (${use})`}`;
+function titleOf({ name, version, usedFor }: LinkedPart): string {
+  return `${name} ${version}${usedFor === undefined ? "" : ` (${usedFor})`}`;
 }
 
-function noticeOf({ name, version, notice, proof }: LinkedPart, tree: string): string {
-  if (!whole(`${tree}/${proof.file}`).includes(proof.text))
+function noticeOf({ name, version, notice, versionProof }: LinkedPart, tree: string): string {
+  if (!readText(`${tree}/${versionProof.file}`).includes(versionProof.text))
     throw new BuildError(
-      `native/build/linked-parts.ts: ${name} ${version}: ${proof.file} has another version; update the table`,
+      `native/build/linked-parts.ts: ${name} ${version}: ${versionProof.file} has another version; update the table`,
     );
-  return notice.isComment === true ? firstComment(`${tree}/${notice.file}`) : whole(`${tree}/${notice.file}`);
+  return notice.isComment === true ? readFirstComment(`${tree}/${notice.file}`) : readText(`${tree}/${notice.file}`);
 }
 
-function whole(file: string): string {
-  if (!existsSync(file)) throw new BuildError(`the licence text ${file} is missing`);
+function readText(file: string): string {
+  if (!existsSync(file))
+    throw new BuildError(`${file}: the licence text is missing; restore the file, or correct its path in native/build`);
   return readFileSync(file, "utf8");
 }
 
-/** Some sources have their licence in the first comment. */
-function firstComment(file: string): string {
-  const text = whole(file);
+/** Reads the first comment, which is the licence in some source files. */
+function readFirstComment(file: string): string {
+  const text = readText(file);
   return text.slice(0, text.indexOf("*/")).replace(/^(\/\*+| \*) ?/gm, "");
 }

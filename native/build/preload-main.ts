@@ -2,23 +2,23 @@
 import { copyFileSync } from "node:fs";
 import { BuildError } from "./build-error.ts";
 import { missingPrograms } from "./host-programs.ts";
-import { outputFolder } from "./places.ts";
+import { outputFolder } from "./paths.ts";
 import { buildPreload, PROCESSOR_NAMES, type ProcessorName, processorOf } from "./preload.ts";
 
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 64;
 
-const [word, ...more] = process.argv.slice(2);
-const into = word === undefined ? "" : /^--into=(.+)$/.exec(word)?.[1];
-if (into === undefined || more.length > 0) {
-  process.stderr.write("build:preload: only --into=FOLDER is known\n");
+const [firstArg, ...otherArgs] = process.argv.slice(2);
+const into = firstArg === undefined ? "" : /^--into=(.+)$/.exec(firstArg)?.[1];
+if (into === undefined || otherArgs.length > 0) {
+  process.stderr.write("build:preload: unknown arguments; expected only --into=FOLDER\n");
   process.exit(EXIT_USAGE);
 }
 
 try {
   for (const name of PROCESSOR_NAMES) {
     const missing = missingPrograms(processorOf(name));
-    // Without the cross compiler the host's own library is still built.
+    // A missing cross compiler does not prevent the build for the host's own processor.
     if (missing.length > 0) process.stdout.write(`${name}: not built, the host lacks ${missing.join(" and ")}\n`);
     else await build(name, outputFolder(into));
   }
@@ -30,7 +30,7 @@ try {
 
 async function build(name: ProcessorName, folder: string): Promise<void> {
   const built = await buildPreload(name, `${folder}/lastcall-preload-${name}.so`);
-  // The Dockerfile copies the library of the build host's processor.
+  // The Dockerfile copies the library for the build host's processor.
   if (name === process.arch) copyFileSync(built.file, `${folder}/lastcall-preload.so`);
   process.stdout.write(`${built.file}: ${built.bytes} bytes, sha256 ${built.sha256}, needs no other library\n`);
 }

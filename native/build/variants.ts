@@ -1,23 +1,23 @@
-/** Defines the variants of the binary, with all compiler flags. */
+/** Defines the variants of the native manager, with all compiler flags. */
 
 export type Variant = {
   /** File name in the output folder. */
   readonly output: string;
   readonly compiler: string;
-  /** The compiler's own `ar`, which reads objects of link-time optimisation. */
+  /** The compiler's own `ar`, which can read objects for link-time optimisation. */
   readonly archiver: string;
   readonly compile: readonly string[];
   readonly link: readonly string[];
   /** Programs and their Debian packages. */
-  readonly needs: Readonly<Record<string, string>>;
-  /** Additional C files to link, and their headers; relative to the root. */
-  readonly beside?: readonly string[];
-  /** Folder for a C library of another processor, which is downloaded first. */
-  readonly foreignLibrary?: "arm64-musl";
+  readonly requiredPrograms: Readonly<Record<string, string>>;
+  /** Additional C files to link, and their headers; relative to the project's root. */
+  readonly extraFiles?: readonly string[];
+  /** Folder for another processor's C library, which the build downloads first. */
+  readonly crossLibc?: "arm64-musl";
 };
 
-/** Required by the generated C and the runtime. */
-const DIALECT = [
+/** Flags that the generated C and the runtime require. */
+const REQUIRED_FLAGS = [
   ...["-std=c11", "-D_GNU_SOURCE", "-pthread", "-fno-math-errno", "-fno-strict-aliasing", "-w"],
   '-DMBEDTLS_USER_CONFIG_FILE="mbedtls-trim.h"',
 ];
@@ -33,34 +33,42 @@ const SMALL = [
   "-fno-unwind-tables",
 ];
 
-/** Optimises across files at link time, which saves 3 % of the size. One job, because several need `make`. */
+/** Optimises across files at link time, which saves 3 % of the size. One job, because several jobs need `make`. */
 const LINK_TIME = ["-flto=1"];
 
-/** Keeps the program's variables in the order of the source; another order dirties ten more pages of memory. */
-const IN_ORDER = "-fno-toplevel-reorder";
+/** Keeps variables in the order of the source; in another order, writes touch ten more pages of memory. */
+const KEEP_VARIABLE_ORDER = "-fno-toplevel-reorder";
 
 /** Aborts on a stack buffer overflow, for 1 % of the size, and makes position-independent code. */
 const HARDENED = ["-fstack-protector-strong", "-fPIE"];
 
-/** musl for arm64 from foreign-library.ts, relative to the runtime. */
+/** musl for arm64 from arm64-musl.ts, relative to the runtime. */
 const ARM64_MUSL = "../arm64-musl/usr";
 const ARM64_LIBRARIES = `${ARM64_MUSL}/lib/aarch64-linux-musl`;
 
-const STATIC = [IN_ORDER, "-static", "-s", "-Wl,--gc-sections", "-Wl,--build-id=none", "-Wl,-z,relro,-z,now", "-lm"];
+const STATIC = [
+  KEEP_VARIABLE_ORDER,
+  "-static",
+  "-s",
+  "-Wl,--gc-sections",
+  "-Wl,--build-id=none",
+  "-Wl,-z,relro,-z,now",
+  "-lm",
+];
 
-/** Position-independent: musl's start file relocates the program, without a loader. */
+/** Makes the program position-independent: musl's start file relocates it, without a dynamic loader. */
 const POSITION_INDEPENDENT = ["-Wl,-pie", "-Wl,--no-dynamic-linker", "-Wl,-z,text"];
 
 /**
  * The shipped variant, on a host of the same processor.
  *
- * @param libraries Debian's folder of musl's start files; musl-gcc would use those without self-relocation
+ * @param libraries Debian's folder of musl's start files; musl-gcc would link start files that do not relocate the program
  */
-const shipped = (libraries: string, compile: readonly string[]) => ({
+const shippedFlags = (libraries: string, compile: readonly string[]) => ({
   output: "lastcall",
   compiler: "musl-gcc",
   archiver: "gcc-ar",
-  compile: [...DIALECT, "-DSCR_MUSL", ...SMALL, ...LINK_TIME, ...HARDENED, ...compile],
+  compile: [...REQUIRED_FLAGS, "-DSCR_MUSL", ...SMALL, ...LINK_TIME, ...HARDENED, ...compile],
   link: [
     "-nostartfiles",
     `${libraries}/rcrt1.o`,
@@ -69,16 +77,16 @@ const shipped = (libraries: string, compile: readonly string[]) => ({
     ...POSITION_INDEPENDENT,
     `${libraries}/crtn.o`,
   ],
-  needs: { "musl-gcc": "musl-tools", "gcc-ar": "gcc" },
+  requiredPrograms: { "musl-gcc": "musl-tools", "gcc-ar": "gcc" },
 });
 
-/** Avoids glibc's helper functions for atomics. */
-const PLAIN_ATOMICS = "-mno-outline-atomics";
+/** Inlines atomic operations, because the helper functions of libgcc need glibc. */
+const INLINE_ATOMICS = "-mno-outline-atomics";
 
-const X64 = shipped("/usr/lib/x86_64-linux-musl", []);
+const X64 = shippedFlags("/usr/lib/x86_64-linux-musl", []);
 
-/** C library calls that read a clock, wait, read ages from the kernel, or start a process. */
-const TIMED = [
+/** C library calls that read a clock, block, read times from the kernel, or start a process. */
+const WRAPPED_CALLS = [
   "clock_gettime",
   "poll",
   "epoll_wait",
@@ -96,8 +104,8 @@ export const VARIANTS = {
   clocked: {
     ...X64,
     output: "lastcall-clocked",
-    link: [...X64.link, ...TIMED.map((call) => `-Wl,--wrap=${call}`)],
-    beside: ["native-ages.c", "native-clock.c", "native-clock.h"].map((name) => `test/clock/${name}`),
+    link: [...X64.link, ...WRAPPED_CALLS.map((call) => `-Wl,--wrap=${call}`)],
+    extraFiles: ["native-ages.c", "native-clock.c", "native-clock.h"].map((name) => `test/clock/${name}`),
   },
   /** With address and undefined-behaviour sanitizers; glibc, because musl has no sanitizer runtime. */
   sanitize: {
@@ -105,7 +113,7 @@ export const VARIANTS = {
     compiler: "gcc",
     archiver: "gcc-ar",
     compile: [
-      ...DIALECT,
+      ...REQUIRED_FLAGS,
       "-DSCR_ASAN_FIBERS",
       "-O1",
       "-g",
@@ -115,17 +123,17 @@ export const VARIANTS = {
       "-DSCR_RC_AUDIT",
     ],
     link: ["-fsanitize=address,undefined", "-lm"],
-    needs: { gcc: "gcc", "gcc-ar": "gcc" },
+    requiredPrograms: { gcc: "gcc", "gcc-ar": "gcc" },
   },
-  /** For images built on an arm64 host, which was never tried; `arm64` cross-compiles the same source. */
-  "arm64-host": shipped("/usr/lib/aarch64-linux-musl", [PLAIN_ATOMICS]),
+  /** For images built on an arm64 host, which is untested; `arm64` cross-compiles the same source. */
+  "arm64-host": shippedFlags("/usr/lib/aarch64-linux-musl", [INLINE_ATOMICS]),
   /** Debian's cross compiler has no musl, so musl's headers and start files are passed explicitly. */
   arm64: {
     output: "lastcall-arm64",
     compiler: "aarch64-linux-gnu-gcc",
     archiver: "aarch64-linux-gnu-gcc-ar",
     compile: [
-      ...DIALECT,
+      ...REQUIRED_FLAGS,
       "-DSCR_MUSL",
       ...SMALL,
       ...LINK_TIME,
@@ -133,7 +141,7 @@ export const VARIANTS = {
       "-nostdinc",
       `-isystem${ARM64_MUSL}/include/aarch64-linux-musl`,
       "-isystem/usr/lib/gcc-cross/aarch64-linux-gnu/12/include",
-      PLAIN_ATOMICS,
+      INLINE_ATOMICS,
     ],
     link: [
       "-nostdlib",
@@ -149,13 +157,13 @@ export const VARIANTS = {
       ...STATIC,
       ...POSITION_INDEPENDENT,
     ],
-    needs: {
+    requiredPrograms: {
       "aarch64-linux-gnu-gcc": "gcc-aarch64-linux-gnu",
       "aarch64-linux-gnu-gcc-ar": "gcc-aarch64-linux-gnu",
       "apt-get": "apt",
       dpkg: "dpkg",
     },
-    foreignLibrary: "arm64-musl",
+    crossLibc: "arm64-musl",
   },
 } as const satisfies Readonly<Record<string, Variant>>;
 

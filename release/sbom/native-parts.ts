@@ -1,6 +1,6 @@
 /** Lists the components of the manager's binary and of its build. */
 import { LINKED_PARTS, RUNTIME_PACKAGE } from "../../native/build/linked-parts.ts";
-import { TOOLCHAIN } from "../../native/build/places.ts";
+import { TOOLCHAIN } from "../../native/build/paths.ts";
 import { type Component, licensesOf, type Parts } from "./cyclonedx.ts";
 import { baseImage, type DockerfileFacts, debianPackage } from "./dockerfile-facts.ts";
 import { lockedPackages, readLock } from "./locked-packages.ts";

@@ -1,14 +1,20 @@
 /** Sends requests to the API server with the credentials of a kubeconfig or the Pod's ServiceAccount. */
-import { Agent as HttpAgent, type IncomingMessage, request as overHttp, type RequestOptions } from "node:http";
-import { Agent, request as overHttps } from "node:https";
+import { Agent as HttpAgent, type IncomingMessage, type RequestOptions, request as requestHttp } from "node:http";
+import { Agent, request as requestHttps } from "node:https";
 import type { KubeConfig } from "@kubernetes/client-node";
-import { ApiRefusal, type ApiResponse, type OpenStream, ResponseTooLarge, type SendRequest } from "./api-request.ts";
+import {
+  type ApiResponse,
+  ApiStatusError,
+  type OpenStream,
+  ResponseTooLarge,
+  type SendRequest,
+} from "./api-request.ts";
 import { retryAfterMs } from "./retry-delay.ts";
 
-/** Where a request sets no limit. */
+/** For requests without `limitBytes`. */
 const RESPONSE_LIMIT_BYTES = 64 * 1024 * 1024;
 
-/** A dead peer is detected after this time and the kernel's TCP keep-alive probes. */
+/** Idle time before the kernel's TCP keep-alive probes, which detect a dead peer. */
 const KEEP_ALIVE_PROBE_MS = 30_000;
 
 /** Below the idle timeout of the API server, so it never closes a connection that is about to be reused. */
@@ -18,11 +24,11 @@ export type ApiClient = { readonly request: SendRequest; readonly stream: OpenSt
 
 export function createApiClient(connection: KubeConfig): ApiClient {
   const server = new URL(connection.getCurrentCluster()?.server ?? "");
-  const pooled = { keepAlive: true, keepAliveMsecs: KEEP_ALIVE_PROBE_MS, timeout: IDLE_LIMIT_MS };
-  const agent = server.protocol === "http:" ? new HttpAgent(pooled) : new Agent(pooled);
+  const agentOptions = { keepAlive: true, keepAliveMsecs: KEEP_ALIVE_PROBE_MS, timeout: IDLE_LIMIT_MS };
+  const agent = server.protocol === "http:" ? new HttpAgent(agentOptions) : new Agent(agentOptions);
   const usesProxy = connection.getCurrentCluster()?.proxyUrl !== undefined;
 
-  /** Rereads token and CA when their files have changed. */
+  /** Reads the token and the CA again when their files have changed. */
   const requestOptions = async (method: string, path: string, body?: string): Promise<RequestOptions> => {
     const options: RequestOptions = {};
     await connection.applyToHTTPSOptions(options);
@@ -30,7 +36,7 @@ export function createApiClient(connection: KubeConfig): ApiClient {
     const prefix = pathname === "/" ? "" : pathname.replace(/\/$/, "");
     return {
       ...options,
-      // The package caches one agent with the CA of its first use. Only a proxy needs that agent.
+      // `@kubernetes/client-node` caches one agent with the CA of its first use. Only a proxy needs that agent.
       agent: usesProxy ? options.agent : agent,
       protocol,
       hostname: hostname.replace(/^\[|\]$/g, ""),
@@ -51,35 +57,35 @@ export function createApiClient(connection: KubeConfig): ApiClient {
   const send = async (method: string, path: string, signal: AbortSignal, body?: string): Promise<IncomingMessage> => {
     const options = await requestOptions(method, path, body);
     return new Promise((resolve, reject) => {
-      const sent = (server.protocol === "http:" ? overHttp : overHttps)({ ...options, signal }, resolve);
-      sent.on("socket", (socket) => socket.setKeepAlive(true, KEEP_ALIVE_PROBE_MS));
-      sent.on("error", reject);
-      sent.end(body);
+      const outgoing = (server.protocol === "http:" ? requestHttp : requestHttps)({ ...options, signal }, resolve);
+      outgoing.on("socket", (socket) => socket.setKeepAlive(true, KEEP_ALIVE_PROBE_MS));
+      outgoing.on("error", reject);
+      outgoing.end(body);
     });
   };
 
   return {
-    request: async ({ method, path, body, limitMs, limitBytes, signal: stop }) => {
-      const limit = AbortSignal.timeout(Math.ceil(limitMs));
-      const signal = stop === undefined ? limit : AbortSignal.any([limit, stop]);
+    request: async ({ method, path, body, limitMs, limitBytes, signal: callerSignal }) => {
+      const timeout = AbortSignal.timeout(Math.ceil(limitMs));
+      const signal = callerSignal === undefined ? timeout : AbortSignal.any([timeout, callerSignal]);
       return rejectOnAbort(
         signal,
-        send(method, path, signal, body).then((answer) => readResponse(answer, limitBytes)),
+        send(method, path, signal, body).then((response) => readResponse(response, limitBytes)),
       );
     },
     stream: async ({ path, limitMs, signal, onOpen, onChunk }) => {
-      const limit = AbortSignal.timeout(Math.ceil(limitMs));
-      const either = AbortSignal.any([limit, signal]);
+      const timeout = AbortSignal.timeout(Math.ceil(limitMs));
+      const anySignal = AbortSignal.any([timeout, signal]);
       try {
-        const answer = await rejectOnAbort(either, send("GET", path, either));
-        if (answer.statusCode !== 200) {
-          answer.destroy();
-          throw new ApiRefusal(answer.statusCode ?? 0, path, retryAfterMs(answer.headers["retry-after"]));
+        const response = await rejectOnAbort(anySignal, send("GET", path, anySignal));
+        if (response.statusCode !== 200) {
+          response.destroy();
+          throw new ApiStatusError(response.statusCode ?? 0, path, retryAfterMs(response.headers["retry-after"]));
         }
         onOpen();
-        for await (const chunk of answer) onChunk(chunk as Buffer);
+        for await (const chunk of response) onChunk(chunk as Buffer);
       } catch (error) {
-        if (!either.aborted) throw error;
+        if (!anySignal.aborted) throw error;
       }
     },
     close: () => agent.destroy(),
@@ -90,26 +96,26 @@ function contentTypeOf(method: string): string {
   return method === "PATCH" ? "application/json-patch+json" : "application/json";
 }
 
-/** Credential plugins may hang, so the limit covers them too. */
+/** Rejects when the signal aborts, even while a credential plugin hangs. */
 export function rejectOnAbort<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(new Error("the API server did not answer in time"));
+    const onAbort = (): void => reject(new Error("the API server did not respond in time"));
     if (signal.aborted) onAbort();
     signal.addEventListener("abort", onAbort, { once: true });
     work.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
   });
 }
 
-/** @throws ResponseTooLarge; the rest of the body is not read */
-export async function readResponse(answer: IncomingMessage, limitBytes = RESPONSE_LIMIT_BYTES): Promise<ApiResponse> {
+/** @throws ResponseTooLarge without reading the remaining body */
+export async function readResponse(response: IncomingMessage, limitBytes = RESPONSE_LIMIT_BYTES): Promise<ApiResponse> {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of answer) {
+  for await (const chunk of response) {
     bytes += (chunk as Buffer).length;
     if (bytes > limitBytes) throw new ResponseTooLarge(limitBytes);
     chunks.push(chunk as Buffer);
   }
-  const read = { status: answer.statusCode ?? 0, text: Buffer.concat(chunks).toString("utf8") };
-  const pauseMs = retryAfterMs(answer.headers["retry-after"]);
-  return pauseMs === 0 ? read : { ...read, retryAfterMs: pauseMs };
+  const result = { status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString("utf8") };
+  const pauseMs = retryAfterMs(response.headers["retry-after"]);
+  return pauseMs === 0 ? result : { ...result, retryAfterMs: pauseMs };
 }

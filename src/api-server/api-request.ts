@@ -5,7 +5,7 @@ export type ApiRequest = {
   readonly path: string;
   readonly body?: string;
   readonly limitMs: number;
-  /** Largest response body that is read; default: the client's own limit. */
+  /** Maximum size of the response body; default: the client's own limit. */
   readonly limitBytes?: number;
   readonly signal?: AbortSignal;
 };
@@ -18,9 +18,9 @@ export type ApiResponse = {
 };
 
 /**
- * Resolves with any complete response, also one with an error status.
+ * Resolves with any complete response, including one with an error status.
  *
- * @throws ResponseTooLarge; Error when no complete response came within `limitMs`
+ * @throws ResponseTooLarge; Error if no complete response was received within `limitMs`
  */
 export type SendRequest = (request: ApiRequest) => Promise<ApiResponse>;
 
@@ -28,7 +28,7 @@ type StreamRequest = {
   readonly path: string;
   readonly limitMs: number;
   readonly signal: AbortSignal;
-  /** Called when the server has answered 200, even if no chunk follows. */
+  /** Called after a response with status 200, even if no chunk follows. */
   readonly onOpen: () => void;
   readonly onChunk: (chunk: Buffer) => void;
 };
@@ -36,7 +36,7 @@ type StreamRequest = {
 /**
  * Resolves when the response has ended, or after the limit.
  *
- * @throws ApiRefusal when the status is not 200; Error when the connection broke or `onChunk` threw
+ * @throws ApiStatusError if the status is not 200; Error if the connection broke or `onChunk` threw
  */
 export type OpenStream = (stream: StreamRequest) => Promise<void>;
 
@@ -47,13 +47,13 @@ export class ResponseTooLarge extends Error {
   }
 }
 
-export class ApiRefusal extends Error {
+export class ApiStatusError extends Error {
   readonly status: number;
-  /** From `Retry-After`; 0 without one. */
+  /** From `Retry-After`; 0 without that header. */
   readonly retryAfterMs: number;
   constructor(status: number, path: string, retryAfterMs = 0) {
-    super(`the API server answered ${status} to ${path.split("?", 1)[0]}`);
-    this.name = "ApiRefusal";
+    super(`the API server responded with ${status} to ${path.split("?", 1)[0]}`);
+    this.name = "ApiStatusError";
     this.status = status;
     this.retryAfterMs = retryAfterMs;
   }

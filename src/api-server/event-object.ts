@@ -1,6 +1,6 @@
 /**
  * Builds core/v1 Events. events.k8s.io/v1 counts repetitions only through later patches; core/v1 takes count and times at
- * creation, so the right to create is enough.
+ * creation, so the permission to create is sufficient.
  *
  * @see https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/event-v1/
  */
@@ -18,8 +18,8 @@ type Occurrence = {
 /** A name has at most 253 characters, including the dot and the suffix. */
 const NAME_LIMIT = 230;
 
-export function toEventObject(note: EventSpec, occurrence: Occurrence): RawObject {
-  const { namespace, owner, type, reason, message } = note;
+export function toEventObject(spec: EventSpec, occurrence: Occurrence): RawObject {
+  const { namespace, owner, type, reason, message } = spec;
   const { apiVersion, ...object } = owner;
   return {
     apiVersion: "v1",
@@ -38,11 +38,11 @@ export function toEventObject(note: EventSpec, occurrence: Occurrence): RawObjec
   };
 }
 
-export function eventPath(note: EventSpec): string {
-  return `/api/v1/namespaces/${encodeURIComponent(note.namespace)}/events`;
+export function eventPath(spec: EventSpec): string {
+  return `/api/v1/namespaces/${encodeURIComponent(spec.namespace)}/events`;
 }
 
-/** `metav1.Time` has no fractions. */
+/** Formats a `metav1.Time`, which has no fractions of a second. */
 function wholeSeconds(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }
@@ -59,10 +59,10 @@ export type EventSpec = {
   readonly message: string;
 };
 
-/** In characters; API servers refuse messages of more than 1024 bytes. */
+/** In characters; API servers reject messages of more than 1024 bytes. */
 export const MESSAGE_LIMIT = 1_000;
 
-/** Whether a reference is well-formed. Nodes are refused: an Event lives in the namespace of its object. */
+/** Whether a reference is valid. Nodes are not: an Event must be in the namespace of its object. */
 export function isOwner({ apiVersion, kind, name, uid }: Owner): boolean {
   return (
     /^[a-z0-9./-]{0,253}$/.test(apiVersion) &&

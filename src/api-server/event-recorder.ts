@@ -2,7 +2,7 @@
 import type { SendRequest } from "./api-request.ts";
 import { type EventSpec, eventPath, toEventObject } from "./event-object.ts";
 import { retryDelayMs } from "./retry-delay.ts";
-import { type BucketSize, keyedBucketsBelow } from "./token-buckets.ts";
+import { type BucketSize, createNestedBuckets } from "./token-buckets.ts";
 
 /** Larger than the overall burst, so the queue fills only when the API server is slow. */
 const QUEUE_LIMIT = 100;
@@ -22,45 +22,50 @@ type EventPorts = {
   readonly instance: string;
   /** The reporting controller, such as `lastcall.dev/webhook`. */
   readonly reporter: string;
-  /** Whether the namespace exists: reports of managers can name any. */
+  /** Whether the namespace exists: a manager's report can contain any name. */
   readonly isKnown: (namespace: string) => boolean;
   readonly count: (result: EventResult) => void;
 };
 
-/** Never throws and never waits. */
-export type RecordEvent = (note: EventSpec) => void;
+/** Queues an Event; never throws and never blocks. */
+export type RecordEvent = (spec: EventSpec) => void;
 
-type Waiting = { readonly note: EventSpec; readonly count: number; readonly firstMs: number; readonly lastMs: number };
+type QueuedEvent = {
+  readonly spec: EventSpec;
+  readonly count: number;
+  readonly firstMs: number;
+  readonly lastMs: number;
+};
 
-/** Each recorder has its own limits, so that one controller's Events do not crowd out another's. */
+/** Each recorder has its own limits, so that one controller's Events do not use up those of another. */
 export function createEventRecorder(ports: EventPorts): RecordEvent {
-  const limits = createEventLimits();
-  const queue: Waiting[] = [];
-  let sending = false;
+  const checkLimits = createEventLimits();
+  const queue: QueuedEvent[] = [];
+  let isSending = false;
   let failures = 0;
   let pausedUntilMs = 0;
 
-  const sendOne = async (waiting: Waiting): Promise<EventResult> => {
-    // While the API server is down, Events are dropped at once: they would be outdated when it is back.
+  const sendOne = async (queued: QueuedEvent): Promise<EventResult> => {
+    // After a failed request, Events are dropped until the pause ends: sent later, they would be outdated.
     if (ports.nowMs() < pausedUntilMs) return "failed";
-    const result = await send(ports, waiting);
-    failures = result === "unanswered" ? failures + 1 : 0;
+    const result = await send(ports, queued);
+    failures = result === "unavailable" ? failures + 1 : 0;
     pausedUntilMs = ports.nowMs() + retryDelayMs(failures, ports.random());
     return result === "sent" ? "sent" : "failed";
   };
 
   const sendAll = async (): Promise<void> => {
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) ports.count(await sendOne(next));
-    sending = false;
+    isSending = false;
   };
 
-  return (note) => {
-    if (!ports.isKnown(note.namespace)) {
+  return (spec) => {
+    if (!ports.isKnown(spec.namespace)) {
       ports.count("unknown_namespace");
       return;
     }
     const nowMs = ports.nowMs();
-    const decision = limits(note, nowMs);
+    const decision = checkLimits(spec, nowMs);
     if (decision.kind !== "send") {
       ports.count(decision.kind);
       return;
@@ -70,36 +75,36 @@ export function createEventRecorder(ports: EventPorts): RecordEvent {
       return;
     }
     const lastMs = ports.wallMs();
-    queue.push({ note, count: decision.count, firstMs: lastMs - (nowMs - decision.firstMs), lastMs });
-    if (sending) return;
-    sending = true;
+    queue.push({ spec, count: decision.count, firstMs: lastMs - (nowMs - decision.firstMs), lastMs });
+    if (isSending) return;
+    isSending = true;
     void sendAll();
   };
 }
 
-/** After `refused` the next Event is sent at once; `unanswered` pauses the recorder. */
-async function send(ports: EventPorts, waiting: Waiting): Promise<"sent" | "refused" | "unanswered"> {
-  const { note, count, firstMs, lastMs } = waiting;
+/** After `refused` the next Event is sent at once; `unavailable` pauses the recorder. */
+async function send(ports: EventPorts, queued: QueuedEvent): Promise<"sent" | "refused" | "unavailable"> {
+  const { spec, count, firstMs, lastMs } = queued;
   const { instance, reporter } = ports;
-  const event = toEventObject(note, { count, firstMs, lastMs, suffix: ports.suffix(), instance, reporter });
+  const event = toEventObject(spec, { count, firstMs, lastMs, suffix: ports.suffix(), instance, reporter });
   try {
     const body = JSON.stringify(event);
-    const answer = await ports.request({ method: "POST", path: eventPath(note), body, limitMs: SEND_LIMIT_MS });
-    if (answer.status >= 500 || answer.status === 429) return "unanswered";
-    return answer.status < 300 ? "sent" : "refused";
+    const response = await ports.request({ method: "POST", path: eventPath(spec), body, limitMs: SEND_LIMIT_MS });
+    if (response.status >= 500 || response.status === 429) return "unavailable";
+    return response.status < 300 ? "sent" : "refused";
   } catch {
-    return "unanswered";
+    return "unavailable";
   }
 }
 
-/** An Event with the same owner and reason is repeated after this time, with the count since. */
+/** An Event with the same owner and reason is sent again after this time, with the number of occurrences since. */
 export const REPEAT_AFTER_MS = 10 * 60_000;
 
-/** Below the overall limit, so one namespace cannot exhaust it. */
+/** Smaller than the overall limit, so that one namespace cannot exhaust it. */
 const PER_NAMESPACE: BucketSize = { capacity: 10, refillMs: 30_000 };
 const OVERALL: BucketSize = { capacity: 50, refillMs: 1_000 };
 
-/** Occurrences and namespaces kept; beyond it the least recently used is dropped. */
+/** Maximum numbers of occurrences and of namespaces in memory; beyond them the least recently used is dropped. */
 const CACHE_LIMIT = 2_000;
 
 type LimitDecision =
@@ -111,28 +116,28 @@ type Occurrences = { readonly firstMs: number; readonly count: number; readonly 
 
 export function createEventLimits(): (note: EventSpec, nowMs: number) => LimitDecision {
   const occurrences = new Map<string, Occurrences>();
-  const takeToken = keyedBucketsBelow(OVERALL, PER_NAMESPACE, CACHE_LIMIT);
+  const takeToken = createNestedBuckets(OVERALL, PER_NAMESPACE, CACHE_LIMIT);
 
   return (note, nowMs) => {
     const key = `${note.namespace} ${note.owner.uid} ${note.reason}`;
-    const before = occurrences.get(key);
-    const isNew = before === undefined;
-    const count = isNew ? 1 : before.count + 1;
-    const firstMs = isNew || before.count === 0 ? nowMs : before.firstMs;
-    if (before?.sentMs !== undefined && nowMs - before.sentMs < REPEAT_AFTER_MS) {
-      remember(occurrences, key, { ...before, firstMs, count });
+    const previous = occurrences.get(key);
+    const isNew = previous === undefined;
+    const count = isNew ? 1 : previous.count + 1;
+    const firstMs = isNew || previous.count === 0 ? nowMs : previous.firstMs;
+    if (previous?.sentMs !== undefined && nowMs - previous.sentMs < REPEAT_AFTER_MS) {
+      putRecent(occurrences, key, { ...previous, firstMs, count });
       return { kind: "repeated" };
     }
     if (!takeToken(note.namespace, nowMs)) {
-      remember(occurrences, key, { firstMs, count, sentMs: undefined });
+      putRecent(occurrences, key, { firstMs, count, sentMs: undefined });
       return { kind: "rate_limited" };
     }
-    remember(occurrences, key, { firstMs: nowMs, count: 0, sentMs: nowMs });
+    putRecent(occurrences, key, { firstMs: nowMs, count: 0, sentMs: nowMs });
     return { kind: "send", count, firstMs };
   };
 }
 
-function remember(map: Map<string, Occurrences>, key: string, value: Occurrences): void {
+function putRecent(map: Map<string, Occurrences>, key: string, value: Occurrences): void {
   map.delete(key);
   map.set(key, value);
   const [oldest] = map.keys();

@@ -1,15 +1,15 @@
-/** Tracks when a cache was last updated by the API server, and whether it is stale. Pure. */
+/** Tracks when the API server last updated a cache, and whether the cache is stale. Pure. */
 
-/** Longest time between two lists. A watch can go silent without an error. */
+/** Longest time between two lists. A watch can stop sending events without an error. */
 export const RELIST_MS = 5 * 60_000;
 
-/** One missed list and its retries. */
+/** Allows for one missed list and its retries. */
 export const STALE_AFTER_MS = RELIST_MS + 60_000;
 
 export type Freshness = {
   /** Monotonic milliseconds of the last list, event, bookmark or accepted watch; `undefined` before the first list. */
   readonly lastResponseMs: number | undefined;
-  /** The last failure since, for the log. */
+  /** The last failure after that response, for the log. */
   readonly failure: string | undefined;
 };
 

@@ -1,23 +1,23 @@
-/** Loads a kubeconfig file or the Pod's ServiceAccount. The package is imported only when a cluster is used. */
+/** Loads a kubeconfig file or the Pod's ServiceAccount. `@kubernetes/client-node` is imported only if a cluster is used. */
 import type { KubeConfig } from "@kubernetes/client-node";
 import { Fault } from "../fault.ts";
 
 export type ConnectionSettings = {
-  /** Empty: the ServiceAccount of the Pod. */
+  /** Empty for the ServiceAccount of the Pod. */
   readonly kubeconfigFile: string;
 };
 
 /**
  * Sends no request.
  *
- * @throws Fault ERR_INPUT_UNREADABLE with the file, or when neither a file nor a Pod is there
+ * @throws Fault ERR_INPUT_UNREADABLE with the file, or if no file is set and the process does not run in a Pod
  */
 export async function loadKubeConfig(settings: ConnectionSettings): Promise<KubeConfig> {
   const { KubeConfig } = await import("./kube-config.ts");
   const connection = new KubeConfig();
   if (settings.kubeconfigFile === "") {
     connection.loadFromCluster();
-    if (!URL.canParse(connection.getCurrentCluster()?.server ?? "") || isUndefinedServer(connection)) {
+    if (!URL.canParse(connection.getCurrentCluster()?.server ?? "") || hasUndefinedHost(connection)) {
       const detail = "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set: not running in a Pod";
       throw new Fault("ERR_INPUT_UNREADABLE", `${detail}; set --kubeconfig FILE`);
     }
@@ -31,14 +31,14 @@ export async function loadKubeConfig(settings: ConnectionSettings): Promise<Kube
   const server = connection.getCurrentCluster()?.server;
   if (server === undefined || !URL.canParse(server)) {
     const context = connection.getCurrentContext();
-    const detail = `its current-context ${context === undefined ? "is missing" : `"${context}"`} leads to no cluster with a URL`;
+    const detail = `current-context ${context === undefined ? "is not set" : `"${context}" has no cluster with a server URL`}; set it with kubectl config use-context`;
     throw new Fault("ERR_INPUT_UNREADABLE", `${settings.kubeconfigFile}: ${detail}`);
   }
   return connection;
 }
 
-/** The package renders a missing variable as the host `undefined`. */
-function isUndefinedServer(connection: KubeConfig): boolean {
+/** `@kubernetes/client-node` writes a missing variable into the URL as the host `undefined`. */
+function hasUndefinedHost(connection: KubeConfig): boolean {
   return /^https?:\/\/undefined:/.test(connection.getCurrentCluster()?.server ?? "");
 }
 

@@ -7,24 +7,24 @@ import type { ApiResponse, SendRequest } from "./api-request.ts";
 
 type PodPort = { readonly namespace: string; readonly pod: string; readonly port: number };
 
-/** Every request opens a connection of its own. */
+/** Every request opens a new connection. */
 export type PodClient = (target: PodPort) => SendRequest;
 
-/** In characters, for errors that the kubelet reports. */
+/** Maximum length, in characters, of an error that the kubelet reports. */
 const ERROR_LIMIT = 300;
 
 export function createPodClient(connection: KubeConfig, request: SendRequest): PodClient {
-  return (target) => (call) => {
-    const limit = AbortSignal.timeout(Math.ceil(call.limitMs));
-    const signal = call.signal === undefined ? limit : AbortSignal.any([limit, call.signal]);
+  return (target) => (apiRequest) => {
+    const timeout = AbortSignal.timeout(Math.ceil(apiRequest.limitMs));
+    const signal = apiRequest.signal === undefined ? timeout : AbortSignal.any([timeout, apiRequest.signal]);
     const send = async (): Promise<ApiResponse> => {
       const forward = await openForward(connection, target, signal).catch(async (cause: unknown) => {
         if (signal.aborted) throw cause;
-        return explainRefusal(cause, target, request, call.limitMs, signal);
+        return requestRejection(cause, target, request, apiRequest.limitMs, signal);
       });
       if ("status" in forward) return forward;
       try {
-        return await readResponse(await sendOn(forward.socket, call, signal));
+        return await readResponse(await sendOverSocket(forward.socket, apiRequest, signal));
       } finally {
         forward.close();
       }
@@ -35,29 +35,30 @@ export function createPodClient(connection: KubeConfig, request: SendRequest): P
 
 type Forward = { readonly socket: Duplex; readonly close: () => void };
 
-/** WebSocket channels of a forwarded port; the first message of each starts with two bytes that repeat the port. */
-const DATA = 0;
-const ERROR = 1;
+/** WebSocket channels of a forwarded port; the first message of each starts with two bytes that contain the port. */
+const DATA_CHANNEL = 0;
+const ERROR_CHANNEL = 1;
 
 async function openForward(connection: KubeConfig, target: PodPort, signal: AbortSignal): Promise<Forward> {
   const { WebSocketHandler } = await import("./web-socket.ts");
-  const opened = new Set<number>();
+  const openedChannels = new Set<number>();
   const onMessage = (channel: number, bytes: Buffer): boolean => {
-    const content = opened.has(channel) ? bytes : bytes.subarray(2);
-    opened.add(channel);
+    const content = openedChannels.has(channel) ? bytes : bytes.subarray(2);
+    openedChannels.add(channel);
     if (content.length === 0) return true;
-    if (channel === DATA) socket.push(content);
-    else if (channel === ERROR) socket.destroy(new Error(content.toString("utf8").slice(0, ERROR_LIMIT)));
+    if (channel === DATA_CHANNEL) socket.push(content);
+    else if (channel === ERROR_CHANNEL) socket.destroy(new Error(content.toString("utf8").slice(0, ERROR_LIMIT)));
     return true;
   };
   const socket = new Duplex({
     // No backpressure: the response is limited in size.
     read: () => undefined,
-    write: (chunk: Buffer, _encoding, done) => webSocket.send(Buffer.concat([Buffer.from([DATA]), chunk]), done),
+    write: (chunk: Buffer, _encoding, done) =>
+      webSocket.send(Buffer.concat([Buffer.from([DATA_CHANNEL]), chunk]), done),
   });
-  // An error without a listener would end the process.
+  // Node ends the process on an `error` event without a listener.
   socket.on("error", () => undefined);
-  const webSocket = await new WebSocketHandler(abortable(connection, signal)).connect(
+  const webSocket = await new WebSocketHandler(withAbortSignal(connection, signal)).connect(
     forwardPath(target),
     null,
     onMessage,
@@ -80,7 +81,7 @@ function forwardPath({ namespace, pod, port }: PodPort): string {
 }
 
 /** `WebSocketHandler` takes no AbortSignal, so the signal is passed through the options of its handshake request. */
-function abortable(connection: KubeConfig, signal: AbortSignal): KubeConfig {
+function withAbortSignal(connection: KubeConfig, signal: AbortSignal): KubeConfig {
   const config: KubeConfig = Object.create(connection);
   config.applyToHTTPSOptions = async (options) => {
     await connection.applyToHTTPSOptions(options);
@@ -94,8 +95,8 @@ function abortable(connection: KubeConfig, signal: AbortSignal): KubeConfig {
   return config;
 }
 
-/** A failed handshake has no body; a plain GET is refused with the same status and a Status object. */
-async function explainRefusal(
+/** Returns the reason for a failed handshake: a plain GET gets the same status, with a Status object as body. */
+async function requestRejection(
   cause: unknown,
   target: PodPort,
   request: SendRequest,
@@ -105,9 +106,9 @@ async function explainRefusal(
   const message = messageOf(cause);
   const status = Number(/Unexpected server response: ([0-9]{3})/.exec(message)?.[1] ?? 0);
   if (status === 0) throw new Error(message);
-  const plain = await request({ method: "GET", path: forwardPath(target), limitMs, signal });
-  if (plain.status !== status) throw new Error(`the API server refused the port-forward with ${status}`);
-  return plain;
+  const plainResponse = await request({ method: "GET", path: forwardPath(target), limitMs, signal });
+  if (plainResponse.status !== status) throw new Error(`the API server rejected the port-forward with ${status}`);
+  return plainResponse;
 }
 
 /** `WebSocketHandler` rejects with an ErrorEvent. */
@@ -116,14 +117,14 @@ function messageOf(cause: unknown): string {
   return typeof message === "string" && message !== "" ? message : String(cause);
 }
 
-function sendOn(
+function sendOverSocket(
   socket: Duplex,
   { method, path }: Parameters<SendRequest>[0],
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const sent = request({ method, path, host: "localhost", signal, createConnection: () => socket }, resolve);
-    sent.on("error", reject);
-    sent.end();
+    const outgoing = request({ method, path, host: "localhost", signal, createConnection: () => socket }, resolve);
+    outgoing.on("error", reject);
+    outgoing.end();
   });
 }

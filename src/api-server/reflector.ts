@@ -1,30 +1,30 @@
 /**
- * Keeps a store in step with the API server: list, watch, relist on a timer. The informer of the client package is not
- * used: it gives up at its first failed list, skips lines it cannot parse, and never relists.
+ * Synchronizes a store with the API server: lists, watches, and lists again on a timer. The informer of
+ * `@kubernetes/client-node` is not used: it stops after a failed list, skips invalid lines, and never lists again.
  */
-import { ApiRefusal, type OpenStream, type SendRequest } from "./api-request.ts";
-import { type Listed, listAll } from "./list-pages.ts";
+import { ApiStatusError, type OpenStream, type SendRequest } from "./api-request.ts";
+import { type ListResult, listAll } from "./list-pages.ts";
 import { retryDelayMs } from "./retry-delay.ts";
 import type { Store } from "./store.ts";
-import { lineSplitter, readWatchEvent, versionOf } from "./watch-event.ts";
+import { createLineSplitter, readWatchEvent, versionOf } from "./watch-event.ts";
 
-export type Reflected<T> = {
+export type ReflectedResource<T> = {
   readonly path: string;
   readonly fieldSelector?: string;
   readonly pageSize: number;
   readonly store: Store<T>;
   readonly relistMs: number;
   /**
-   * Longest duration of one watch; default: until the next list. A short watch detects a lost server early, because the
-   * next one is not accepted.
+   * Longest duration of one watch; default: until the next list. A short watch detects a lost server early, because
+   * the next watch is not accepted.
    */
   readonly watchMs?: number;
   /**
-   * Silence after which everything is listed, read after each watch; default: no limit, because a server sends no bookmark
-   * while no object of the kind changes anywhere.
+   * Time without an event or bookmark after which all objects are listed again; read after each watch. Default: no limit,
+   * because a server sends no bookmark while no object of the kind changes in the cluster.
    */
   readonly silenceMs?: () => number;
-  /** Longest pause after a failure; a longer `Retry-After` still holds. */
+  /** Longest pause after a failure; a longer `Retry-After` still applies. */
   readonly retryLimitMs?: number;
 };
 
@@ -37,76 +37,86 @@ export type ReflectorPorts = {
   readonly random: () => number;
   readonly onListed: () => void;
   readonly onResponse: () => void;
-  readonly onFailed: (why: string) => void;
+  readonly onFailed: (reason: string) => void;
 };
 
-/** A shorter watch without an event counts as failed, or a server that closes at once would be retried without a pause. */
+/** A shorter watch without an event counts as failed; otherwise a server that closes at once would be retried without a pause. */
 const SHORT_WATCH_MS = 5_000;
 
 /** Time by which the server may exceed `timeoutSeconds` before the watch is aborted. */
-const OVERRUN_MS = 5_000;
+const WATCH_OVERRUN_MS = 5_000;
 
-const GONE = 410;
+const STATUS_GONE = 410;
 
 /** `lastEventMs`: time of the last list, event or bookmark. */
-type Place = { version: string; listDueMs: number; lastEventMs: number };
+type WatchPosition = { version: string; listDueMs: number; lastEventMs: number };
 
 export async function runReflector<T>(
-  followed: Reflected<T>,
+  resource: ReflectedResource<T>,
   ports: ReflectorPorts,
   signal: AbortSignal,
 ): Promise<void> {
-  let place: Place | undefined;
+  let position: WatchPosition | undefined;
   let failures = 0;
   while (!signal.aborted) {
-    const end = await listAndWatch(place, followed, { ports, signal });
-    place = end.place;
-    failures = end.lived ? 0 : failures + 1;
-    if (end.failure !== undefined && !signal.aborted) ports.onFailed(end.failure);
+    const result = await listAndWatch(position, resource, { ports, signal });
+    position = result.position;
+    failures = result.hasSucceeded ? 0 : failures + 1;
+    if (result.failure !== undefined && !signal.aborted) ports.onFailed(result.failure);
     if (failures === 0) continue;
-    const pauseMs = Math.min(retryDelayMs(failures, ports.random()), followed.retryLimitMs ?? Number.POSITIVE_INFINITY);
-    await ports.sleep(Math.max(pauseMs, end.retryAfterMs ?? 0), signal);
+    const pauseMs = Math.min(retryDelayMs(failures, ports.random()), resource.retryLimitMs ?? Number.POSITIVE_INFINITY);
+    await ports.sleep(Math.max(pauseMs, result.retryAfterMs ?? 0), signal);
   }
 }
 
-type RoundEnd = {
+type RoundResult = {
   /** `undefined` when a list has to follow. */
-  readonly place: Place | undefined;
-  readonly lived: boolean;
+  readonly position: WatchPosition | undefined;
+  readonly hasSucceeded: boolean;
   readonly failure?: string;
   readonly retryAfterMs?: number;
 };
 
-type Round = { readonly ports: ReflectorPorts; readonly signal: AbortSignal };
+type RoundContext = { readonly ports: ReflectorPorts; readonly signal: AbortSignal };
 
 async function listAndWatch<T>(
-  known: Place | undefined,
-  followed: Reflected<T>,
-  surroundings: Round,
-): Promise<RoundEnd> {
-  let place = known;
+  startPosition: WatchPosition | undefined,
+  resource: ReflectedResource<T>,
+  context: RoundContext,
+): Promise<RoundResult> {
+  let position = startPosition;
   try {
-    if (place === undefined || surroundings.ports.nowMs() >= place.listDueMs)
-      place = await listInto(followed, surroundings);
-    return { place, lived: await watchFrom(place, followed, surroundings) };
+    if (position === undefined || context.ports.nowMs() >= position.listDueMs)
+      position = await listIntoStore(resource, context);
+    return { position, hasSucceeded: await watchFrom(position, resource, context) };
   } catch (error) {
-    if (error instanceof ExpiredWatch || (error instanceof ApiRefusal && error.status === GONE))
-      return { place: undefined, lived: false };
+    if (error instanceof ExpiredWatch || (error instanceof ApiStatusError && error.status === STATUS_GONE))
+      return { position: undefined, hasSucceeded: false };
     const failure = error instanceof Error ? error.message : String(error);
-    const askedPauseMs = error instanceof ApiRefusal ? error.retryAfterMs : 0;
+    const requestedDelayMs = error instanceof ApiStatusError ? error.retryAfterMs : 0;
     return {
-      place: error instanceof BrokenWatch ? undefined : place,
-      lived: false,
+      position: error instanceof BrokenWatch ? undefined : position,
+      hasSucceeded: false,
       failure,
-      retryAfterMs: askedPauseMs,
+      retryAfterMs: requestedDelayMs,
     };
   }
 }
 
-async function listInto<T>(followed: Reflected<T>, { ports, signal }: Round): Promise<Place> {
-  const { path, fieldSelector, pageSize, store, relistMs } = followed;
-  const { keep, newEntries } = store;
-  const listed: Listed<T> = await listAll(ports.request, { path, fieldSelector, pageSize, keep, newEntries, signal });
+async function listIntoStore<T>(
+  resource: ReflectedResource<T>,
+  { ports, signal }: RoundContext,
+): Promise<WatchPosition> {
+  const { path, fieldSelector, pageSize, store, relistMs } = resource;
+  const { reduce, newEntries } = store;
+  const listed: ListResult<T> = await listAll(ports.request, {
+    path,
+    fieldSelector,
+    pageSize,
+    reduce,
+    newEntries,
+    signal,
+  });
   store.replace(listed.objects);
   ports.onListed();
   // Jitter spreads the lists of caches and replicas that started together.
@@ -115,49 +125,54 @@ async function listInto<T>(followed: Reflected<T>, { ports, signal }: Round): Pr
 }
 
 /**
- * Advances `place` with every event. An incomplete line does not advance it, so the next watch repeats that event.
+ * Advances `position` with every event. An incomplete line does not advance it, so the next watch repeats that event.
  *
  * @returns false when the watch was too short to count as a success
  */
-async function watchFrom<T>(place: Place, followed: Reflected<T>, { ports, signal }: Round): Promise<boolean> {
+async function watchFrom<T>(
+  position: WatchPosition,
+  resource: ReflectedResource<T>,
+  { ports, signal }: RoundContext,
+): Promise<boolean> {
   const startMs = ports.nowMs();
-  const { watchMs = Number.POSITIVE_INFINITY } = followed;
-  const leftMs = Math.max(1_000, Math.min(watchMs, place.listDueMs - startMs));
+  const { watchMs = Number.POSITIVE_INFINITY } = resource;
+  const leftMs = Math.max(1_000, Math.min(watchMs, position.listDueMs - startMs));
   const query = new URLSearchParams({
     watch: "true",
     allowWatchBookmarks: "true",
-    resourceVersion: place.version,
+    resourceVersion: position.version,
     timeoutSeconds: String(Math.ceil(leftMs / 1_000)),
-    ...(followed.fieldSelector === undefined ? {} : { fieldSelector: followed.fieldSelector }),
+    ...(resource.fieldSelector === undefined ? {} : { fieldSelector: resource.fieldSelector }),
   });
-  const completeLines = lineSplitter();
+  const splitLines = createLineSplitter();
   let events = 0;
   const onChunk = (chunk: Buffer): void => {
-    for (const line of completeLines(chunk)) {
-      applyLine(line, place, followed.store);
+    for (const line of splitLines(chunk)) {
+      applyLine(line, position, resource.store);
       events += 1;
-      place.lastEventMs = ports.nowMs();
+      position.lastEventMs = ports.nowMs();
       ports.onResponse();
     }
   };
-  const limitMs = leftMs + Math.min(OVERRUN_MS, watchMs / 2);
-  await ports.stream({ path: `${followed.path}?${query}`, limitMs, signal, onOpen: ports.onResponse, onChunk });
+  const limitMs = leftMs + Math.min(WATCH_OVERRUN_MS, watchMs / 2);
+  await ports.stream({ path: `${resource.path}?${query}`, limitMs, signal, onOpen: ports.onResponse, onChunk });
   const endMs = ports.nowMs();
-  if (followed.silenceMs !== undefined && endMs - place.lastEventMs >= followed.silenceMs()) place.listDueMs = endMs;
-  // The server's timer may be slightly ahead.
+  if (resource.silenceMs !== undefined && endMs - position.lastEventMs >= resource.silenceMs())
+    position.listDueMs = endMs;
+  // The server's timer may run slightly faster.
   return events > 0 || endMs - startMs >= Math.min(SHORT_WATCH_MS, 0.9 * watchMs);
 }
 
-function applyLine<T>(line: string, place: Place, store: Store<T>): void {
+function applyLine<T>(line: string, position: WatchPosition, store: Store<T>): void {
   const event = readWatchEvent(line);
   if (event.kind === "expired") throw new ExpiredWatch();
-  if (event.kind === "broken") throw new BrokenWatch(event.why);
+  if (event.kind === "broken") throw new BrokenWatch(event.reason);
   if (event.kind === "put") store.put(event.object);
   if (event.kind === "gone") store.remove(event.object);
-  place.version = versionOf(event.object) ?? place.version;
+  position.version = versionOf(event.object) ?? position.version;
 }
 
 class ExpiredWatch extends Error {}
 
-/** An event may be lost. */
+/** An event may be lost, so a list has to follow. */
 class BrokenWatch extends Error {}

@@ -4,19 +4,19 @@ const FIRST_MS = 500;
 const LONGEST_MS = 30_000;
 
 /**
- * Doubles up to half a minute. Half of it is random, so that replicas do not retry at the same time.
+ * Doubles the delay up to 30 s. Half of the delay is random, so that replicas do not retry at the same time.
  *
- * @param failures in a row; 0 gives no delay
+ * @param failures number of consecutive failures; 0 gives no delay
  * @param random at least 0 and below 1
  * @returns milliseconds
  */
 export function retryDelayMs(failures: number, random: number): number {
   if (failures <= 0) return 0;
-  const whole = Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.min(failures - 1, 16));
-  return Math.round(whole / 2 + (whole / 2) * random);
+  const fullDelayMs = Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.min(failures - 1, 16));
+  return Math.round(fullDelayMs / 2 + (fullDelayMs / 2) * random);
 }
 
-/** A longer `Retry-After` is cut to this. */
+/** Limit for `Retry-After`. */
 const LONGEST_RETRY_AFTER_MS = 60_000;
 
 /**

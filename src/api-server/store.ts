@@ -1,10 +1,10 @@
 /** Caches a reduced form of each object of one kind, by namespace and name. */
 import { objectAt, type RawObject, textAt } from "../kubernetes/raw-json.ts";
 
-/** Reduces an object to the part that is cached; `undefined` when nothing is. */
-export type Keep<T> = (object: RawObject) => T | undefined;
+/** Reduces an object to the part that is cached; `undefined` if the object is not cached. */
+export type ReduceObject<T> = (object: RawObject) => T | undefined;
 
-/** Creates the store's map, which may limit its size. Lists are collected in such a map, so the limit applies to them too. */
+/** Creates the store's map, which may limit its size. Lists are read into such a map, so the limit applies to them too. */
 export type NewEntries<T> = () => Map<string, T>;
 
 export type Store<T> = {
@@ -14,12 +14,12 @@ export type Store<T> = {
   readonly replace: (objects: Iterable<readonly [string, T]>) => void;
   readonly put: (object: RawObject) => void;
   readonly remove: (object: RawObject) => void;
-  readonly keep: Keep<T>;
+  readonly reduce: ReduceObject<T>;
   readonly newEntries?: NewEntries<T>;
 };
 
 /** @param newEntries creates a map with limits where tenants control the number of objects */
-export function createStore<T>(keep: Keep<T>, newEntries: NewEntries<T> = () => new Map()): Store<T> {
+export function createStore<T>(reduce: ReduceObject<T>, newEntries: NewEntries<T> = () => new Map()): Store<T> {
   const entries = newEntries();
   let generation = 0;
   const remove = (object: RawObject): void => {
@@ -28,7 +28,7 @@ export function createStore<T>(keep: Keep<T>, newEntries: NewEntries<T> = () => 
   return {
     entries,
     generation: () => generation,
-    keep,
+    reduce,
     newEntries,
     replace: (objects) => {
       entries.clear();
@@ -36,8 +36,8 @@ export function createStore<T>(keep: Keep<T>, newEntries: NewEntries<T> = () => 
       generation += 1;
     },
     put: (object) => {
-      const value = keep(object);
-      // The object may have been cached in an earlier form.
+      const value = reduce(object);
+      // An earlier version of the object may be cached.
       if (value === undefined) return remove(object);
       entries.set(keyOf(object), value);
       generation += 1;
@@ -57,13 +57,13 @@ export function namespaceOf(key: string): string {
   return key.slice(0, Math.max(0, key.indexOf("/")));
 }
 
-/** Memoises a summary per generation of the store. */
+/** Caches a summary until the store changes. */
 export function summaryOf<T, S>(store: Store<T>, summarise: (entries: ReadonlyMap<string, T>) => S): () => S {
-  let at = -1;
+  let summarizedGeneration = -1;
   let summary: S | undefined;
   return () => {
-    if (summary === undefined || at !== store.generation()) {
-      at = store.generation();
+    if (summary === undefined || summarizedGeneration !== store.generation()) {
+      summarizedGeneration = store.generation();
       summary = summarise(store.entries);
     }
     return summary;

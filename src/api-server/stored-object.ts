@@ -1,11 +1,11 @@
 /**
- * Reads and changes single objects. Changes are JSON patches, so fields of newer APIs survive; each tests the
- * resourceVersion that was read, so the API server answers 409 after a concurrent write.
+ * Reads and changes single objects. Changes are JSON patches, so fields of newer APIs are preserved; each contains
+ * the resourceVersion that was read, so the API server responds with 409 after a concurrent write.
  */
 import { isRawObject, objectAt, objectsAt, type RawObject, textAt } from "../kubernetes/raw-json.ts";
 import type { ApiRequest, ApiResponse, SendRequest } from "./api-request.ts";
 
-/** `conflict`: another client wrote first, nothing was changed. */
+/** `conflict`: another client wrote first, so nothing was changed. */
 export type WriteResult = "done" | "conflict";
 
 /** A silent server must not delay the next reconciliation. */
@@ -13,7 +13,7 @@ const CALL_LIMIT_MS = 10_000;
 
 export type Operation = { readonly op: "replace" | "add" | "remove"; readonly path: string; readonly value?: unknown };
 
-export function atVersion(resourceVersion: string): Operation {
+export function requireVersion(resourceVersion: string): Operation {
   return { op: "replace", path: "/metadata/resourceVersion", value: resourceVersion };
 }
 
@@ -29,48 +29,48 @@ export function decodeBase64(value: unknown): string {
   return typeof value === "string" ? Buffer.from(value, "base64").toString("utf8") : "";
 }
 
-export async function readObject(request: SendRequest, path: string, what: string): Promise<RawObject | undefined> {
-  const answer = await send(request, { method: "GET", path }, `read ${what}`);
-  if (answer.status === 404) return undefined;
-  const object = parseObject(answer.text);
-  if (answer.status !== 200 || object === undefined) throw refusalError(`read ${what}`, answer);
+export async function readObject(request: SendRequest, path: string, target: string): Promise<RawObject | undefined> {
+  const response = await send(request, { method: "GET", path }, `read ${target}`);
+  if (response.status === 404) return undefined;
+  const object = parseObject(response.text);
+  if (response.status !== 200 || object === undefined) throw statusError(`read ${target}`, response);
   return object;
 }
 
 export async function writeObject(
   request: SendRequest,
-  call: Pick<ApiRequest, "method" | "path" | "body">,
-  what: string,
+  write: Pick<ApiRequest, "method" | "path" | "body">,
+  target: string,
 ): Promise<WriteResult> {
-  const doing = `${call.method === "POST" ? "create" : "change"} ${what}`;
-  const answer = await send(request, call, doing);
-  if (answer.status === 200 || answer.status === 201) return "done";
-  if (isLostRace(call.method, answer)) return "conflict";
-  throw refusalError(doing, answer);
+  const action = `${write.method === "POST" ? "create" : "change"} ${target}`;
+  const response = await send(request, write, action);
+  if (response.status === 200 || response.status === 201) return "done";
+  if (isConflict(write.method, response)) return "conflict";
+  throw statusError(action, response);
 }
 
 async function send(
   request: SendRequest,
-  call: Pick<ApiRequest, "method" | "path" | "body">,
-  doing: string,
+  write: Pick<ApiRequest, "method" | "path" | "body">,
+  action: string,
 ): Promise<ApiResponse> {
   try {
-    return await request({ ...call, limitMs: CALL_LIMIT_MS });
+    return await request({ ...write, limitMs: CALL_LIMIT_MS });
   } catch (error) {
-    throw new Error(`cannot ${doing}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new Error(`cannot ${action}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
   }
 }
 
-/** 404: deleted since it was read. 422 without causes: a path of the patch no longer exists. */
-function isLostRace(method: string, { status, text }: ApiResponse): boolean {
+/** 404: the object was deleted after it was read. 422 without causes: a path of the patch no longer exists. */
+function isConflict(method: string, { status, text }: ApiResponse): boolean {
   if (status === 409) return true;
   if (method !== "PATCH") return false;
   return status === 404 || (status === 422 && objectsAt(objectAt(parseObject(text), "details"), "causes").length === 0);
 }
 
-function refusalError(doing: string, { status, text }: ApiResponse): Error {
+function statusError(action: string, { status, text }: ApiResponse): Error {
   const message = textAt(parseObject(text), "message") ?? text.slice(0, 200);
-  return new Error(`cannot ${doing}: the API server answered ${status} ${message}`.trim());
+  return new Error(`cannot ${action}: the API server responded with ${status} ${message}`.trim());
 }
 
 function parseObject(text: string): RawObject | undefined {

@@ -1,18 +1,18 @@
-/** Token buckets: single ones, and keyed ones in bounded memory. Time is an argument. */
+/** Token buckets: single, and by key in limited memory. The caller passes the time. */
 
 export type KeyedBuckets = {
   readonly take: (key: string, nowMs: number) => boolean;
-  readonly kept: () => number;
+  readonly count: () => number;
 };
 
-/** @param limit buckets in memory; beyond it the least recently used is dropped and starts over as a full one */
-export function keyedBuckets(size: BucketSize, limit: number): KeyedBuckets {
+/** @param limit buckets in memory; beyond it the least recently used is dropped, and is full when its key is used again */
+export function createKeyedBuckets(size: BucketSize, limit: number): KeyedBuckets {
   const buckets = new Map<string, Bucket>();
   const fullAfterMs = size.capacity * size.refillMs;
 
-  const forget = (nowMs: number): void => {
+  const evict = (nowMs: number): void => {
     for (const [key, { atMs }] of buckets) {
-      // A full bucket equals a missing one.
+      // A full bucket is equivalent to a missing one.
       if (buckets.size <= limit && nowMs - atMs < fullAfterMs) return;
       buckets.delete(key);
     }
@@ -20,34 +20,34 @@ export function keyedBuckets(size: BucketSize, limit: number): KeyedBuckets {
 
   return {
     take: (key, nowMs) => {
-      const { bucket, taken } = takeToken(buckets.get(key) ?? fullBucket(size, nowMs), size, nowMs);
+      const { bucket, isTaken } = takeToken(buckets.get(key) ?? fullBucket(size, nowMs), size, nowMs);
       buckets.delete(key);
       buckets.set(key, bucket);
-      forget(nowMs);
-      return taken;
+      evict(nowMs);
+      return isTaken;
     },
-    kept: () => buckets.size,
+    count: () => buckets.size,
   };
 }
 
 /**
- * Keyed buckets below one shared bucket. A key with an empty bucket takes nothing from the shared one.
+ * Keyed buckets below one shared bucket. A key with an empty bucket takes no token from the shared one.
  *
- * @returns as {@link KeyedBuckets.take}
+ * @returns a function like {@link KeyedBuckets.take}
  */
-export function keyedBucketsBelow(overall: BucketSize, size: BucketSize, limit: number): KeyedBuckets["take"] {
-  const own = keyedBuckets(size, limit);
-  let all: Bucket | undefined;
+export function createNestedBuckets(overall: BucketSize, size: BucketSize, limit: number): KeyedBuckets["take"] {
+  const keyBuckets = createKeyedBuckets(size, limit);
+  let sharedBucket: Bucket | undefined;
   return (key, nowMs) => {
-    if (!own.take(key, nowMs)) return false;
-    const { bucket, taken } = takeToken(all ?? fullBucket(overall, nowMs), overall, nowMs);
-    all = bucket;
-    return taken;
+    if (!keyBuckets.take(key, nowMs)) return false;
+    const { bucket, isTaken } = takeToken(sharedBucket ?? fullBucket(overall, nowMs), overall, nowMs);
+    sharedBucket = bucket;
+    return isTaken;
   };
 }
 
 export type BucketSize = {
-  /** Also the longest burst. */
+  /** Tokens of a full bucket; also the longest burst. */
   readonly capacity: number;
   readonly refillMs: number;
 };
@@ -62,9 +62,9 @@ export function takeToken(
   bucket: Bucket,
   { capacity, refillMs }: BucketSize,
   nowMs: number,
-): { readonly bucket: Bucket; readonly taken: boolean } {
-  const gained = Math.max(0, nowMs - bucket.atMs) / refillMs;
-  const tokens = Math.min(capacity, bucket.tokens + gained);
-  const taken = tokens >= 1;
-  return { bucket: { tokens: taken ? tokens - 1 : tokens, atMs: Math.max(nowMs, bucket.atMs) }, taken };
+): { readonly bucket: Bucket; readonly isTaken: boolean } {
+  const refilled = Math.max(0, nowMs - bucket.atMs) / refillMs;
+  const tokens = Math.min(capacity, bucket.tokens + refilled);
+  const isTaken = tokens >= 1;
+  return { bucket: { tokens: isTaken ? tokens - 1 : tokens, atMs: Math.max(nowMs, bucket.atMs) }, isTaken };
 }

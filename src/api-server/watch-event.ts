@@ -8,21 +8,21 @@ type WatchEvent =
   | { readonly kind: "bookmark"; readonly object: RawObject }
   /** The requested resourceVersion was compacted: a list has to follow. */
   | { readonly kind: "expired" }
-  /** Anything else: an event may be lost, so a list has to follow. */
-  | { readonly kind: "broken"; readonly why: string };
+  /** An invalid line or another error: an event may be lost, so a list has to follow. */
+  | { readonly kind: "broken"; readonly reason: string };
 
-const GONE = 410;
+const STATUS_GONE = 410;
 
 export function readWatchEvent(line: string): WatchEvent {
   let event: unknown;
   try {
     event = JSON.parse(line);
   } catch {
-    return { kind: "broken", why: "a line of the watch is not JSON" };
+    return { kind: "broken", reason: "a line of the watch is not JSON" };
   }
   const object = isRawObject(event) ? objectAt(event, "object") : undefined;
   if (!isRawObject(event) || object === undefined)
-    return { kind: "broken", why: "a line of the watch is not an event" };
+    return { kind: "broken", reason: "a line of the watch is not an event" };
   switch (event["type"]) {
     case "ADDED":
     case "MODIFIED":
@@ -32,11 +32,11 @@ export function readWatchEvent(line: string): WatchEvent {
     case "BOOKMARK":
       return { kind: "bookmark", object };
     case "ERROR":
-      return valueAt(object, "code") === GONE || textAt(object, "reason") === "Expired"
+      return valueAt(object, "code") === STATUS_GONE || textAt(object, "reason") === "Expired"
         ? { kind: "expired" }
-        : { kind: "broken", why: `the watch ended with the error ${String(valueAt(object, "code")).slice(0, 8)}` };
+        : { kind: "broken", reason: `the watch ended with the error ${String(valueAt(object, "code")).slice(0, 8)}` };
     default:
-      return { kind: "broken", why: "a line of the watch has an unknown type" };
+      return { kind: "broken", reason: "a line of the watch has an unknown type" };
   }
 }
 
@@ -45,14 +45,14 @@ export function versionOf(object: RawObject): string | undefined {
   return version === "" ? undefined : version;
 }
 
-/** Longest line in characters: the API server stores objects of about 1.5 MiB, and JSON may write a byte as six characters. */
+/** Longest line in characters: the API server stores objects of up to about 1.5 MiB, and JSON may escape a byte as six characters. */
 const LINE_LIMIT = 10 * 1024 * 1024;
 
 /** Returns the lines that the chunk completes. */
-type CompleteLines = (chunk: Buffer) => readonly string[];
+type SplitLines = (chunk: Buffer) => readonly string[];
 
-/** @throws Error when a line exceeds the limit, which bounds the memory an unterminated line can take */
-export function lineSplitter(limit: number = LINE_LIMIT): CompleteLines {
+/** @throws Error when a line exceeds the limit, which bounds the memory of an unterminated line */
+export function createLineSplitter(limit: number = LINE_LIMIT): SplitLines {
   const decoder = new StringDecoder("utf8");
   let partial = "";
   return (chunk) => {

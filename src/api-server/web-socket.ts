@@ -1,2 +1,2 @@
-/** Imported by file: the package's `PortForward` would pull in all generated APIs, 4 MB. */
+/** Re-exports one file of the package, because its `PortForward` would import all generated APIs, 4 MB. */
 export { WebSocketHandler } from "@kubernetes/client-node/dist/web-socket-handler.js";

@@ -24,7 +24,7 @@ import {
 
 export type FlagText = { readonly flag: string; readonly text: string };
 
-export function alwaysWritten(settings: DrainSettings): FlagText[] {
+export function alwaysWrittenFlags(settings: DrainSettings): FlagText[] {
   return [
     { flag: "--port", text: `${settings.port}` },
     { flag: "--drain-delay", text: formatDuration(settings.drainDelayMs) },
@@ -38,7 +38,7 @@ export function alwaysWritten(settings: DrainSettings): FlagText[] {
   ];
 }
 
-export function writtenWhenSet(settings: DrainSettings): FlagText[] {
+export function optionalFlags(settings: DrainSettings): FlagText[] {
   return [
     { flag: "--shutdown", text: settings.shutdown === "auto" ? "" : settings.shutdown },
     { flag: "--driver-url", text: settings.driverUrl },
@@ -53,7 +53,7 @@ export function writtenWhenSet(settings: DrainSettings): FlagText[] {
   ];
 }
 
-export function switchesOn(settings: DrainSettings): string[] {
+export function enabledSwitches(settings: DrainSettings): string[] {
   const flags: string[] = [];
   if (settings.completes) flags.push("--completes");
   if (settings.classic) flags.push("--classic");
@@ -115,9 +115,9 @@ function preloadOf(texts: FlagTexts, problems: FlagProblem[]): Preload {
   return "disabled";
 }
 
-export const SWITCHES: readonly string[] = ["--completes", "--classic"];
+export const SWITCH_FLAGS: readonly string[] = ["--completes", "--classic"];
 
-export const VALUED: readonly string[] = [
+export const VALUE_FLAGS: readonly string[] = [
   "--port",
   "--drain-delay",
   "--deregistration-delay",

@@ -1,16 +1,23 @@
 /** Formats `DrainSettings` as flags of `serve`, and parses them. */
 import type { DrainSettings } from "./drain-settings.ts";
 import type { FlagProblem, FlagTexts } from "./flag-values.ts";
-import { alwaysWritten, SWITCHES, settingsOf, switchesOn, VALUED, writtenWhenSet } from "./manager-flags.ts";
+import {
+  alwaysWrittenFlags,
+  enabledSwitches,
+  optionalFlags,
+  SWITCH_FLAGS,
+  settingsOf,
+  VALUE_FLAGS,
+} from "./manager-flags.ts";
 
 type ParsedFlags = { readonly settings: DrainSettings; readonly problems: readonly FlagProblem[] };
 
 /** In a fixed order. Common flags are always written, for readers of `kubectl describe`; the rest only when set. */
 export function formatServeFlags(settings: DrainSettings): string[] {
   const flags: string[] = [];
-  for (const { flag, text } of alwaysWritten(settings)) flags.push(`${flag}=${text}`);
-  for (const { flag, text } of writtenWhenSet(settings)) if (text !== "") flags.push(`${flag}=${text}`);
-  for (const flag of switchesOn(settings)) flags.push(flag);
+  for (const { flag, text } of alwaysWrittenFlags(settings)) flags.push(`${flag}=${text}`);
+  for (const { flag, text } of optionalFlags(settings)) if (text !== "") flags.push(`${flag}=${text}`);
+  for (const flag of enabledSwitches(settings)) flags.push(flag);
   return flags;
 }
 
@@ -36,9 +43,9 @@ function splitFlags(args: readonly string[], problems: FlagProblem[]): FlagTexts
 
 /** @returns "" for a valid flag */
 function flagError(flag: string, value: string | undefined, taken: FlagTexts): string {
-  const isSwitch = SWITCHES.includes(flag);
-  if (!isSwitch && !VALUED.includes(flag))
-    return `unknown flag ${flag}; expected one of ${[...VALUED, ...SWITCHES].join(" ")}`;
+  const isSwitch = SWITCH_FLAGS.includes(flag);
+  if (!isSwitch && !VALUE_FLAGS.includes(flag))
+    return `unknown flag ${flag}; expected one of ${[...VALUE_FLAGS, ...SWITCH_FLAGS].join(" ")}`;
   if (taken.has(flag)) return `${flag} is set more than once`;
   if (isSwitch && value !== undefined) return `${flag} takes no value`;
   if (!isSwitch && (value === undefined || value === "")) return `${flag} needs a value, written ${flag}=VALUE`;

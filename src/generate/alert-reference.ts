@@ -16,7 +16,10 @@ export function alertReference(): string {
   const { groups } = parse(readFileSync(FILE, "utf8")) as { groups: readonly { rules: readonly Alert[] }[] };
   const alerts = groups.flatMap(({ rules }) => rules);
   const unknown = Object.keys(ALERT_COMMANDS).filter((name) => !alerts.some(({ alert }) => alert === name));
-  if (unknown.length > 0) throw new Error(`ALERT_COMMANDS has unknown alerts: ${unknown.join(", ")}`);
+  if (unknown.length > 0)
+    throw new Error(
+      `src/generate/alert-reference.ts: ALERT_COMMANDS has unknown alerts: ${unknown.join(", ")}; remove or rename them`,
+    );
   return alerts
     .map(({ alert, labels, annotations }) => {
       const { summary, description } = annotations;
@@ -27,43 +30,44 @@ export function alertReference(): string {
 
 function commandsOf(alert: string): string {
   const commands = ALERT_COMMANDS[alert];
-  if (commands === undefined) throw new Error(`ALERT_COMMANDS lacks the alert ${alert}`);
+  if (commands === undefined)
+    throw new Error(`src/generate/alert-reference.ts: ALERT_COMMANDS has no commands for the alert ${alert}; add them`);
   return ["```", ...commands, "```"].join("\n");
 }
 
-/** Replaces Prometheus' template expressions, which only a firing alert can fill in. */
+/** Replaces Prometheus' template expressions, which are evaluated only for a firing alert. */
 function withoutTemplates(text: string): string {
   return text
     .replaceAll(/\{\{ *\$labels\.(\w+) *\}\}/g, (_, label: string) => code(label))
     .replaceAll(/\{\{[^}]*\}\}/g, code("value"));
 }
 
-const IN = "--namespace lastcall";
+const IN_NAMESPACE = "--namespace lastcall";
 const SELECTOR = "--selector=app.kubernetes.io/component=webhook";
-const PODS = `kubectl get pods ${IN} ${SELECTOR} --output=wide`;
-const ENFORCE = "kubectl get mutatingwebhookconfiguration enforce.lastcall.dev";
-const NOTES = "kubectl get events --field-selector=source=lastcall";
+const GET_PODS = `kubectl get pods ${IN_NAMESPACE} ${SELECTOR} --output=wide`;
+const GET_ENFORCE_CONFIGURATION = "kubectl get mutatingwebhookconfiguration enforce.lastcall.dev";
+const GET_EVENTS = "kubectl get events --field-selector=source=lastcall";
 
-function log(pattern: string): string {
-  return `kubectl logs ${IN} ${SELECTOR} --prefix --tail=-1 --since=1h | grep -iE '${pattern}'`;
+function grepLogs(pattern: string): string {
+  return `kubectl logs ${IN_NAMESPACE} ${SELECTOR} --prefix --tail=-1 --since=1h | grep -iE '${pattern}'`;
 }
 
 function canList(resource: string): string {
   return `kubectl auth can-i list ${resource} --all-namespaces --as=system:serviceaccount:lastcall:lastcall-webhook`;
 }
 
-/** Commands that find the cause of each alert, the most useful first. */
+/** Commands that help to find the cause of each alert, the most useful first. */
 export const ALERT_COMMANDS: Readonly<Record<string, readonly string[]>> = {
   LastcallDrainsTimeOut: [
     "lastcall drains | grep timeout          # the Pods and their remaining connections",
-    `${NOTES},reason=DrainTimeout --all-namespaces`,
+    `${GET_EVENTS},reason=DrainTimeout --all-namespaces`,
     "kubectl exec --namespace NAMESPACE POD --container lastcall -- /lastcall status   # while the Pod drains",
   ],
   LastcallDrainsForced: [
     "lastcall drains --namespace NAMESPACE | grep forced",
-    `${NOTES} --namespace NAMESPACE`,
+    `${GET_EVENTS} --namespace NAMESPACE`,
     "kubectl get nodes                            # a node that shut down is NotReady or deleted",
-    log("relay"),
+    grepLogs("relay"),
   ],
   LastcallDrainsBlind: [
     "lastcall drains --namespace NAMESPACE | grep blind",
@@ -72,40 +76,40 @@ export const ALERT_COMMANDS: Readonly<Record<string, readonly string[]>> = {
   ],
   LastcallDrainsLost: [
     "lastcall drains --namespace NAMESPACE | grep lost    # the Pods with exit code and reason",
-    `${NOTES},reason=DrainLost --namespace NAMESPACE`,
+    `${GET_EVENTS},reason=DrainLost --namespace NAMESPACE`,
     "kubectl get pods --namespace NAMESPACE --output=jsonpath='{range .items[*]}{.metadata.name} {..lastState.terminated.reason}{\"\\n\"}{end}'",
   ],
-  LastcallRelayCannotWatch: [log("endpointslice"), canList("endpointslices.discovery.k8s.io")],
-  LastcallRelayIdentityMissing: [log("lastcall-relay"), `kubectl get secret lastcall-relay ${IN}`],
-  LastcallRelayUnresponsive: [log("relay"), PODS, `kubectl top pods ${IN}`],
-  LastcallRelayRestarts: [log("relay"), `kubectl top pods ${IN}`],
+  LastcallRelayCannotWatch: [grepLogs("endpointslice"), canList("endpointslices.discovery.k8s.io")],
+  LastcallRelayIdentityMissing: [grepLogs("lastcall-relay"), `kubectl get secret lastcall-relay ${IN_NAMESPACE}`],
+  LastcallRelayUnresponsive: [grepLogs("relay"), GET_PODS, `kubectl top pods ${IN_NAMESPACE}`],
+  LastcallRelayRestarts: [grepLogs("relay"), `kubectl top pods ${IN_NAMESPACE}`],
   LastcallRelayRefuses: [
-    log("refused|credential"),
-    `kubectl get secret lastcall-relay ${IN}   # AGE: Pods older than the Secret need a restart`,
+    grepLogs("refused|credential"),
+    `kubectl get secret lastcall-relay ${IN_NAMESPACE}   # AGE: Pods older than the Secret need a restart`,
   ],
-  LastcallDrainReportsRefused: [log("report"), `kubectl get secret lastcall-relay ${IN}`],
+  LastcallDrainReportsRefused: [grepLogs("report"), `kubectl get secret lastcall-relay ${IN_NAMESPACE}`],
   LastcallImageUnpullable: [
-    `${NOTES},reason=NotInjected --all-namespaces`,
+    `${GET_EVENTS},reason=NotInjected --all-namespaces`,
     "kubectl get events --all-namespaces --field-selector=reason=Failed | grep lastcall",
   ],
   LastcallAbsent: [
-    PODS,
-    `kubectl describe deployment lastcall-webhook ${IN}`,
-    `kubectl get podmonitors,servicemonitors ${IN}`,
+    GET_PODS,
+    `kubectl describe deployment lastcall-webhook ${IN_NAMESPACE}`,
+    `kubectl get podmonitors,servicemonitors ${IN_NAMESPACE}`,
   ],
-  LastcallNotEnforcing: [ENFORCE, log("enforcement")],
+  LastcallNotEnforcing: [GET_ENFORCE_CONFIGURATION, grepLogs("enforcement")],
   LastcallEnforcementBlockedByQuota: [
     "kubectl describe resourcequotas --namespace default    # or selfTest.namespace; compare Used with Hard",
-    log("exceeded quota|failed quota|insufficient quota"),
-    ENFORCE,
+    grepLogs("exceeded quota|failed quota|insufficient quota"),
+    GET_ENFORCE_CONFIGURATION,
   ],
-  LastcallAdmissionsFail: [log('"level":50'), PODS],
-  LastcallAdmissionsSlow: [`kubectl top pods ${IN}`, PODS],
-  LastcallCertificateExpires: [log("certificate"), `kubectl get secrets,certificates ${IN}`],
-  LastcallAuthorityExpires: [log("certificate|lastcall-ca"), `kubectl get secret lastcall-ca ${IN}`],
+  LastcallAdmissionsFail: [grepLogs('"level":50'), GET_PODS],
+  LastcallAdmissionsSlow: [`kubectl top pods ${IN_NAMESPACE}`, GET_PODS],
+  LastcallCertificateExpires: [grepLogs("certificate"), `kubectl get secrets,certificates ${IN_NAMESPACE}`],
+  LastcallAuthorityExpires: [grepLogs("certificate|lastcall-ca"), `kubectl get secret lastcall-ca ${IN_NAMESPACE}`],
   LastcallNotTrusted: [
-    log("caBundle"),
+    grepLogs("caBundle"),
     "kubectl get mutatingwebhookconfiguration drain.lastcall.dev --output=yaml --show-managed-fields | grep -E 'caBundle|manager:'",
   ],
-  LastcallCacheStale: [log("unreachable"), ...["namespaces", "nodes", "limitranges", "events"].map(canList)],
+  LastcallCacheStale: [grepLogs("unreachable"), ...["namespaces", "nodes", "limitranges", "events"].map(canList)],
 };

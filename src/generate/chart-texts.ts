@@ -10,21 +10,21 @@ export function chartPolicyComment(): string {
   const rows = FIELDS.map((field) => ({ field, row: ANNOTATIONS[field] }))
     .filter(({ row }) => row.scopes.includes("cluster"))
     .map(({ field, row }) => {
-      const inWords = row.fallbackShows !== undefined;
+      const hasPlaceholder = row.fallbackShows !== undefined;
       const summary =
-        inWords && row.fallbackShows !== "–" ? `${row.summary} Default: ${fallbackText(field)}.` : row.summary;
-      const shown = inWords ? `<${row.codec.shows}>` : yamlText(fallbackText(field));
-      return [...wrapped(summary), `  #   ${row.name}: ${shown}`].join("\n");
+        hasPlaceholder && row.fallbackShows !== "–" ? `${row.summary} Default: ${fallbackText(field)}.` : row.summary;
+      const valueText = hasPlaceholder ? `<${row.codec.shows}>` : yamlText(fallbackText(field));
+      return [...wrapComment(summary), `  #   ${row.name}: ${valueText}`].join("\n");
     });
   return ["  # Defaults of the annotations, as text:", "  # defaults:", ...rows].join("\n");
 }
 
-/** Quotes numbers: the chart's schema requires strings. */
+/** Quotes a number, because the chart's schema requires a string. */
 function yamlText(text: string): string {
   return /^[0-9]+$/.test(text) ? `"${text}"` : text;
 }
 
-function wrapped(text: string): readonly string[] {
+function wrapComment(text: string): readonly string[] {
   const lines: string[] = [];
   let line = "";
   for (const word of text.split(" ")) {
@@ -36,7 +36,7 @@ function wrapped(text: string): readonly string[] {
   return [...lines, line].map((part) => `  #   # ${part}`);
 }
 
-/** The match condition that replicas add to fail-closed copies; a ValidatingAdmissionPolicy compares it. */
+/** Renders a CEL check for the match condition that replicas add to fail-closed copies; a ValidatingAdmissionPolicy uses it. */
 export function chartCopyCondition(): string {
   const { name, expression } = NOT_INJECTED_YET;
   return [

@@ -13,23 +13,23 @@ export function chartValuesSchema(): object {
   return {
     $schema: "http://json-schema.org/draft-07/schema#",
     title: "Values of the lastcall chart",
-    ...closed({
-      // Helm adds it when this chart is a dependency.
+    ...closedObject({
+      // Helm adds `global` if this chart is a dependency.
       global: { type: "object" },
       enabled: BOOLEAN,
-      // A suffix of label values and names.
+      // A suffix of label values and object names.
       revision: { type: "string", pattern: "^$|^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", maxLength: 20 },
       nameOverride: NAME_PREFIX,
       fullnameOverride: NAME_PREFIX,
-      injection: closed({
-        mode: oneOf("opt-in", "opt-out"),
+      injection: closedObject({
+        mode: enumOf("opt-in", "opt-out"),
         excludedNamespaces: { type: "array", uniqueItems: true, items: NAMESPACE },
         namespaceSelector: { $ref: "#/definitions/selector" },
         objectSelector: { $ref: "#/definitions/selector" },
         checkSettings: { type: "boolean" },
       }),
       image: IMAGES,
-      policy: closed({
+      policy: closedObject({
         defaults: { $ref: "#/definitions/policy" },
         profiles: {
           type: "object",
@@ -40,34 +40,34 @@ export function chartValuesSchema(): object {
       }),
       commonLabels: TEXT_MAP,
       commonAnnotations: TEXT_MAP,
-      failurePolicy: oneOf("Ignore", "Fail"),
+      failurePolicy: enumOf("Ignore", "Fail"),
       webhook: WEBHOOK,
-      podDisruptionBudget: closed({ enabled: BOOLEAN }),
+      podDisruptionBudget: closedObject({ enabled: BOOLEAN }),
       certificates: CERTIFICATES,
-      networkPolicy: closed({
+      networkPolicy: closedObject({
         enabled: BOOLEAN,
         webhookFrom: { type: "array", items: PEER },
         apiServerPorts: { type: "array", minItems: 1, items: PORT },
         apiServerAddresses: { type: "array", uniqueItems: true, items: { type: "string", pattern: ADDRESS_BLOCK } },
       }),
-      admissionPolicy: closed({
+      admissionPolicy: closedObject({
         enabled: BOOLEAN,
-        validationActions: { type: "array", minItems: 1, uniqueItems: true, items: oneOf("Warn", "Audit") },
+        validationActions: { type: "array", minItems: 1, uniqueItems: true, items: enumOf("Warn", "Audit") },
         guards: BOOLEAN,
       }),
-      selfTest: closed({
+      selfTest: closedObject({
         enabled: BOOLEAN,
         namespace: NAMESPACE,
         podLabels: TEXT_MAP,
         startsPod: BOOLEAN,
         wait: DURATION,
       }),
-      relay: closed({
+      relay: closedObject({
         enabled: BOOLEAN,
         port: HIGH_PORT,
         readPods: BOOLEAN,
         adminPort: { ...PORT, minimum: 0 },
-        adminListen: oneOf("loopback", "all"),
+        adminListen: enumOf("loopback", "all"),
       }),
       monitoring: MONITORING,
     }),
@@ -82,21 +82,21 @@ const DURATION: Schema = { type: "string", pattern: "^[0-9]{1,6}(ms|s|m|h)$" };
 const BOOLEAN: Schema = { type: "boolean" };
 const TEXT: Schema = { type: "string" };
 const PORT: Schema = { type: "integer", minimum: 1, maximum: 65_535 };
-/** The server does not run as root. */
+/** A port for the server, which does not run as root. */
 const HIGH_PORT: Schema = { ...PORT, minimum: 1024 };
 const NAMESPACE: Schema = { type: "string", pattern: NAME, maxLength: 63 };
 const TEXT_MAP: Schema = { type: "object", additionalProperties: TEXT };
 const ANY_MAP: Schema = { type: "object" };
 
-/** A misspelled key would silently select more. */
-const SELECTOR: Schema = closed({
+/** Rejects unknown keys: a selector with a misspelled key would silently select more objects. */
+const SELECTOR: Schema = closedObject({
   matchLabels: TEXT_MAP,
   matchExpressions: {
     type: "array",
     items: {
-      ...closed({
+      ...closedObject({
         key: TEXT,
-        operator: oneOf("In", "NotIn", "Exists", "DoesNotExist"),
+        operator: enumOf("In", "NotIn", "Exists", "DoesNotExist"),
         values: { type: "array", items: TEXT },
       }),
       required: ["key", "operator"],
@@ -104,11 +104,11 @@ const SELECTOR: Schema = closed({
   },
 });
 
-/** NetworkPolicyPeer. An empty one would allow every client, or the API server would reject it. */
+/** A NetworkPolicyPeer. An empty peer would allow every client, or be rejected by the API server. */
 const PEER: Schema = {
-  ...closed({
+  ...closedObject({
     ipBlock: {
-      ...closed({ cidr: { type: "string", pattern: ADDRESS_BLOCK }, except: { type: "array", items: TEXT } }),
+      ...closedObject({ cidr: { type: "string", pattern: ADDRESS_BLOCK }, except: { type: "array", items: TEXT } }),
       required: ["cidr"],
     },
     namespaceSelector: ANY_MAP,
@@ -117,7 +117,7 @@ const PEER: Schema = {
   minProperties: 1,
 };
 
-/** The longest derived name, a Service's with -webhook, has at most 63 characters and does not start with a digit. */
+/** The Service's name, the longest derived name, adds -webhook; it has at most 63 characters and does not start with a digit. */
 const NAME_PREFIX: Schema = { type: "string", pattern: "^$|^[a-z]([-a-z0-9]*[a-z0-9])?$", maxLength: 40 };
 
 const IMAGE = {
@@ -129,42 +129,42 @@ const IMAGE = {
 const SECRET_NAME: Schema = { type: "string", pattern: SUBDOMAIN };
 const PULL_SECRETS: Schema = { type: "array", items: SECRET_NAME };
 
-const IMAGES = closed({
+const IMAGES = closedObject({
   registry: { type: "string", pattern: "^$|^[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[a-z0-9._/-]*)?$" },
   allowEmptyRegistry: BOOLEAN,
-  pullPolicy: oneOf(...PULL_POLICIES),
+  pullPolicy: enumOf(...PULL_POLICIES),
   pullSecrets: {
     type: "array",
-    items: { anyOf: [SECRET_NAME, { ...closed({ name: SECRET_NAME }), required: ["name"] }] },
+    items: { anyOf: [SECRET_NAME, { ...closedObject({ name: SECRET_NAME }), required: ["name"] }] },
   },
-  webhook: closed(IMAGE),
-  manager: closed({
+  webhook: closedObject(IMAGE),
+  manager: closedObject({
     ...IMAGE,
-    pullPolicy: oneOf("", ...PULL_POLICIES),
+    pullPolicy: enumOf("", ...PULL_POLICIES),
     pullSecrets: { ...PULL_SECRETS, maxItems: PULL_SECRETS_LIMIT },
     watchPulls: BOOLEAN,
   }),
 });
 
-const WEBHOOK = closed({
+const WEBHOOK = closedObject({
   replicas: { type: "integer", minimum: 1, maximum: 50 },
   port: HIGH_PORT,
   timeoutSeconds: { type: "integer", minimum: 1, maximum: 30 },
   drainDelay: DURATION,
-  logLevel: oneOf("fatal", "error", "warn", "info", "debug", "silent"),
+  logLevel: enumOf("fatal", "error", "warn", "info", "debug", "silent"),
   kubernetesVersion: { type: "string", pattern: "^auto$|^v?[0-9]{1,2}\\.[0-9]{1,3}(\\.[0-9]{1,3})?$" },
   hostNetwork: BOOLEAN,
   clientCA: { type: "string", pattern: "^$|-----BEGIN CERTIFICATE-----" },
   runAsUser: { type: ["integer", "string", "null"], minimum: 1, pattern: "^auto$" },
   priorityClassName: { type: "string", pattern: `^$|${SUBDOMAIN}` },
-  resources: closed({ requests: ANY_MAP, limits: ANY_MAP }),
+  resources: closedObject({ requests: ANY_MAP, limits: ANY_MAP }),
   nodeSelector: TEXT_MAP,
   tolerations: { type: "array", items: ANY_MAP },
   affinity: ANY_MAP,
   topologySpreadConstraints: { type: ["array", "null"], items: ANY_MAP },
   strategy: { $ref: "#/definitions/strategy" },
-  ipFamilyPolicy: oneOf("", "SingleStack", "PreferDualStack", "RequireDualStack"),
-  ipFamilies: { type: "array", uniqueItems: true, maxItems: 2, items: oneOf("IPv4", "IPv6") },
+  ipFamilyPolicy: enumOf("", "SingleStack", "PreferDualStack", "RequireDualStack"),
+  ipFamilies: { type: "array", uniqueItems: true, maxItems: 2, items: enumOf("IPv4", "IPv6") },
   extraArgs: { type: "array", items: { type: "string", pattern: "^--[a-z]" } },
   extraEnv: { type: "array", items: { type: "object", required: ["name"] } },
   extraVolumes: { type: "array", items: { type: "object", required: ["name"] } },
@@ -177,46 +177,46 @@ const WEBHOOK = closed({
 });
 
 const AMOUNT: Schema = { type: ["integer", "string"], minimum: 0, pattern: "^(100|[0-9]{1,2})%$" };
-const STRATEGY: Schema = closed({
-  type: oneOf("RollingUpdate", "Recreate"),
-  rollingUpdate: closed({ maxUnavailable: AMOUNT, maxSurge: AMOUNT }),
+const STRATEGY: Schema = closedObject({
+  type: enumOf("RollingUpdate", "Recreate"),
+  rollingUpdate: closedObject({ maxUnavailable: AMOUNT, maxSurge: AMOUNT }),
 });
 
-const CERTIFICATES = closed({
-  mode: oneOf("self", "cert-manager", "existing"),
-  certManager: closed({
-    issuerRef: closed({
+const CERTIFICATES = closedObject({
+  mode: enumOf("self", "cert-manager", "existing"),
+  certManager: closedObject({
+    issuerRef: closedObject({
       name: { type: "string", pattern: `^$|${SUBDOMAIN}` },
       kind: { type: "string", pattern: "^[A-Z][A-Za-z]*$" },
       group: { type: "string", pattern: SUBDOMAIN },
     }),
   }),
-  existing: closed({ secretName: { type: "string", pattern: `^$|${SUBDOMAIN}` }, caBundle: TEXT }),
+  existing: closedObject({ secretName: { type: "string", pattern: `^$|${SUBDOMAIN}` }, caBundle: TEXT }),
 });
 
-const MONITOR = closed({
+const MONITOR = closedObject({
   enabled: BOOLEAN,
   labels: TEXT_MAP,
   interval: { type: "string", pattern: "^[0-9]{1,4}(ms|s|m|h)$" },
 });
 
-const MONITORING = closed({
+const MONITORING = closedObject({
   podMonitor: MONITOR,
   serviceMonitor: MONITOR,
-  prometheusRule: closed({
+  prometheusRule: closedObject({
     enabled: BOOLEAN,
     labels: TEXT_MAP,
     alertLabels: TEXT_MAP,
     runbookUrl: { type: "string", pattern: "^$|^https?://" },
   }),
-  dashboard: closed({ enabled: BOOLEAN, labels: TEXT_MAP }),
+  dashboard: closedObject({ enabled: BOOLEAN, labels: TEXT_MAP }),
 });
 
-/** Rejects unknown keys. Requires none: values.yaml has a default for each. */
-function closed(properties: Readonly<Record<string, Schema>>): Schema {
+/** Builds the schema of an object that rejects unknown keys. It requires no key, because values.yaml has a default for each. */
+function closedObject(properties: Readonly<Record<string, Schema>>): Schema {
   return { type: "object", additionalProperties: false, properties };
 }
 
-function oneOf(...values: readonly string[]): Schema {
+function enumOf(...values: readonly string[]): Schema {
   return { type: "string", enum: values };
 }

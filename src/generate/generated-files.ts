@@ -13,7 +13,7 @@ import { chartValuesSchema } from "./chart-values-schema.ts";
 import { configSchema } from "./config-schema.ts";
 import { type GeneratedFile, type Marks, replaceBetween } from "./generated-section.ts";
 import { MANAGER_SOURCES } from "./manager-settings.ts";
-import { meanings } from "./markdown-table.ts";
+import { meaningTable } from "./markdown-table.ts";
 import {
   annotationReference,
   eventReference,
@@ -49,7 +49,7 @@ const PAGES: Readonly<Record<string, Sections>> = {
     demo: () => exitStatusReference("demo/exit-statuses.ts"),
     manager: () => exitStatusReference("contract/exit-codes.ts"),
   },
-  "docs/reference/faults.md": { faults: () => meanings("fault", FAULTS) },
+  "docs/reference/faults.md": { faults: () => meaningTable("fault", FAULTS) },
   "docs/reference/flags.md": {
     webhook: webhookFlagReference,
     commands: commandFlagReference,
@@ -60,19 +60,19 @@ const PAGES: Readonly<Record<string, Sections>> = {
   "docs/reference/lint-rules.md": { rules: lintRuleReference, "stop signals": stopSignalReference },
   "docs/reference/metrics.md": {
     webhook: webhookMetricReference,
-    outcomes: () => meanings("outcome", OUTCOMES),
-    malformed: () => meanings("reason", MALFORMED_REASONS),
-    refused: () => meanings("reason", REFUSALS),
+    outcomes: () => meaningTable("outcome", OUTCOMES),
+    malformed: () => meaningTable("reason", MALFORMED_REASONS),
+    refused: () => meaningTable("reason", REFUSALS),
     relay: relayMetricReference,
     "relay refused": () =>
-      meanings(
+      meaningTable(
         "reason",
         Object.fromEntries(Object.values(RELAY_REFUSALS.refused).map(({ reason, message }) => [reason, message])),
       ),
   },
-  "docs/reference/problems.md": { problems: () => meanings("problem", PROBLEMS) },
+  "docs/reference/problems.md": { problems: () => meaningTable("problem", PROBLEMS) },
   "docs/reference/profiles.md": { profiles: profileReference },
-  "docs/reference/reasons.md": { reasons: () => meanings("reason", SKIP_REASONS) },
+  "docs/reference/reasons.md": { reasons: () => meaningTable("reason", SKIP_REASONS) },
 };
 
 export const GENERATED_FILES: readonly GeneratedFile[] = [

@@ -1,4 +1,4 @@
-/** Replaces the generated section of a file between two marks. */
+/** Replaces the generated section of a file, between two marker lines. */
 
 export type GeneratedFile = {
   /** Relative to the project's root. */
@@ -12,6 +12,7 @@ export type Marks = { readonly file: string; readonly begin: string; readonly en
 export function replaceBetween(text: string, { file, begin, end }: Marks, section: string): string {
   const from = text.indexOf(begin);
   const to = text.indexOf(end);
-  if (from < 0 || to < from) throw new Error(`${file} has no section between ${begin} and ${end}`);
+  if (from < 0 || to < from)
+    throw new Error(`${file}: cannot find a section between ${begin} and ${end}; restore both lines`);
   return `${text.slice(0, from + begin.length)}\n${section}\n${text.slice(to)}`;
 }

@@ -7,7 +7,7 @@ const ROOT = join(import.meta.dirname, "../..");
 const checkOnly = process.argv.includes("--check");
 const stale: string[] = [];
 
-/** Written first: the modules that render the other files import them. */
+/** These files are written first, because the modules that render the other files import them. */
 const { MANAGER_SOURCES } = await import("./manager-settings.ts");
 MANAGER_SOURCES.forEach(update);
 const { GENERATED_FILES } = await import("./generated-files.ts");
@@ -16,10 +16,10 @@ GENERATED_FILES.forEach(update);
 function update({ path: name, render }: GeneratedFile): void {
   const path = join(ROOT, name);
   const current = readIfExists(path);
-  const wanted = render(current);
-  if (current === wanted) return;
+  const rendered = render(current);
+  if (current === rendered) return;
   stale.push(name);
-  if (!checkOnly) writeFileSync(path, wanted);
+  if (!checkOnly) writeFileSync(path, rendered);
 }
 
 if (checkOnly && stale.length > 0) {

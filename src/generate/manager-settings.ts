@@ -18,33 +18,33 @@ type ManagerField = {
 
 type Templates = {
   readonly type: (field: ManagerField) => string;
-  /** Expression of the flag's value, an empty string if the setting is not set. */
+  /** Expression for the flag's text, which is "" for a setting that is not set. */
   readonly format: (field: ManagerField) => string;
   readonly parse: (field: ManagerField) => string;
 };
 
-const read =
+const callReader =
   (reader: string, hasFallback = false) =>
   ({ key, flag }: ManagerField): string =>
     `${reader}(texts, problems, "${flag}"${hasFallback ? `, fallback.${key}` : ""})`;
 
-const LIST: Pick<Templates, "format"> = { format: ({ key }) => `settings.${key}.join(",")` };
+const LIST_FORMAT: Pick<Templates, "format"> = { format: ({ key }) => `settings.${key}.join(",")` };
 
 const KINDS: Readonly<Record<FlagKind, Templates>> = {
   duration: {
     type: () => "number",
     format: ({ key }) => `formatDuration(settings.${key})`,
-    parse: read("durationOf", true),
+    parse: callReader("durationOf", true),
   },
-  port: { type: () => "number", format: ({ key }) => `\`\${settings.${key}}\``, parse: read("portOf", true) },
-  ports: { type: () => "readonly number[]", ...LIST, parse: read("portsOf") },
+  port: { type: () => "number", format: ({ key }) => `\`\${settings.${key}}\``, parse: callReader("portOf", true) },
+  ports: { type: () => "readonly number[]", ...LIST_FORMAT, parse: callReader("portsOf") },
   text: {
     type: () => "string",
     format: ({ key }) => `settings.${key}`,
     parse: ({ flag }) => `texts.get("${flag}") ?? ""`,
   },
-  address: { type: () => "string", format: ({ key }) => `settings.${key}`, parse: read("addressOf") },
-  driver: { type: () => "DriverName", format: ({ key }) => `settings.${key}`, parse: read("driverOf", true) },
+  address: { type: () => "string", format: ({ key }) => `settings.${key}`, parse: callReader("addressOf") },
+  driver: { type: () => "DriverName", format: ({ key }) => `settings.${key}`, parse: callReader("driverOf", true) },
   choice: {
     type: ({ key }) => typeName(key),
     format: ({ key, isAlwaysWritten, fallback }) =>
@@ -54,20 +54,20 @@ const KINDS: Readonly<Record<FlagKind, Templates>> = {
   hooks: {
     type: () => "readonly HeldContainer[]",
     format: ({ key }) => `hooksText(settings.${key})`,
-    parse: read("hooksOf"),
+    parse: callReader("hooksOf"),
   },
   probes: {
     type: () => "readonly KubeletProbe[]",
     format: ({ key }) => `probesText(settings.${key})`,
-    parse: read("probesOf"),
+    parse: callReader("probesOf"),
   },
   switch: { type: () => "boolean", format: () => "", parse: ({ flag }) => `texts.has("${flag}")` },
 };
 
 const FIELDS: readonly ManagerField[] = ROWS.flatMap(([key, row]) => fieldOf(key, row));
-const CHOICES = FIELDS.filter(({ kind }) => kind === "choice");
-const SWITCHES = FIELDS.filter(({ kind }) => kind === "switch");
-const VALUED = FIELDS.filter(({ kind }) => kind !== "switch");
+const CHOICE_FIELDS = FIELDS.filter(({ kind }) => kind === "choice");
+const SWITCH_FIELDS = FIELDS.filter(({ kind }) => kind === "switch");
+const VALUE_FIELDS = FIELDS.filter(({ kind }) => kind !== "switch");
 
 function fieldOf(key: string, row: Row<unknown> | DerivedRow): readonly ManagerField[] {
   const manager = "codec" in row ? row.manager : row;
@@ -98,7 +98,7 @@ export const MANAGER_SOURCES: readonly GeneratedFile[] = [
 ];
 
 function drainSettingsSource(): string {
-  const unions = CHOICES.map(
+  const unions = CHOICE_FIELDS.map(
     ({ key, choices }) => `export type ${typeName(key)} = ${choices.map(quoted).join(" | ")};`,
   );
   const members = FIELDS.map(
@@ -119,10 +119,10 @@ function drainSettingsSource(): string {
 }
 
 function managerFlagsSource(): string {
-  const always = VALUED.filter(({ isAlwaysWritten }) => isAlwaysWritten);
-  const optional = VALUED.filter(({ isAlwaysWritten }) => !isAlwaysWritten);
-  const types = ["DEFAULT_SETTINGS", ...CHOICES.map(({ key }) => typeName(key)), "DrainSettings"];
-  const values = VALUED.flatMap(({ kind }) => HELPERS[kind]);
+  const alwaysWritten = VALUE_FIELDS.filter(({ isAlwaysWritten }) => isAlwaysWritten);
+  const optional = VALUE_FIELDS.filter(({ isAlwaysWritten }) => !isAlwaysWritten);
+  const types = ["DEFAULT_SETTINGS", ...CHOICE_FIELDS.map(({ key }) => typeName(key)), "DrainSettings"];
+  const values = VALUE_FIELDS.flatMap(({ kind }) => FLAG_VALUE_IMPORTS[kind]);
   return [
     "/** The manager's flags. Generated from src/policy/fields.ts by `npm run generate`. */",
     importLine(types, "./drain-settings.ts"),
@@ -131,21 +131,21 @@ function managerFlagsSource(): string {
     "",
     "export type FlagText = { readonly flag: string; readonly text: string };",
     "",
-    "export function alwaysWritten(settings: DrainSettings): FlagText[] {",
+    "export function alwaysWrittenFlags(settings: DrainSettings): FlagText[] {",
     "  return [",
-    ...always.map(flagText),
+    ...alwaysWritten.map(flagText),
     "  ];",
     "}",
     "",
-    "export function writtenWhenSet(settings: DrainSettings): FlagText[] {",
+    "export function optionalFlags(settings: DrainSettings): FlagText[] {",
     "  return [",
     ...optional.map(flagText),
     "  ];",
     "}",
     "",
-    "export function switchesOn(settings: DrainSettings): string[] {",
+    "export function enabledSwitches(settings: DrainSettings): string[] {",
     "  const flags: string[] = [];",
-    ...SWITCHES.map(({ key, flag }) => `  if (settings.${key}) flags.push("${flag}");`),
+    ...SWITCH_FIELDS.map(({ key, flag }) => `  if (settings.${key}) flags.push("${flag}");`),
     "  return flags;",
     "}",
     "",
@@ -156,17 +156,17 @@ function managerFlagsSource(): string {
     "  };",
     "}",
     "",
-    ...CHOICES.map(choiceReader),
-    `export const SWITCHES: readonly string[] = [${SWITCHES.map(({ flag }) => quoted(flag)).join(", ")}];`,
+    ...CHOICE_FIELDS.map(choiceReader),
+    `export const SWITCH_FLAGS: readonly string[] = [${SWITCH_FIELDS.map(({ flag }) => quoted(flag)).join(", ")}];`,
     "",
-    "export const VALUED: readonly string[] = [",
-    ...VALUED.map(({ flag }) => `  ${quoted(flag)},`),
+    "export const VALUE_FLAGS: readonly string[] = [",
+    ...VALUE_FIELDS.map(({ flag }) => `  ${quoted(flag)},`),
     "];",
     "",
   ].join("\n");
 }
 
-const HELPERS: Readonly<Record<FlagKind, readonly string[]>> = {
+const FLAG_VALUE_IMPORTS: Readonly<Record<FlagKind, readonly string[]>> = {
   duration: ["durationOf"],
   port: ["portOf"],
   ports: ["portsOf"],
@@ -181,7 +181,7 @@ const HELPERS: Readonly<Record<FlagKind, readonly string[]>> = {
 
 const LINE_WIDTH = 120;
 
-/** Names in PascalCase are types. */
+/** Imports names in PascalCase as types. */
 function importLine(names: readonly string[], from: string): string {
   const sorted = [...new Set(names)].sort((left, right) => left.localeCompare(right, "en", { sensitivity: "base" }));
   const specifiers = sorted.map((name) => (/^[A-Z][a-z]/.test(name) ? `type ${name}` : name));

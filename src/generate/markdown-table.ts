@@ -9,7 +9,7 @@ export function code(text: string): string {
   return `\`${text}\``;
 }
 
-export function meanings(head: string, sentences: Readonly<Record<string, string>>): string {
+export function meaningTable(head: string, sentences: Readonly<Record<string, string>>): string {
   return markdownTable(
     [head, "means"],
     Object.entries(sentences).map(([key, sentence]) => [code(key), sentence]),

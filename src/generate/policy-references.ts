@@ -50,25 +50,28 @@ export function profileReference(): string {
 
 type Resources = { readonly requests?: RawObject; readonly limits?: RawObject };
 
-const HALF = { cpu: "500m", memory: "512Mi" };
-const WHOLE = { cpu: "1", memory: "1Gi" };
+const SMALL = { cpu: "500m", memory: "512Mi" };
+const LARGE = { cpu: "1", memory: "1Gi" };
 
-const pod = (resources: Resources, whole?: Resources): RawObject => ({
-  spec: { containers: [{ name: "app", resources }], ...(whole === undefined ? {} : { resources: whole }) },
+const examplePod = (resources: Resources, podResources?: Resources): RawObject => ({
+  spec: {
+    containers: [{ name: "app", resources }],
+    ...(podResources === undefined ? {} : { resources: podResources }),
+  },
 });
 
 const ROWS: readonly { readonly title: string; readonly pod: RawObject }[] = [
-  { title: "set no resources", pod: pod({}) },
-  { title: "request memory", pod: pod({ requests: { memory: HALF.memory } }) },
-  { title: "request CPU and memory", pod: pod({ requests: HALF }) },
-  { title: "request both, and limit memory", pod: pod({ requests: HALF, limits: { memory: WHOLE.memory } }) },
-  { title: "request both, with larger limits of both", pod: pod({ requests: HALF, limits: WHOLE }) },
-  { title: "request both, with equal limits", pod: pod({ requests: HALF, limits: HALF }) },
+  { title: "set no resources", pod: examplePod({}) },
+  { title: "request memory", pod: examplePod({ requests: { memory: SMALL.memory } }) },
+  { title: "request CPU and memory", pod: examplePod({ requests: SMALL }) },
+  { title: "request both, and limit memory", pod: examplePod({ requests: SMALL, limits: { memory: LARGE.memory } }) },
+  { title: "request both, with larger limits of both", pod: examplePod({ requests: SMALL, limits: LARGE }) },
+  { title: "request both, with equal limits", pod: examplePod({ requests: SMALL, limits: SMALL }) },
   {
     title: "set no resources, in a Pod with requests and limits of both",
-    pod: pod({}, { requests: HALF, limits: WHOLE }),
+    pod: examplePod({}, { requests: SMALL, limits: LARGE }),
   },
-  { title: "request as much as the Pod-level request", pod: pod({ requests: HALF }, { requests: HALF }) },
+  { title: "request as much as the Pod-level request", pod: examplePod({ requests: SMALL }, { requests: SMALL }) },
 ];
 
 /** Native sidecars and classic containers get the same resources. */
@@ -88,36 +91,38 @@ export function resourcesReference(): string {
   );
 }
 
-const DRAINS: Readonly<Record<keyof typeof DRAIN_EVENTS, string>> = {
+const DRAIN_MEANINGS: Readonly<Record<keyof typeof DRAIN_EVENTS, string>> = {
   drained: "the traffic of a Pod ended, and the manager released the Pod",
   "handed-over":
     "only clients that keep sending requests on open connections were left, and the manager released the Pod; the message names them",
-  blind: "the manager released a Pod whose traffic it could not see; the message has the reason",
+  blind: "the manager released a Pod whose traffic it could not observe; the message has the reason",
   timeout: "the drain of a Pod ended at its deadline; the message names the remaining connections",
   forced: "the manager was stopped before the drain of its Pod ended",
   lost: "the manager of a Pod exited during the drain; the message has the exit code",
 };
 
-const RUNNING =
+const RUNNING_MEANING =
   "the drain of a Pod takes longer than 10 s; the message names the clients that it waits for, and the time until its deadline. The Event is on the Pod; all others about drains are on its owner";
 
-const RESETS =
-  "the stop of a Pod cut or refused connections after its drain; the message has their greatest possible number";
+const RESETS_MEANING =
+  "connections were reset or refused when a Pod stopped after its drain; the message has their maximum number";
 
 export function eventReference(): string {
-  const codes = (Object.keys(PROBLEMS) as ProblemCode[]).filter((problem) => !CODES_WITHOUT_EVENT.includes(problem));
-  const drains = (Object.keys(DRAINS) as (keyof typeof DRAINS)[]).map((outcome) => {
+  const problemCodes = (Object.keys(PROBLEMS) as ProblemCode[]).filter(
+    (problem) => !CODES_WITHOUT_EVENT.includes(problem),
+  );
+  const drainRows = (Object.keys(DRAIN_MEANINGS) as (keyof typeof DRAIN_MEANINGS)[]).map((outcome) => {
     const { reason, type } = DRAIN_EVENTS[outcome];
-    return [code(reason), type, DRAINS[outcome]];
+    return [code(reason), type, DRAIN_MEANINGS[outcome]];
   });
   return markdownTable(
     ["reason", "type", "when"],
     [
       [code(NOT_INJECTED), "Warning", "a Pod that requests injection was not injected; the message has the reason"],
-      ...codes.map((problem) => [code(eventReasonOf(problem)), "Warning", PROBLEMS[problem]]),
-      ...drains,
-      [code(RUNNING_EVENT.reason), RUNNING_EVENT.type, RUNNING],
-      [code(RESETS_EVENT.reason), RESETS_EVENT.type, RESETS],
+      ...problemCodes.map((problem) => [code(eventReasonOf(problem)), "Warning", PROBLEMS[problem]]),
+      ...drainRows,
+      [code(RUNNING_EVENT.reason), RUNNING_EVENT.type, RUNNING_MEANING],
+      [code(RESETS_EVENT.reason), RESETS_EVENT.type, RESETS_MEANING],
     ],
   );
 }

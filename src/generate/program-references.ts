@@ -40,7 +40,9 @@ export function commandFlagReference(): string {
   const program = buildProgram(UNUSED_PORTS, () => {});
   return program.commands
     .filter((command) => ownOptions(command).length > 0)
-    .map((command) => [`### lastcall ${command.name()}`, "", sentence(command), "", optionTable(command)].join("\n"))
+    .map((command) =>
+      [`### lastcall ${command.name()}`, "", descriptionSentence(command), "", optionTable(command)].join("\n"),
+    )
     .join("\n\n");
 }
 
@@ -54,7 +56,7 @@ export function selfTestFlagReference(): string {
 
 const UNUSED_PORTS = {} as Ports;
 
-function sentence(command: Command): string {
+function descriptionSentence(command: Command): string {
   const description = command.description();
   return `${description.charAt(0).toUpperCase()}${description.slice(1)}.`;
 }
@@ -64,7 +66,7 @@ function optionTable(command: Command): string {
   return markdownTable(["flag", "default", "what it does"], rows);
 }
 
-/** Without the flags of annotations, which have their own page. */
+/** Returns a command's flags without those that set annotations, which have their own page. */
 function ownOptions(command: Command): readonly Option[] {
   return command.options.filter(({ helpGroupHeading }) => helpGroupHeading === undefined);
 }
@@ -73,21 +75,21 @@ function defaultOf({ defaultValue }: Option): string {
   return typeof defaultValue === "string" ? defaultValue : "–";
 }
 
-const CONSTANT = /^\/\*\* (.+) \*\/\nexport const EXIT_\w+ = (\d+);$/gm;
+const EXIT_STATUS_CONSTANT = /^\/\*\* (.+) \*\/\nexport const EXIT_\w+ = (\d+);$/gm;
 
 /** Reads the exit statuses from constants and their comments. @param file relative to `src` */
 export function exitStatusReference(file: string): string {
   const source = readFileSync(join(import.meta.dirname, "..", file), "utf8");
-  const rows = [...source.matchAll(CONSTANT)].map(([, meaning = "", status = ""]) => [status, meaning]);
+  const rows = [...source.matchAll(EXIT_STATUS_CONSTANT)].map(([, meaning = "", status = ""]) => [status, meaning]);
   return markdownTable(["exit status", "means"], rows);
 }
 
-/** Properties that are missing in prom-client's type. */
+/** prom-client's type of a metric lacks these properties. */
 type MetricRow = { readonly name: string; readonly help: string; readonly labelNames?: readonly string[] };
 
 export function webhookMetricReference(): string {
   const { registry } = createMetrics();
-  eventRecorder(SILENT, registry);
+  eventRecorder(SILENT_LOG, registry);
   addAuthorityGauges(registry, () => ({ isInSync: false, leafValidUntilMs: undefined, signer: undefined }));
   addEnforcementGauges(registry, () => ({ isEnforcing: false, why: "", reason: "none" }));
   createClusterMetrics(registry, () => ({ ageSeconds: 0, stale: false, entries: 0 }));
@@ -98,7 +100,7 @@ export function relayMetricReference(): string {
   const registry = new Registry();
   threadMetrics(registry);
   addGauge("heapUsed", registry, () => 0);
-  identityRecorder(SILENT, registry, () => false);
+  identityRecorder(SILENT_LOG, registry, () => false);
   sliceMetrics(registry, () => 0);
   addGauge("streams", registry, () => 0);
   refusalCounter(registry, "refused");
@@ -107,7 +109,7 @@ export function relayMetricReference(): string {
   return metricTable(registry);
 }
 
-const SILENT = { debug: () => {}, info: () => {}, warn: () => {} } as unknown as Log;
+const SILENT_LOG = { debug: () => {}, info: () => {}, warn: () => {} } as unknown as Log;
 
 function metricTable(registry: Registry): string {
   const metrics = registry.getMetricsAsArray() as unknown as readonly MetricRow[];

@@ -1,51 +1,54 @@
-/** Renders the tables of docs/architecture.md: files that three calls execute. */
+/** Renders the tables of docs/architecture.md: the source files that three calls execute. */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { code, markdownTable } from "./markdown-table.ts";
 
-const ROOMS = ["injection", "policy", "kubernetes", "contract"];
+const INJECT_FOLDERS = ["injection", "policy", "kubernetes", "contract"];
 
 export function injectWalk(): string {
-  return tableOf(printedBy(`${WALKS}inject-walk.ts`), ROOMS);
+  return tableOf(runWalk(`${WALKS}inject-walk.ts`), INJECT_FOLDERS);
 }
 
 export function prestopWalk(): string {
-  const files: readonly string[] = printedBy(`${WALKS}prestop-walk.ts`);
-  const { own, sockets } = managerFiles(files);
-  return `${own.length} files besides the ${sockets} that read sockets and classify activity:\n\n${tableOf(own, ["manager", "contract"])}`;
+  const files: readonly string[] = runWalk(`${WALKS}prestop-walk.ts`);
+  const { otherFiles, socketFiles } = managerFiles(files);
+  return `${otherFiles.length} files besides the ${socketFiles} that read sockets and classify activity:\n\n${tableOf(otherFiles, ["manager", "contract"])}`;
 }
 
-const RELAY = ["api-server", "relay", "kubernetes"];
+const RELAY_FOLDERS = ["api-server", "relay", "kubernetes"];
 
 export function sliceWalk(): string {
-  const { files, client }: { readonly files: readonly string[]; readonly client: readonly string[] } = printedBy(
+  const { files, client }: { readonly files: readonly string[]; readonly client: readonly string[] } = runWalk(
     `${WALKS}slice-walk.ts`,
   );
-  const relay = files.filter((file) => RELAY.some((room) => file.startsWith(`${room}/`)));
-  const { own } = managerFiles(files);
-  const all = new Set([...relay, ...client, ...own]);
-  const part = (title: string, some: readonly string[], order: readonly string[]): string =>
-    `${title}, ${some.length} files:\n\n${tableOf(some, order)}`;
+  const relay = files.filter((file) => RELAY_FOLDERS.some((folder) => file.startsWith(`${folder}/`)));
+  const { otherFiles } = managerFiles(files);
+  const all = new Set([...relay, ...client, ...otherFiles]);
+  const section = (title: string, partFiles: readonly string[], order: readonly string[]): string =>
+    `${title}, ${partFiles.length} files:\n\n${tableOf(partFiles, order)}`;
   return [
     `${all.size} files in three programs.`,
-    part("The relay", relay, RELAY),
-    part("The manager's relay client, a process of its own", client, ["manager"]),
-    part("The manager", own, ["manager", "contract"]),
+    section("The relay", relay, RELAY_FOLDERS),
+    section("The manager's relay client, a separate process", client, ["manager"]),
+    section("The manager", otherFiles, ["manager", "contract"]),
   ].join("\n\n");
 }
 
-function managerFiles(files: readonly string[]): { readonly own: readonly string[]; readonly sockets: number } {
-  const ofManager = files.filter((file) => /^(manager|contract)\//.test(file));
-  const own = ofManager.filter((file) => !/^manager\/(sockets|traffic)\//.test(file));
-  return { own, sockets: ofManager.length - own.length };
+function managerFiles(files: readonly string[]): {
+  readonly otherFiles: readonly string[];
+  readonly socketFiles: number;
+} {
+  const allFiles = files.filter((file) => /^(manager|contract)\//.test(file));
+  const otherFiles = allFiles.filter((file) => !/^manager\/(sockets|traffic)\//.test(file));
+  return { otherFiles, socketFiles: allFiles.length - otherFiles.length };
 }
 
 const SRC = fileURLToPath(new URL("..", import.meta.url));
 const WALKS = fileURLToPath(new URL("../../test/walks/", import.meta.url));
 
-/** Runs in a separate process: a test runner would load transformed files. */
-function printedBy(script: string) {
+/** Runs a script in a separate process, because a test runner would load transformed files. */
+function runWalk(script: string) {
   return JSON.parse(execFileSync(process.execPath, [script], { encoding: "utf8" }));
 }
 

@@ -3,7 +3,7 @@ import type { KubeConfig } from "@kubernetes/client-node";
 import type { Registry } from "prom-client";
 import { createApiClient } from "../api-server/api-client.ts";
 import type { RecordEvent } from "../api-server/event-recorder.ts";
-import { secretStore } from "../api-server/secret-store.ts";
+import { createSecretStore } from "../api-server/secret-store.ts";
 import { openPort } from "../open-port.ts";
 import { createDrainRing, type DrainRing } from "./drains/drain-ring.ts";
 import { addDrainsRoute, recordDrain } from "./drains/drains-route.ts";
@@ -58,7 +58,7 @@ export async function startRelay(parts: RelayParts): Promise<Relay> {
   const { wallMs, log, registry, onReconciled, readsPods } = parts;
   const { nowMs } = clock;
   const { request, stream } = createApiClient(parts.connection);
-  const secrets = secretStore(request, parts.namespace, parts.secretName);
+  const secrets = createSecretStore(request, parts.namespace, parts.secretName);
   const identity = runIdentity({
     secrets,
     tools: IDENTITY_TOOLS,

@@ -18,9 +18,9 @@ let ca: string;
 let onRequest: (request: IncomingMessage, response: ServerResponse) => void;
 
 beforeAll(async () => {
-  const made = await makeCertificate("lastcall", Date.now());
-  ca = made.caCertificate;
-  const { cert, key } = made.source.current();
+  const certificate = await makeCertificate("lastcall", Date.now());
+  ca = certificate.caCertificate;
+  const { cert, key } = certificate.source.current();
   server = createServer({ cert, key }, (request, response) => onRequest(request, response));
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -32,7 +32,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-async function clientWith(trusted: string | undefined, path = ""): Promise<ApiClient> {
+async function createClient(trusted: string | undefined, path = ""): Promise<ApiClient> {
   writeFileSync(tokenFile, "first");
   const kubeconfig = join(folder, "kubeconfig");
   const { port } = server.address() as AddressInfo;
@@ -46,30 +46,30 @@ async function clientWith(trusted: string | undefined, path = ""): Promise<ApiCl
   return createApiClient(await loadKubeConfig({ kubeconfigFile: kubeconfig }));
 }
 
-/** Kubernetes clients cache a token file for a minute. */
+/** `@kubernetes/client-node` caches a token file for a minute. */
 const MINUTE_MS = 60_000;
 
 const request = { method: "GET", path: "/version?a=b", limitMs: 10_000 } as const;
 
 test("the API client trusts the kubeconfig's CA, sends the token, and uses the server URL's path", async () => {
-  const seen: unknown[] = [];
+  const received: unknown[] = [];
   onRequest = (request, response) => {
-    seen.push([request.url, request.headers.authorization, request.headers.accept]);
+    received.push([request.url, request.headers.authorization, request.headers.accept]);
     response.end("ä");
   };
-  const api = await clientWith(ca, "/k8s/clusters/c-1/");
+  const api = await createClient(ca, "/k8s/clusters/c-1/");
   expect(await api.request(request)).toEqual({ status: 200, text: "ä" });
-  expect(seen).toEqual([["/k8s/clusters/c-1/version?a=b", "Bearer first", "application/json"]]);
+  expect(received).toEqual([["/k8s/clusters/c-1/version?a=b", "Bearer first", "application/json"]]);
   api.close();
 });
 
 test("the API client sends a rotated token within a minute", async () => {
-  const seen: unknown[] = [];
+  const received: unknown[] = [];
   onRequest = (request, response) => {
-    seen.push(request.headers.authorization);
+    received.push(request.headers.authorization);
     response.end();
   };
-  const api = await clientWith(ca);
+  const api = await createClient(ca);
   vi.useFakeTimers({ toFake: ["Date"] });
   try {
     await api.request(request);
@@ -79,7 +79,7 @@ test("the API client sends a rotated token within a minute", async () => {
   } finally {
     vi.useRealTimers();
   }
-  expect(seen).toEqual(["Bearer first", "Bearer second"]);
+  expect(received).toEqual(["Bearer first", "Bearer second"]);
   api.close();
 });
 
@@ -88,7 +88,7 @@ test("the API client sends no request to a server whose certificate another CA s
   onRequest = () => {
     requests += 1;
   };
-  const api = await clientWith(undefined);
+  const api = await createClient(undefined);
   await expect(api.request(request)).rejects.toThrow(/certificate/);
   expect(requests).toBe(0);
   api.close();
@@ -98,14 +98,14 @@ test("a request of the API client fails after a response of more than 64 MiB", a
   const chunk = Buffer.alloc(1024 * 1024, "x");
   let sentBytes = 0;
   onRequest = (_request, response) => {
-    const more = (): void => {
+    const writeMore = (): void => {
       if (response.destroyed) return;
       sentBytes += chunk.length;
-      response.write(chunk, more);
+      response.write(chunk, writeMore);
     };
-    more();
+    writeMore();
   };
-  const api = await clientWith(ca);
+  const api = await createClient(ca);
   await expect(api.request({ ...request, limitMs: 60_000 })).rejects.toThrow("larger than 67108864 bytes");
   expect(sentBytes).toBeGreaterThan(64 * chunk.length);
   api.close();
@@ -117,7 +117,7 @@ test("sequential requests of the API client share one connection", async () => {
     ports.add(request.socket.remotePort);
     response.end("{}");
   };
-  const api = await clientWith(ca);
+  const api = await createClient(ca);
   for (let time = 0; time < 5; time += 1) await api.request(request);
   expect(ports.size).toBe(1);
   api.close();
@@ -128,26 +128,26 @@ test("a request of the API client fails at its time limit or after an incomplete
     response.writeHead(200, { "content-length": "10" });
     response.write("half");
   };
-  const api = await clientWith(ca);
+  const api = await createClient(ca);
   await expect(api.request({ ...request, limitMs: 200 })).rejects.toThrow();
   const chunks: string[] = [];
-  let opened = 0;
+  let openCount = 0;
   await api.stream({
     path: "/watch",
-    // Long enough to connect on a busy machine.
+    // Long enough for a TLS handshake on a busy machine.
     limitMs: 4_000,
     signal: new AbortController().signal,
     onOpen: () => {
-      opened += 1;
+      openCount += 1;
     },
     onChunk: (chunk) => chunks.push(chunk.toString()),
   });
-  expect([opened, chunks]).toEqual([1, ["half"]]);
+  expect([openCount, chunks]).toEqual([1, ["half"]]);
   api.close();
 });
 
 test("a stream of the API client rejects if it breaks, is refused, or the callback throws", async () => {
-  const api = await clientWith(ca);
+  const api = await createClient(ca);
   const stream = (onChunk: () => void) =>
     api.stream({
       path: "/w?x",
@@ -171,9 +171,9 @@ test("a stream of the API client rejects if it breaks, is refused, or the callba
   onRequest = (_request, response) => {
     response.writeHead(200).write("a");
   };
-  const fails = (): void => {
+  const throwError = (): void => {
     throw new Error("cannot be parsed");
   };
-  await expect(stream(fails)).rejects.toThrow("cannot be parsed");
+  await expect(stream(throwError)).rejects.toThrow("cannot be parsed");
   api.close();
 });

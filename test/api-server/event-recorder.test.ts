@@ -4,12 +4,12 @@ import type { EventSpec } from "../../src/api-server/event-object.ts";
 import { createEventRecorder } from "../../src/api-server/event-recorder.ts";
 import { eventually } from "../time/eventually.ts";
 
-function about(uid: string, namespace = "shop", type: EventSpec["type"] = "Warning"): EventSpec {
+function eventOf(uid: string, namespace = "shop", type: EventSpec["type"] = "Warning"): EventSpec {
   const owner = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web", uid };
-  return { namespace, owner, type, reason: "NotInjected", message: "Pod web-1 was left alone." };
+  return { namespace, owner, type, reason: "NotInjected", message: "Pod web-1 was not injected." };
 }
 
-function recorderUnderTest(
+function startRecorder(
   respond: (request: ApiRequest) => Promise<ApiResponse>,
   isKnown: (namespace: string) => boolean = () => true,
 ) {
@@ -30,74 +30,74 @@ function recorderUnderTest(
     isKnown,
     count: (result) => counts.set(result, (counts.get(result) ?? 0) + 1),
   });
-  const settled = (counted: Readonly<Record<string, number>>) =>
-    eventually(() => expect(Object.fromEntries(counts)).toEqual(counted));
-  return { recordEvent, clock, requests, settled };
+  const expectCounts = (expected: Readonly<Record<string, number>>) =>
+    eventually(() => expect(Object.fromEntries(counts)).toEqual(expected));
+  return { recordEvent, clock, requests, expectCounts };
 }
 
 test("Events are created in sequence in the namespace of their Pod", async () => {
-  const { recordEvent, requests, settled } = recorderUnderTest(async () => ({ status: 201, text: "" }));
-  recordEvent(about("a"));
-  recordEvent(about("b"));
-  recordEvent(about("a"));
+  const { recordEvent, requests, expectCounts } = startRecorder(async () => ({ status: 201, text: "" }));
+  recordEvent(eventOf("a"));
+  recordEvent(eventOf("b"));
+  recordEvent(eventOf("a"));
   expect(requests).toHaveLength(1);
-  await settled({ sent: 2, repeated: 1 });
+  await expectCounts({ sent: 2, repeated: 1 });
   expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual(
     Array(2).fill("POST /api/v1/namespaces/shop/events"),
   );
   expect(JSON.parse(requests[0]?.body ?? "")).toMatchObject({ lastTimestamp: "2023-11-14T22:13:20Z", count: 1 });
 });
 
-test("Events of an unknown namespace are neither sent nor counted against the budget", async () => {
-  const { recordEvent, requests, settled } = recorderUnderTest(
+test("Events of an unknown namespace are neither sent nor counted against the rate limit", async () => {
+  const { recordEvent, requests, expectCounts } = startRecorder(
     async () => ({ status: 201, text: "" }),
     (namespace) => namespace === "shop",
   );
-  for (let at = 0; at < 1_000; at += 1) recordEvent(about(`u${at}`, `made-up-${at}`));
+  for (let index = 0; index < 1_000; index += 1) recordEvent(eventOf(`u${index}`, `made-up-${index}`));
   expect(requests).toEqual([]);
-  recordEvent(about("a"));
-  await settled({ unknown_namespace: 1_000, sent: 1 });
+  recordEvent(eventOf("a"));
+  await expectCounts({ unknown_namespace: 1_000, sent: 1 });
 });
 
 test("with an unresponsive API server, Events are dropped beyond the queue limit without blocking", async () => {
-  const { recordEvent, clock, requests, settled } = recorderUnderTest(() => new Promise(() => undefined));
-  for (let at = 0; at < 300; at += 1) {
-    // One per second is within the budget of all namespaces.
+  const { recordEvent, clock, requests, expectCounts } = startRecorder(() => new Promise(() => undefined));
+  for (let index = 0; index < 300; index += 1) {
+    // One Event per second is within the limit of all namespaces together.
     clock.nowMs += 1_000;
-    recordEvent(about(`u${at}`, `n${at}`));
+    recordEvent(eventOf(`u${index}`, `n${index}`));
   }
   expect(requests).toHaveLength(1);
-  await settled({ queue_full: 199 });
+  await expectCounts({ queue_full: 199 });
 });
 
 test.for([
   { title: "a request without a response", respond: () => Promise.reject(new Error("timeout")) },
   { title: "status 429", respond: async () => ({ status: 429, text: "" }) },
   { title: "status 500", respond: async () => ({ status: 500, text: "" }) },
-])("after $title no Event is sent for a while", async ({ respond }) => {
-  const { recordEvent, clock, requests, settled } = recorderUnderTest(respond);
-  for (const uid of ["a", "b", "c"]) recordEvent(about(uid));
-  await settled({ failed: 3 });
+])("after $title no Event is sent for 500 ms", async ({ respond }) => {
+  const { recordEvent, clock, requests, expectCounts } = startRecorder(respond);
+  for (const uid of ["a", "b", "c"]) recordEvent(eventOf(uid));
+  await expectCounts({ failed: 3 });
   expect(requests).toHaveLength(1);
   clock.nowMs = 500;
-  recordEvent(about("d"));
-  await settled({ failed: 4 });
+  recordEvent(eventOf("d"));
+  await expectCounts({ failed: 4 });
   expect(requests).toHaveLength(2);
 });
 
 test("a rejected Event does not delay the next one", async () => {
-  const { recordEvent, requests, settled } = recorderUnderTest(async () => ({ status: 403, text: "" }));
-  for (const uid of ["a", "b"]) recordEvent(about(uid));
-  await settled({ failed: 2 });
+  const { recordEvent, requests, expectCounts } = startRecorder(async () => ({ status: 403, text: "" }));
+  for (const uid of ["a", "b"]) recordEvent(eventOf(uid));
+  await expectCounts({ failed: 2 });
   expect(requests).toHaveLength(2);
 });
 
 test("an Event has its type, the reporting component and the involved object", async () => {
-  const { recordEvent, requests, settled } = recorderUnderTest(async () => ({ status: 201, text: "" }));
-  recordEvent(about("a", "shop", "Normal"));
-  const nameless = about("b", "shop");
-  recordEvent({ ...nameless, owner: { ...nameless.owner, apiVersion: "" } });
-  await settled({ sent: 2 });
+  const { recordEvent, requests, expectCounts } = startRecorder(async () => ({ status: 201, text: "" }));
+  recordEvent(eventOf("a", "shop", "Normal"));
+  const event = eventOf("b", "shop");
+  recordEvent({ ...event, owner: { ...event.owner, apiVersion: "" } });
+  await expectCounts({ sent: 2 });
   const [first, second] = requests.map(({ body }) => JSON.parse(body ?? ""));
   expect(first).toMatchObject({
     type: "Normal",

@@ -20,7 +20,7 @@ test("a cache is stale before its first list and after six minutes without a res
 test("single failures do not make a cache stale, and only the first failure is reported", () => {
   let freshness: Freshness = afterResponse(NEVER_SYNCED, 1_000).freshness;
   const changes = [1, 2, 3].map(() => {
-    const failed = afterFailure(freshness, "no answer");
+    const failed = afterFailure(freshness, "no response");
     freshness = failed.freshness;
     return failed.change;
   });

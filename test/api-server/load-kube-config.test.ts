@@ -13,7 +13,7 @@ function fileWith(text: string): string {
   return path;
 }
 
-const WHOLE = `
+const KUBECONFIG = `
 apiVersion: v1
 kind: Config
 clusters: [{name: c, cluster: {server: "https://127.0.0.1:6443/"}}]
@@ -23,7 +23,7 @@ current-context: x
 `;
 
 test("the current context of a kubeconfig selects the cluster", async () => {
-  const connection = await loadKubeConfig({ kubeconfigFile: fileWith(WHOLE) });
+  const connection = await loadKubeConfig({ kubeconfigFile: fileWith(KUBECONFIG) });
   expect(connection.getCurrentCluster()?.server).toBe("https://127.0.0.1:6443");
 });
 
@@ -38,10 +38,14 @@ test.for([
   },
   {
     title: "with an unknown context",
-    file: () => fileWith(WHOLE.replace("current-context: x", "current-context: y")),
-    message: 'current-context "y" leads to no cluster',
+    file: () => fileWith(KUBECONFIG.replace("current-context: x", "current-context: y")),
+    message: 'current-context "y" has no cluster with a server URL; set it with kubectl config use-context',
   },
-  { title: "without a context", file: () => fileWith("clusters: []"), message: "current-context is missing" },
+  {
+    title: "without a context",
+    file: () => fileWith("clusters: []"),
+    message: "current-context is not set; set it with kubectl config use-context",
+  },
 ])("a kubeconfig $title is rejected, with its name in the message", async ({ file, message }) => {
   await expect(loadKubeConfig({ kubeconfigFile: file() })).rejects.toThrow(message);
 });

@@ -1,6 +1,6 @@
 /**
- * Serves port-forwards as kubelets do: a WebSocket with `v4.channel.k8s.io`, channel 0 for data and 1 for an error, each
- * opened by two bytes with the port. Tests run Pods on this machine, so it connects to a loopback address.
+ * Serves port-forwards as kubelets do: a WebSocket with `v4.channel.k8s.io`, channel 0 for data and 1 for an error, whose
+ * first messages contain the port in two bytes. The programs of the tests' Pods listen on this machine's loopback address.
  *
  * @see https://github.com/kubernetes/kubernetes/blob/25d732ce4efffdabe80223c196a299d2278c0080/staging/src/k8s.io/kubelet/pkg/cri/streaming/portforward/websocket.go
  */
@@ -15,11 +15,11 @@ const ERROR = 1;
 const BINARY = 2;
 const CLOSE = 8;
 
-/** Answers the handshake; `port` on 127.0.0.1 is the Pod's. */
+/** Accepts the WebSocket handshake and forwards to `port` on 127.0.0.1. */
 export function serveForward(request: IncomingMessage, socket: Duplex, port: number): void {
   const key = request.headers["sec-websocket-key"] ?? "";
   const accept = createHash("sha1").update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest("base64");
-  const offered = (request.headers["sec-websocket-protocol"] ?? "").split(",").map((one) => one.trim());
+  const offered = (request.headers["sec-websocket-protocol"] ?? "").split(",").map((protocol) => protocol.trim());
   const headers = ["Upgrade: websocket", "Connection: Upgrade", `Sec-WebSocket-Accept: ${accept}`];
   if (!offered.includes(PROTOCOL)) {
     refuseUpgrade(socket, 403, "no common protocol");
@@ -27,10 +27,10 @@ export function serveForward(request: IncomingMessage, socket: Duplex, port: num
   }
   headers.push(`Sec-WebSocket-Protocol: ${PROTOCOL}`);
   socket.write(`HTTP/1.1 101 Switching Protocols\r\n${headers.join("\r\n")}\r\n\r\n`);
-  const number = Buffer.from([port & 0xff, port >> 8]);
+  const portBytes = Buffer.from([port & 0xff, port >> 8]);
   const send = (channel: number, bytes: Buffer): unknown => socket.writable && socket.write(frame(channel, bytes));
-  send(DATA, number);
-  send(ERROR, number);
+  send(DATA, portBytes);
+  send(ERROR, portBytes);
 
   const pod = connect(port, "127.0.0.1");
   pod.on("data", (bytes: Buffer) => send(DATA, bytes));
@@ -38,18 +38,18 @@ export function serveForward(request: IncomingMessage, socket: Duplex, port: num
   pod.on("close", () => socket.end());
   socket.on("close", () => pod.destroy());
   socket.on("error", () => pod.destroy());
-  let left: Buffer = Buffer.alloc(0);
+  let unread: Buffer = Buffer.alloc(0);
   socket.on("data", (bytes: Buffer) => {
-    left = Buffer.concat([left, bytes]);
-    for (let read = readFrame(left); read !== undefined; read = readFrame(left)) {
-      left = left.subarray(read.length);
-      if (read.opcode === CLOSE) pod.end();
-      else if (read.opcode === BINARY && read.payload[0] === DATA) pod.write(read.payload.subarray(1));
+    unread = Buffer.concat([unread, bytes]);
+    for (let frameRead = readFrame(unread); frameRead !== undefined; frameRead = readFrame(unread)) {
+      unread = unread.subarray(frameRead.length);
+      if (frameRead.opcode === CLOSE) pod.end();
+      else if (frameRead.opcode === BINARY && frameRead.payload[0] === DATA) pod.write(frameRead.payload.subarray(1));
     }
   });
 }
 
-/** Rejects the upgrade as API servers do: WebSocket clients see only the status. */
+/** Rejects the upgrade as API servers do; WebSocket clients read only the status. */
 export function refuseUpgrade(socket: Duplex, status: number, message: string): void {
   socket.end(`HTTP/1.1 ${status} Refused\r\nConnection: close\r\nContent-Length: ${message.length}\r\n\r\n${message}`);
 }
@@ -69,13 +69,14 @@ function frame(channel: number, bytes: Buffer): Buffer {
 
 type Frame = { readonly opcode: number; readonly payload: Buffer; readonly length: number };
 
-/** Frames of clients are masked. */
+/** Parses the first complete frame; a client masks its frames. */
 function readFrame(bytes: Buffer): Frame | undefined {
   if (bytes.length < 2) return undefined;
-  const short = (bytes[1] ?? 0) & 0x7f;
-  const at = short === 126 ? 4 : short === 127 ? 10 : 2;
+  const lengthCode = (bytes[1] ?? 0) & 0x7f;
+  const at = lengthCode === 126 ? 4 : lengthCode === 127 ? 10 : 2;
   if (bytes.length < at + 4) return undefined;
-  const size = short === 126 ? bytes.readUInt16BE(2) : short === 127 ? Number(bytes.readBigUInt64BE(2)) : short;
+  const size =
+    lengthCode === 126 ? bytes.readUInt16BE(2) : lengthCode === 127 ? Number(bytes.readBigUInt64BE(2)) : lengthCode;
   const length = at + 4 + size;
   if (bytes.length < length) return undefined;
   const mask = bytes.subarray(at, at + 4);

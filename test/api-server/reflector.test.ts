@@ -1,12 +1,12 @@
-/** Tests the reflector over sockets, against a server with the behaviour and the failures of API servers. */
+/** Tests the reflector over HTTP against a fake API server with injected failures. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type ApiClient, createApiClient } from "../../src/api-server/api-client.ts";
-import { type Reflected, type ReflectorPorts, runReflector } from "../../src/api-server/reflector.ts";
+import { type ReflectedResource, type ReflectorPorts, runReflector } from "../../src/api-server/reflector.ts";
 import { createStore, type Store } from "../../src/api-server/store.ts";
 import type { RawObject } from "../../src/kubernetes/raw-json.ts";
 import { eventually } from "../time/eventually.ts";
 import { pause, sleep } from "../time/pause.ts";
-import { type FakeApiServer, fakeApiServer } from "./fake-api-server.ts";
+import { type FakeApiServer, startFakeApiServer } from "./fake-api-server.ts";
 
 const PATH = "/api/v1/namespaces";
 
@@ -18,7 +18,7 @@ let failures: string[];
 let responses: number;
 
 beforeEach(async () => {
-  server = await fakeApiServer();
+  server = await startFakeApiServer();
   api = createApiClient(server.connection);
   stop = new AbortController();
   failures = [];
@@ -32,19 +32,19 @@ afterEach(async () => {
   await server.close();
 });
 
-const text = (object: RawObject): string => String(object["note"] ?? "");
+const noteOf = (object: RawObject): string => String(object["note"] ?? "");
 
-type Settings = {
+type StartOptions = {
   readonly relistMs?: number;
   readonly pageSize?: number;
-  readonly followed?: Partial<Reflected<string>>;
+  readonly resource?: Partial<ReflectedResource<string>>;
   readonly ports?: Partial<ReflectorPorts>;
 };
 
-function start(settings: Settings = {}): Store<string> {
-  const store = createStore(text);
+function startReflector(settings: StartOptions = {}): Store<string> {
+  const store = createStore(noteOf);
   const { pageSize = 2, relistMs = 600_000 } = settings;
-  const followed: Reflected<string> = { path: PATH, pageSize, store, relistMs, ...settings.followed };
+  const resource: ReflectedResource<string> = { path: PATH, pageSize, store, relistMs, ...settings.resource };
   const ports: ReflectorPorts = {
     request: api.request,
     stream: api.stream,
@@ -60,48 +60,48 @@ function start(settings: Settings = {}): Store<string> {
     onFailed: (reason) => failures.push(reason),
     ...settings.ports,
   };
-  running = runReflector(followed, ports, stop.signal);
+  running = runReflector(resource, ports, stop.signal);
   return store;
 }
 
 const put = (name: string, note: string): void => server.put(PATH, { metadata: { name }, note });
-const lists = (): number => server.requests.filter((request) => !request.includes("watch=")).length;
-const watches = (): number => server.requests.filter((request) => request.includes("watch=")).length;
-const watching = (): Promise<unknown> => eventually(() => expect(server.openWatches(PATH)).toBe(1));
-const shows = (store: Store<string>, entries: Record<string, string>): Promise<unknown> =>
+const countLists = (): number => server.requests.filter((request) => !request.includes("watch=")).length;
+const countWatches = (): number => server.requests.filter((request) => request.includes("watch=")).length;
+const expectOpenWatch = (): Promise<unknown> => eventually(() => expect(server.countOpenWatches(PATH)).toBe(1));
+const expectEntries = (store: Store<string>, entries: Record<string, string>): Promise<unknown> =>
   eventually(() => expect(Object.fromEntries(store.entries)).toEqual(entries));
 
 describe("the reflector", () => {
   test("lists page by page and then watches", async () => {
     for (const name of ["a", "b", "c", "d", "e"]) put(name, "1");
-    const store = start();
-    await shows(store, { a: "1", b: "1", c: "1", d: "1", e: "1" });
-    expect(lists()).toBe(3);
-    await watching();
+    const store = startReflector();
+    await expectEntries(store, { a: "1", b: "1", c: "1", d: "1", e: "1" });
+    expect(countLists()).toBe(3);
+    await expectOpenWatch();
     put("b", "2");
     put("f", "1");
     server.remove(PATH, "a");
-    await shows(store, { b: "2", c: "1", d: "1", e: "1", f: "1" });
-    expect(lists()).toBe(3);
+    await expectEntries(store, { b: "2", c: "1", d: "1", e: "1", f: "1" });
+    expect(countLists()).toBe(3);
     expect(failures).toEqual([]);
   });
 
   test("continues an ended watch from the last resourceVersion, without a list", async () => {
     put("a", "1");
-    const store = start();
-    await watching();
+    const store = startReflector();
+    await expectOpenWatch();
     put("a", "2");
-    await shows(store, { a: "2" });
+    await expectEntries(store, { a: "2" });
     server.endWatches();
     put("a", "3");
-    await shows(store, { a: "3" });
-    expect(lists()).toBe(1);
+    await expectEntries(store, { a: "3" });
+    expect(countLists()).toBe(1);
   });
 
   test("continues an ended watch from the last bookmark", async () => {
     put("a", "1");
-    start();
-    await watching();
+    startReflector();
+    await expectOpenWatch();
     await eventually(() => expect(responses).toBe(2));
     const before = responses;
     server.bookmark(PATH);
@@ -110,41 +110,41 @@ describe("the reflector", () => {
     await eventually(() => expect(server.requests.at(-1)).toContain("resourceVersion=102"));
   });
 
-  test("parses watch events that are split anywhere, even within a character", async () => {
-    const store = start();
-    await watching();
+  test("parses watch events that are split at any byte, even within a character", async () => {
+    const store = startReflector();
+    await expectOpenWatch();
     const event = { type: "ADDED", object: { metadata: { name: "münchen-🚆", resourceVersion: "7" }, note: "größer" } };
     for (const byte of Buffer.from(`${JSON.stringify(event)}\n`)) {
       server.writeToWatches(PATH, Buffer.from([byte]));
       await pause(1, "each byte arrives separately");
     }
-    await shows(store, { "münchen-🚆": "größer" });
+    await expectEntries(store, { "münchen-🚆": "größer" });
   });
 });
 
 describe("an expired resourceVersion", () => {
   test("in a watch causes a new list", async () => {
     put("a", "1");
-    const store = start();
-    await watching();
-    server.faults.silentWatches = true;
+    const store = startReflector();
+    await expectOpenWatch();
+    server.faults.hasSilentWatches = true;
     put("b", "1");
     server.compact();
-    server.faults.silentWatches = false;
+    server.faults.hasSilentWatches = false;
     server.endWatches();
-    await shows(store, { a: "1", b: "1" });
-    expect(lists()).toBe(2);
+    await expectEntries(store, { a: "1", b: "1" });
+    expect(countLists()).toBe(2);
     expect(failures).toEqual([]);
   });
 
   test("between two pages causes a list without pages", async () => {
     for (const name of ["a", "b", "c"]) put(name, "1");
-    server.faults.betweenPages = () => {
+    server.faults.onNextPage = () => {
       put("d", "1");
       server.compact();
     };
-    const store = start();
-    await shows(store, { a: "1", b: "1", c: "1", d: "1" });
+    const store = startReflector();
+    await expectEntries(store, { a: "1", b: "1", c: "1", d: "1" });
     expect(server.requests.slice(0, 3).map((request) => request.includes("limit="))).toEqual([true, true, false]);
   });
 });
@@ -152,37 +152,37 @@ describe("an expired resourceVersion", () => {
 describe("after a failure of the server or the network, the reflector", () => {
   test("retries and keeps its objects", async () => {
     put("a", "1");
-    const store = start();
-    await watching();
-    server.faults.refuse = 503;
+    const store = startReflector();
+    await expectOpenWatch();
+    server.faults.errorStatus = 503;
     server.endWatches(true);
     await eventually(() => expect(failures.length).toBeGreaterThan(2));
     expect(Object.fromEntries(store.entries)).toEqual({ a: "1" });
     put("a", "2");
-    server.faults.refuse = undefined;
-    await shows(store, { a: "2" });
+    server.faults.errorStatus = undefined;
+    await expectEntries(store, { a: "2" });
   });
 
   test("retries the first list", async () => {
-    server.faults.refuse = 403;
-    const store = start();
-    await eventually(() => expect(failures).toContain(`the API server answered 403 to ${PATH}`));
-    server.faults.refuse = undefined;
+    server.faults.errorStatus = 403;
+    const store = startReflector();
+    await eventually(() => expect(failures).toContain(`the API server responded with 403 to ${PATH}`));
+    server.faults.errorStatus = undefined;
     put("a", "1");
-    await shows(store, { a: "1" });
+    await expectEntries(store, { a: "1" });
   });
 
   test("loses no event if a connection breaks within a line", async () => {
     put("a", "1");
-    const store = start();
-    await watching();
-    server.faults.silentWatches = true;
+    const store = startReflector();
+    await expectOpenWatch();
+    server.faults.hasSilentWatches = true;
     put("a", "2");
-    server.faults.silentWatches = false;
+    server.faults.hasSilentWatches = false;
     server.writeToWatches(PATH, '{"type":"MODIFIED","object":{"metadata":{"name":"a","resourceVer');
     server.endWatches(true);
-    await shows(store, { a: "2" });
-    expect(lists()).toBe(1);
+    await expectEntries(store, { a: "2" });
+    expect(countLists()).toBe(1);
   });
 
   test.for([
@@ -193,39 +193,39 @@ describe("after a failure of the server or the network, the reflector", () => {
     { title: "with an ERROR event", line: '{"type":"ERROR","object":{"code":500}}\n' },
   ])("lists again after a watch line $title", async ({ line }) => {
     put("a", "1");
-    const store = start();
-    await watching();
-    server.faults.silentWatches = true;
+    const store = startReflector();
+    await expectOpenWatch();
+    server.faults.hasSilentWatches = true;
     put("b", "1");
-    server.faults.silentWatches = false;
+    server.faults.hasSilentWatches = false;
     server.writeToWatches(PATH, line);
-    await shows(store, { a: "1", b: "1" });
-    expect(lists()).toBe(2);
+    await expectEntries(store, { a: "1", b: "1" });
+    expect(countLists()).toBe(2);
     expect(failures).toHaveLength(1);
   });
 
   test("lists again at the relist interval if the watch is silent", async () => {
     put("a", "1");
-    const store = start({
+    const store = startReflector({
       relistMs: 1_000,
       ports: { stream: (stream) => api.stream({ ...stream, limitMs: 1_000 }) },
     });
-    await watching();
-    server.faults.silentWatches = true;
+    await expectOpenWatch();
+    server.faults.hasSilentWatches = true;
     put("a", "2");
-    await shows(store, { a: "2" });
-    expect(lists()).toBe(2);
+    await expectEntries(store, { a: "2" });
+    expect(countLists()).toBe(2);
   });
 
   test("does not treat objects on missing pages as deleted", async () => {
     for (const name of ["a", "b", "c"]) put(name, "1");
-    const store = start({ relistMs: 1_000, pageSize: 1 });
-    await shows(store, { a: "1", b: "1", c: "1" });
-    server.faults.betweenPages = () => {
-      server.faults.mute = true;
+    const store = startReflector({ relistMs: 1_000, pageSize: 1 });
+    await expectEntries(store, { a: "1", b: "1", c: "1" });
+    server.faults.onNextPage = () => {
+      server.faults.isUnresponsive = true;
     };
     const before = store.generation();
-    await eventually(() => expect(server.faults.mute).toBe(true));
+    await eventually(() => expect(server.faults.isUnresponsive).toBe(true));
     await eventually(() => expect(server.requests.at(-1)).toContain("continue=2"));
     expect(store.generation()).toBe(before);
     expect(store.entries.size).toBe(3);
@@ -233,7 +233,7 @@ describe("after a failure of the server or the network, the reflector", () => {
 
   test("waits with growing delays between watches that end at once", async () => {
     const pauses: number[] = [];
-    start({
+    startReflector({
       ports: {
         stream: async () => {
           await pause(1, "the watch ends at once");
@@ -252,37 +252,37 @@ describe("after a failure of the server or the network, the reflector", () => {
 describe("a watch with a short timeout", () => {
   test("is continued from the last resourceVersion, without a list or a failure", async () => {
     put("a", "1");
-    const store = start({ followed: { watchMs: 1_000 } });
-    await eventually(() => expect(watches()).toBeGreaterThan(2));
+    const store = startReflector({ resource: { watchMs: 1_000 } });
+    await eventually(() => expect(countWatches()).toBeGreaterThan(2));
     put("a", "2");
-    await shows(store, { a: "2" });
-    expect([lists(), failures]).toEqual([1, []]);
+    await expectEntries(store, { a: "2" });
+    expect([countLists(), failures]).toEqual([1, []]);
   });
 
   test("causes a list after the silence limit without an event", async () => {
     put("a", "1");
-    start({ followed: { watchMs: 1_000, silenceMs: () => 1_500 } });
+    startReflector({ resource: { watchMs: 1_000, silenceMs: () => 1_500 } });
     const startMs = performance.now();
-    await eventually(() => expect(lists()).toBe(2));
+    await eventually(() => expect(countLists()).toBe(2));
     expect(performance.now() - startMs).toBeGreaterThan(1_400);
     expect(failures).toEqual([]);
   });
 
   test("causes no list if there are bookmarks", async () => {
-    server.faults.bookmarks = true;
+    server.faults.sendsBookmarks = true;
     put("a", "1");
-    // Tolerates a machine that stalls for five seconds.
-    start({ followed: { watchMs: 1_000, silenceMs: () => 6_000 } });
+    // The limit tolerates a machine that stalls for five seconds.
+    startReflector({ resource: { watchMs: 1_000, silenceMs: () => 6_000 } });
     // Seven watches take longer than the silence limit.
-    await eventually(() => expect(watches()).toBe(8));
-    expect(lists()).toBe(1);
+    await eventually(() => expect(countWatches()).toBe(8));
+    expect(countLists()).toBe(1);
   });
 
-  test("is ended by the client if the server does not end the watch", async () => {
-    server.faults.endsOnTime = false;
+  test("is aborted by the client if the server does not end it", async () => {
+    server.faults.endsWatchesOnTime = false;
     const startMs = performance.now();
-    start({ followed: { watchMs: 1_000 } });
-    await eventually(() => expect(watches()).toBe(2));
+    startReflector({ resource: { watchMs: 1_000 } });
+    await eventually(() => expect(countWatches()).toBe(2));
     expect(performance.now() - startMs).toBeGreaterThan(1_400);
   });
 });
@@ -294,42 +294,42 @@ describe("the header Retry-After", () => {
     { title: "with a date is ignored", retryAfter: "Wed, 21 Oct 2026 07:28:00 GMT", pauses: [375, 750] },
     { title: "with an invalid value is ignored", retryAfter: "-1", pauses: [375, 750] },
   ])("$title", async ({ retryAfter, pauses }) => {
-    server.faults.refuse = 429;
+    server.faults.errorStatus = 429;
     server.faults.retryAfter = retryAfter;
-    const slept: number[] = [];
+    const pauseMs: number[] = [];
     const shortSleep: ReflectorPorts["sleep"] = async (ms) => {
-      slept.push(ms);
+      pauseMs.push(ms);
       await pause(1, "replaces the sleep, which is only recorded");
     };
-    start({ ports: { sleep: shortSleep } });
-    await eventually(() => expect(slept.length).toBeGreaterThan(1));
-    expect(slept.slice(0, 2)).toEqual(pauses);
+    startReflector({ ports: { sleep: shortSleep } });
+    await eventually(() => expect(pauseMs.length).toBeGreaterThan(1));
+    expect(pauseMs.slice(0, 2)).toEqual(pauses);
   });
 
   test("of a watch is obeyed, and only the reflector's own delays are limited by retryLimitMs", async () => {
     put("a", "1");
-    const slept: number[] = [];
+    const pauseMs: number[] = [];
     const shortSleep: ReflectorPorts["sleep"] = async (ms) => {
-      slept.push(ms);
+      pauseMs.push(ms);
       await pause(1, "replaces the sleep, which is only recorded");
     };
-    start({ ports: { sleep: shortSleep }, followed: { retryLimitMs: 500 } });
-    await watching();
-    server.faults.refuse = 429;
+    startReflector({ ports: { sleep: shortSleep }, resource: { retryLimitMs: 500 } });
+    await expectOpenWatch();
+    server.faults.errorStatus = 429;
     server.faults.retryAfter = "3";
     server.endWatches();
-    await eventually(() => expect(slept).toContain(3_000));
+    await eventually(() => expect(pauseMs).toContain(3_000));
     server.faults.retryAfter = undefined;
-    slept.length = 0;
-    await eventually(() => expect(slept.length).toBeGreaterThan(6));
-    expect(slept.slice(1, 6)).toEqual([500, 500, 500, 500, 500]);
+    pauseMs.length = 0;
+    await eventually(() => expect(pauseMs.length).toBeGreaterThan(6));
+    expect(pauseMs.slice(1, 6)).toEqual([500, 500, 500, 500, 500]);
   });
 });
 
 test("the abort of a reflector ends the open watch at once", async () => {
-  start();
-  await watching();
+  startReflector();
+  await expectOpenWatch();
   stop.abort();
   await running;
-  await eventually(() => expect(server.openWatches(PATH)).toBe(0));
+  await eventually(() => expect(server.countOpenWatches(PATH)).toBe(0));
 });

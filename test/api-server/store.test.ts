@@ -23,23 +23,24 @@ function objectOf(step: { readonly name: string; readonly namespace: string; rea
   return { metadata: { name: step.name, namespace: step.namespace }, note: step.note };
 }
 
-/** Notes of 0 are not kept. */
-const keep = (object: RawObject): number | undefined => (object["note"] === 0 ? undefined : Number(object["note"]));
+/** Objects whose note is 0 are not cached. */
+const nonZeroNote = (object: RawObject): number | undefined =>
+  object["note"] === 0 ? undefined : Number(object["note"]);
 
 const listed = (server: ReadonlyMap<string, RawObject>) =>
   [...server].flatMap(([key, object]) => {
-    const value = keep(object);
+    const value = nonZeroNote(object);
     return value === undefined ? [] : [[key, value] as const];
   });
 
 test("after any sequence of lists and events, the store has the server's state", () => {
   fc.assert(
-    fc.property(steps, fc.array(fc.nat(2), { minLength: 30, maxLength: 30 }), (given, times) => {
+    fc.property(steps, fc.array(fc.nat(2), { minLength: 30, maxLength: 30 }), (sequence, times) => {
       const server = new Map<string, RawObject>();
-      const store = createStore(keep);
-      // Events may be duplicated, and lost if a list follows.
-      const lastList = given.map((step) => step.kind).lastIndexOf("list");
-      given.forEach((step, at) => {
+      const store = createStore(nonZeroNote);
+      // Events may be duplicated, and they may be lost if a list follows.
+      const lastList = sequence.map((step) => step.kind).lastIndexOf("list");
+      sequence.forEach((step, index) => {
         if (step.kind === "list") {
           store.replace(listed(server));
           return;
@@ -47,7 +48,7 @@ test("after any sequence of lists and events, the store has the server's state",
         const object = objectOf(step);
         if (step.kind === "put") server.set(keyOf(object), object);
         else server.delete(keyOf(object));
-        const deliveries = at > lastList ? Math.max(1, times[at] ?? 1) : (times[at] ?? 1);
+        const deliveries = index > lastList ? Math.max(1, times[index] ?? 1) : (times[index] ?? 1);
         for (let time = 0; time < deliveries; time += 1) store[step.kind](object);
       });
       expect([...store.entries].sort()).toEqual([...listed(server)].sort());
@@ -56,15 +57,15 @@ test("after any sequence of lists and events, the store has the server's state",
 });
 
 test("the summary of a store is computed once per change", () => {
-  const store = createStore(keep);
-  let made = 0;
+  const store = createStore(nonZeroNote);
+  let computedCount = 0;
   const summary = summaryOf(store, (entries) => {
-    made += 1;
+    computedCount += 1;
     return entries.size;
   });
   expect([summary(), summary()]).toEqual([0, 0]);
   store.put(objectOf({ name: "a", namespace: "", note: 1 }));
-  expect([summary(), summary(), made]).toEqual([1, 1, 2]);
+  expect([summary(), summary(), computedCount]).toEqual([1, 1, 2]);
   store.remove(objectOf({ name: "b", namespace: "" }));
-  expect([summary(), made]).toEqual([1, 2]);
+  expect([summary(), computedCount]).toEqual([1, 2]);
 });

@@ -13,5 +13,5 @@ test.for(GENERATED_FILES)("the generated file $path is up to date; npm run gener
 
 test("a page without the markers of a generated section is an error", () => {
   const page = GENERATED_FILES.find(({ path }) => path === "docs/reference/reasons.md");
-  expect(() => page?.render("no marks here")).toThrow("docs/reference/reasons.md has no section between");
+  expect(() => page?.render("no marks here")).toThrow("docs/reference/reasons.md: cannot find a section between");
 });

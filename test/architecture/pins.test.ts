@@ -36,7 +36,7 @@ describe("the Dockerfile", () => {
   });
 
   test("uses the same musl as the cross build for arm64", () => {
-    const [, fetched] = /"(musl-dev=\S+)"/.exec(read("native/build/foreign-library.ts")) ?? [];
+    const [, fetched] = /"(musl-dev=\S+)"/.exec(read("native/build/arm64-musl.ts")) ?? [];
     expect(text.split(/\s+/)).toContain(fetched);
   });
 

@@ -1,4 +1,4 @@
-/** The client of `src/api-server` against a real API server: pages that change their size within a list, and refusals. */
+/** Tests the API client against a real API server: page sizes that change within a list, and rejected requests. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ApiClient, createApiClient } from "../../src/api-server/api-client.ts";
 import type { SendRequest } from "../../src/api-server/api-request.ts";
@@ -14,7 +14,7 @@ const PAGE_SIZE = 20;
 /** Below etcd's limit of 1.5 MiB, and 20 of them exceed PAGE_LIMIT_BYTES. */
 const LARGE = "x".repeat(1_000_000);
 
-/** Numbers of objects by name and size, in the order of their names. */
+/** The created objects, sorted by name: one page of small ones, one of large ones, and one of small ones. */
 const CONTENT = [
   { prefix: "a-small", text: "x" },
   { prefix: "b-large", text: LARGE },
@@ -38,31 +38,31 @@ afterAll(async () => {
 });
 
 async function create(path: string, body: object): Promise<void> {
-  const { status, body: answer } = await server.ask("POST", path, body);
-  if (status !== 201) throw new Error(`POST ${path}: ${status} ${JSON.stringify(answer)}`);
+  const { status, body: responseBody } = await server.send("POST", path, body);
+  if (status !== 201) throw new Error(`POST ${path}: ${status} ${JSON.stringify(responseBody)}`);
 }
 
 const createNamespace = (name: string): Promise<void> => create("/api/v1/namespaces", { metadata: { name } });
 
-type Requested = {
+type PageRequest = {
   readonly limit: string | null;
   readonly token: string | null;
-  /** Names on the page, or the name of the error. */
+  /** Names of the objects on the page, or the name of the error. */
   readonly result: readonly string[] | string;
 };
 
-/** Records every request for a page. */
-function recording(requested: Requested[], afterEach: () => Promise<void>): SendRequest {
+/** Returns a client that records every request for a page. */
+function createPageRecorder(pageRequests: PageRequest[], afterEach: () => Promise<void>): SendRequest {
   return async (request) => {
     const query = new URL(request.path, "https://kubernetes").searchParams;
-    const record = async (result: Requested["result"]): Promise<void> => {
-      requested.push({ limit: query.get("limit"), token: query.get("continue"), result });
+    const record = async (result: PageRequest["result"]): Promise<void> => {
+      pageRequests.push({ limit: query.get("limit"), token: query.get("continue"), result });
       await afterEach();
     };
     try {
-      const answer = await client.request(request);
-      await record(listOf(JSON.parse(answer.text), "items").map((item) => String(at(item, "metadata", "name"))));
-      return answer;
+      const response = await client.request(request);
+      await record(listOf(JSON.parse(response.text), "items").map((item) => String(at(item, "metadata", "name"))));
+      return response;
     } catch (error) {
       await record(error instanceof Error ? error.name : String(error));
       throw error;
@@ -70,7 +70,7 @@ function recording(requested: Requested[], afterEach: () => Promise<void>): Send
   };
 }
 
-// The API server answers lists of Events from etcd, and most others from its watch cache.
+// The API server reads lists of Events from etcd, and most other lists from its watch cache.
 describe.for([
   {
     resource: "events",
@@ -96,23 +96,23 @@ describe.for([
     for (const { name, text } of CONTENT) await create(path, objectOf(namespace, name, text));
   });
 
-  test("is continued with half the limit after a too large page, and has each object once", async () => {
-    const requested: Requested[] = [];
-    let later = 0;
-    const ask = recording(requested, () => {
-      later += 1;
-      return create(path, objectOf(namespace, `c-small-later-${later}`, "x"));
+  test("is continued with half the limit after a page that is too large, and has each object once", async () => {
+    const pageRequests: PageRequest[] = [];
+    let addedCount = 0;
+    const requestPage = createPageRecorder(pageRequests, () => {
+      addedCount += 1;
+      return create(path, objectOf(namespace, `c-small-later-${addedCount}`, "x"));
     });
-    const { objects } = await listAll(ask, {
+    const { objects } = await listAll(requestPage, {
       path,
       fieldSelector,
       pageSize: PAGE_SIZE,
-      keep: () => true,
+      reduce: () => true,
       signal: new AbortController().signal,
     });
     const names = CONTENT.map(({ name }) => name);
     const page = (from: number, to: number): readonly string[] => names.slice(from, to);
-    expect(requested.map(({ limit, result }) => [limit, result])).toEqual([
+    expect(pageRequests.map(({ limit, result }) => [limit, result])).toEqual([
       ["20", page(0, 20)],
       ["20", "ResponseTooLarge"],
       ["10", page(20, 30)],
@@ -120,9 +120,9 @@ describe.for([
       ["10", page(40, 50)],
       ["20", page(50, 60)],
     ]);
-    const [first, refused, halved, ...others] = requested.map(({ token }) => token);
-    expect([first, halved]).toEqual([null, refused]);
-    expect(new Set([refused, ...others]).size).toBe(4);
+    const [firstToken, continueToken, halvedToken, ...otherTokens] = pageRequests.map(({ token }) => token);
+    expect([firstToken, halvedToken]).toEqual([null, continueToken]);
+    expect(new Set([continueToken, ...otherTokens]).size).toBe(4);
     expect([...objects.keys()]).toEqual(names.map((name) => `${namespace}/${name}`));
   });
 });
@@ -130,7 +130,7 @@ describe.for([
 describe("the dry run that proves injection in a namespace with a ResourceQuota", () => {
   const namespace = "full";
   const quotas = `/api/v1/namespaces/${namespace}/resourcequotas`;
-  const prove = () => {
+  const proveInjection = () => {
     const settings = {
       enforceCopies: "drain.lastcall.dev",
       enforceConfiguration: "enforce.lastcall.dev",
@@ -144,14 +144,14 @@ describe("the dry run that proves injection in a namespace with a ResourceQuota"
   beforeAll(() => createNamespace(namespace));
 
   test("is rejected for a full quota, with the quota's name in the API server's message", async () => {
-    expect(await prove()).toMatchObject({ reason: "other" });
+    expect(await proveInjection()).toMatchObject({ reason: "other" });
     const hard = { pods: "0" };
     await create(quotas, { metadata: { name: "none" }, spec: { hard } });
-    // Without a controller the test writes the status, which is all that admission reads.
-    const { status } = await server.ask("PATCH", `${quotas}/none/status`, { status: { hard, used: { pods: "0" } } });
+    // No controller runs, so the test writes the status; admission reads only the status.
+    const { status } = await server.send("PATCH", `${quotas}/none/status`, { status: { hard, used: { pods: "0" } } });
     expect(status).toBe(200);
     await eventually(async () =>
-      expect(await prove()).toMatchObject({
+      expect(await proveInjection()).toMatchObject({
         reason: "quota",
         why: expect.stringContaining("exceeded quota: none, requested: pods=1, used: pods=0, limited: pods=0"),
       }),

@@ -9,10 +9,10 @@ import type { RelaySettings } from "../../src/manager/relay/relay-settings.ts";
 import { failClosedCopies } from "../../src/webhook/enforcement/fail-closed-copies.ts";
 import { someReport } from "../drain-history/some-drain.ts";
 import { eventually } from "../time/eventually.ts";
-import { type Answer, type ApiServer, end, exchange, startApiServer } from "./api-server.ts";
+import { type ApiResponse, type ApiServer, killProgram, sendHttps, startApiServer } from "./api-server.ts";
 import { documentedPolicy } from "./documented-policy.ts";
 import { POD_CASES, type PodCase, podOf } from "./real-pods.ts";
-import { askWithdrawal, relayOf, report } from "./relayed-pod.ts";
+import { relayOf, sendReport, watchWithdrawal } from "./relayed-pod.ts";
 import { HAS_LOW_PORTS, runSelfTest, startWebhook } from "./release-programs.ts";
 import { at, listOf } from "./rendering.ts";
 import { servedMetrics } from "./served-metrics.ts";
@@ -21,7 +21,7 @@ const CONFIGURATION = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconf
 const ENFORCING = CONFIGURATION.replace("drain", "enforce");
 const SECRET = "/api/v1/namespaces/lastcall/secrets/lastcall-ca";
 const RELAY_SECRET = "/api/v1/namespaces/lastcall/secrets/lastcall-relay";
-const REPORT = "should be injected and was created without injection";
+const UNINJECTED_WARNING = "should be injected and was created without injection";
 
 const folder = mkdtempSync(join(tmpdir(), "lastcall-webhook-"));
 let api: ApiServer;
@@ -31,7 +31,11 @@ beforeAll(async () => {
   api = await startApiServer();
   for (const name of ["lastcall", "shop", "plain"]) {
     const labels = name === "plain" ? {} : { "lastcall.dev/inject": "enabled" };
-    await ask("POST", "/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name, labels } });
+    await sendOrThrow("POST", "/api/v1/namespaces", {
+      apiVersion: "v1",
+      kind: "Namespace",
+      metadata: { name, labels },
+    });
   }
 }, 1_800_000);
 
@@ -40,10 +44,10 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function ask(...request: Parameters<ApiServer["ask"]>): Promise<Answer> {
-  const answer = await api.ask(...request);
-  if (answer.status >= 300) throw new Error(`${request[0]} ${request[1]}: ${JSON.stringify(answer.body)}`);
-  return answer;
+async function sendOrThrow(...request: Parameters<ApiServer["send"]>): Promise<ApiResponse> {
+  const response = await api.send(...request);
+  if (response.status >= 300) throw new Error(`${request[0]} ${request[1]}: ${JSON.stringify(response.body)}`);
+  return response;
 }
 
 async function run(...command: Parameters<ApiServer["helm"]>): Promise<void> {
@@ -51,35 +55,37 @@ async function run(...command: Parameters<ApiServer["helm"]>): Promise<void> {
   if (status !== 0) throw new Error(stderr);
 }
 
-const read = async (path: string): Promise<unknown> => (await ask("GET", path)).body;
-const create = (pod: PodCase): Promise<Answer> =>
-  api.ask("POST", `/api/v1/namespaces/${pod.namespace}/pods?dryRun=All`, podOf(pod));
+const read = async (path: string): Promise<unknown> => (await sendOrThrow("GET", path)).body;
+const create = (pod: PodCase): Promise<ApiResponse> =>
+  api.send("POST", `/api/v1/namespaces/${pod.namespace}/pods?dryRun=All`, podOf(pod));
 
 async function failurePolicies(): Promise<readonly unknown[]> {
   return listOf(await read(ENFORCING), "webhooks").map((webhook) => at(webhook, "failurePolicy"));
 }
 
-/** Fills the enforcing configuration, as replicas do after the proof of injection. */
+/** Writes the fail-closed copies into the enforcing configuration, as replicas do after the proof of injection. */
 async function failClosed(): Promise<readonly RawObject[]> {
   const value = failClosedCopies(listOf<RawObject>(await read(CONFIGURATION), "webhooks"));
-  await ask("PATCH", `${ENFORCING}?fieldManager=lastcall`, [{ op: "add", path: "/webhooks", value }]);
+  await sendOrThrow("PATCH", `${ENFORCING}?fieldManager=lastcall`, [{ op: "add", path: "/webhooks", value }]);
   return value;
 }
 
-/** Objects of these kinds with such a name, in all namespaces. */
-async function named(pattern: RegExp, kinds: readonly string[]): Promise<readonly string[]> {
+/** Returns the objects at these paths whose names match, in all namespaces. */
+async function findNamed(pattern: RegExp, paths: readonly string[]): Promise<readonly string[]> {
   const found: string[] = [];
-  for (const kind of kinds) {
-    const items = listOf<{ readonly metadata: { readonly name: string } }>(await read(kind), "items");
-    for (const { metadata } of items) if (pattern.test(metadata.name)) found.push(`${kind} ${metadata.name}`);
+  for (const path of paths) {
+    const items = listOf<{ readonly metadata: { readonly name: string } }>(await read(path), "items");
+    for (const { metadata } of items) if (pattern.test(metadata.name)) found.push(`${path} ${metadata.name}`);
   }
   return found;
 }
 
-const noteOf = (answer: Answer): unknown => at(answer.body, "metadata", "annotations", "lastcall.dev/status");
-/** Warnings are quoted strings of RFC 9110. */
-const textsOf = ({ warnings }: Answer): readonly string[] => warnings.map((text) => JSON.parse(text));
-const isReported = (answer: Answer): boolean => answer.warnings.some((warning) => warning.includes(REPORT));
+const statusAnnotationOf = (response: ApiResponse): unknown =>
+  at(response.body, "metadata", "annotations", "lastcall.dev/status");
+/** Warning texts are quoted strings (RFC 9110), which parse as JSON. */
+const warningTextsOf = ({ warnings }: ApiResponse): readonly string[] => warnings.map((text) => JSON.parse(text));
+const isReported = (response: ApiResponse): boolean =>
+  response.warnings.some((warning) => warning.includes(UNINJECTED_WARNING));
 
 describe("a Helm release on a real API server", () => {
   test("with failurePolicy Fail admits Pods until injection is proved", async () => {
@@ -97,7 +103,7 @@ describe("a Helm release on a real API server", () => {
 
   test("has a ValidatingAdmissionPolicy whose expressions compile without warnings", async () => {
     const policy = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/uninjected.lastcall.dev";
-    const { body } = await ask("GET", policy);
+    const { body } = await sendOrThrow("GET", policy);
     expect(at(body, "spec", "validations", 0, "reason")).toBe("Invalid");
     expect(at(body, "status", "typeChecking", "expressionWarnings")).toBeUndefined();
   });
@@ -106,9 +112,9 @@ describe("a Helm release on a real API server", () => {
     const [root = ""] = rootCertificates;
     const caBundle = Buffer.from(root).toString("base64");
     const data = { "ca.crt": caBundle, "ca.key": Buffer.from("not a key").toString("base64") };
-    await ask("PATCH", `${SECRET}?fieldManager=lastcall`, { data });
+    await sendOrThrow("PATCH", `${SECRET}?fieldManager=lastcall`, { data });
     const paths = [0, 1, 2, 3].map((index) => `/webhooks/${index}/clientConfig/caBundle`);
-    await ask(
+    await sendOrThrow(
       "PATCH",
       `${CONFIGURATION}?fieldManager=lastcall`,
       paths.map((path) => ({ op: "add", path, value: caBundle })),
@@ -117,20 +123,20 @@ describe("a Helm release on a real API server", () => {
       data: at(await read(SECRET), "data"),
       bundles: listOf(await read(CONFIGURATION), "webhooks").map((webhook) => at(webhook, "clientConfig", "caBundle")),
     });
-    const kept = { data, bundles: paths.map(() => caBundle) };
+    const unchanged = { data, bundles: paths.map(() => caBundle) };
     await run("upgrade", { webhook: { replicas: 3 }, policy: { onInvalid: "skip" } });
-    expect(await state()).toEqual(kept);
+    expect(await state()).toEqual(unchanged);
     await run("upgrade", { failurePolicy: "Fail" });
     const copies = await failClosed();
     for (const replicas of [2, 3]) {
-      for (const how of [[], ["--server-side=false"]]) {
-        await run("upgrade", { failurePolicy: "Fail", webhook: { replicas } }, how);
-        expect([await state(), listOf(await read(ENFORCING), "webhooks")]).toEqual([kept, copies]);
+      for (const helmArgs of [[], ["--server-side=false"]]) {
+        await run("upgrade", { failurePolicy: "Fail", webhook: { replicas } }, helmArgs);
+        expect([await state(), listOf(await read(ENFORCING), "webhooks")]).toEqual([unchanged, copies]);
       }
     }
     await run("rollback", {}, ["1"]);
-    expect(await state()).toEqual(kept);
-    expect((await api.ask("GET", ENFORCING)).status).toBe(404);
+    expect(await state()).toEqual(unchanged);
+    expect((await api.send("GET", ENFORCING)).status).toBe(404);
   });
 
   test("can be installed beside another release only with a revision", async () => {
@@ -140,13 +146,13 @@ describe("a Helm release on a real API server", () => {
     expect([canary.status, canary.stderr]).toEqual([0, ""]);
     expect(listOf(await read(CONFIGURATION.replace("drain", "drain-canary")), "webhooks")).toHaveLength(6);
     expect((await api.helm("uninstall", {}, [], "canary")).status).toBe(0);
-    expect(await named(/canary/, EVERYTHING)).toEqual([]);
+    expect(await findNamed(/canary/, LISTED_PATHS)).toEqual([]);
     expect(listOf(await read(CONFIGURATION), "webhooks")).toHaveLength(4);
   });
 
   test("accepts the documented network policy unchanged", async () => {
     const path = "/apis/networking.k8s.io/v1/namespaces/shop/networkpolicies?dryRun=All&fieldValidation=Strict";
-    const { status, warnings } = await api.ask("POST", path, documentedPolicy());
+    const { status, warnings } = await api.send("POST", path, documentedPolicy());
     expect([status, warnings]).toEqual([201, []]);
   });
 
@@ -156,10 +162,10 @@ describe("a Helm release on a real API server", () => {
     beforeAll(async () => {
       webhook = await startWebhook(api, folder);
       const first = POD_CASES[0] as PodCase;
-      await eventually(async () => expect(noteOf(await create(first))).toBeDefined());
+      await eventually(async () => expect(statusAnnotationOf(await create(first))).toBeDefined());
     });
 
-    afterAll(async () => end(webhook));
+    afterAll(async () => killProgram(webhook));
 
     test("repairs a damaged Secret and writes the CA into the caBundle", async () => {
       const data = at(await read(SECRET), "data") as Record<string, string>;
@@ -176,8 +182,12 @@ describe("a Helm release on a real API server", () => {
 
     test("sends warnings about invalid settings of a namespace and a workload, and changes no object", async () => {
       const metadata = { name: "typos", labels: { "lastcall.dev/inject": "true" } };
-      const created = await ask("POST", "/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata });
-      expect(textsOf(created)).toEqual([
+      const created = await sendOrThrow("POST", "/api/v1/namespaces", {
+        apiVersion: "v1",
+        kind: "Namespace",
+        metadata,
+      });
+      expect(warningTextsOf(created)).toEqual([
         'lastcall: namespace typos, label lastcall.dev/inject: Got "true", expected one of enabled, disabled.',
       ]);
       const template = {
@@ -190,16 +200,16 @@ describe("a Helm release on a real API server", () => {
         metadata: { name: "web" },
         spec: { selector: { matchLabels: { app: "web" } }, template },
       };
-      const answer = await ask("POST", "/apis/apps/v1/namespaces/typos/deployments", deployment);
-      expect(textsOf(answer)).toEqual([
+      const response = await sendOrThrow("POST", "/apis/apps/v1/namespaces/typos/deployments", deployment);
+      expect(warningTextsOf(response)).toEqual([
         'lastcall: pod of Deployment/web: "lastcall.dev/drian-delay" does not exist; did you mean lastcall.dev/drain-delay?',
       ]);
-      expect(at(answer.body, "spec", "template", "metadata", "annotations")).toEqual(template.metadata.annotations);
+      expect(at(response.body, "spec", "template", "metadata", "annotations")).toEqual(template.metadata.annotations);
     });
 
     test("records an Event about invalid settings of a stored namespace", async () => {
       const patch = { metadata: { annotations: { "lastcall.dev/mode": "hook" } } };
-      await ask("PATCH", "/api/v1/namespaces/plain", patch);
+      await sendOrThrow("PATCH", "/api/v1/namespaces/plain", patch);
       await eventually(async () => {
         const events = listOf(await read("/api/v1/namespaces/plain/events"), "items");
         expect(events.map((event) => [at(event, "reason"), at(event, "involvedObject", "kind")])).toContainEqual([
@@ -207,7 +217,9 @@ describe("a Helm release on a real API server", () => {
           "Namespace",
         ]);
       });
-      await ask("PATCH", "/api/v1/namespaces/plain", { metadata: { annotations: { "lastcall.dev/mode": null } } });
+      await sendOrThrow("PATCH", "/api/v1/namespaces/plain", {
+        metadata: { annotations: { "lastcall.dev/mode": null } },
+      });
     });
 
     test("sends a warning about a Pod that opts in by annotation alone", async () => {
@@ -217,11 +229,11 @@ describe("a Helm release on a real API server", () => {
         metadata: { name: "web", annotations: { "lastcall.dev/inject": "enabled" } },
         spec: { containers: [{ name: "app", image: "shop/web:1" }] },
       };
-      const answer = await ask("POST", "/api/v1/namespaces/plain/pods?dryRun=All", pod);
-      expect(textsOf(answer)).toEqual([
+      const response = await sendOrThrow("POST", "/api/v1/namespaces/plain/pods?dryRun=All", pod);
+      expect(warningTextsOf(response)).toEqual([
         "lastcall: pod web, annotation lastcall.dev/inject: Set it as a label: webhook selectors do not match annotations.",
       ]);
-      expect(noteOf(answer)).toBeUndefined();
+      expect(statusAnnotationOf(response)).toBeUndefined();
     });
 
     test("passes the self-test", async () => {
@@ -231,33 +243,33 @@ describe("a Helm release on a real API server", () => {
     });
 
     test.for(POD_CASES)("gives the expected result for $title", async (pod) => {
-      const answer = await create(pod);
-      expect(answer.status).toBe(201);
-      expect(noteOf(answer) !== undefined).toBe(pod.outcome === "injected");
-      // For a Pod that is skipped on purpose only the webhook may warn.
-      expect(isReported(answer)).toBe(false);
-      // The API server has warnings of its own, for example about deprecated labels.
-      const ours = answer.warnings.filter((warning) => warning.includes("lastcall"));
-      if (pod.outcome === "not selected") expect(ours).toEqual([]);
+      const response = await create(pod);
+      expect(response.status).toBe(201);
+      expect(statusAnnotationOf(response) !== undefined).toBe(pod.outcome === "injected");
+      // The reporting policy must not warn about a Pod that is not injected on purpose.
+      expect(isReported(response)).toBe(false);
+      // The API server adds its own warnings, for example about deprecated labels.
+      const lastcallWarnings = response.warnings.filter((warning) => warning.includes("lastcall"));
+      if (pod.outcome === "not selected") expect(lastcallWarnings).toEqual([]);
     });
 
-    // The upgrade would reset the Service's port, which the test had to change without root.
-    describe.runIf(HAS_LOW_PORTS)("and with Fail", () => {
+    // Without root the test changes the Service's port, which an upgrade would reset.
+    describe.runIf(HAS_LOW_PORTS)("and with failurePolicy Fail", () => {
       const account = "system:serviceaccount:lastcall:lastcall-webhook";
       const metrics = async (): Promise<string> => {
         const service = await read("/api/v1/namespaces/lastcall/services/lastcall-webhook");
-        return (await exchange({ host: String(at(service, "spec", "clusterIP")), port: 443, path: "/metrics" })).text;
+        return (await sendHttps({ host: String(at(service, "spec", "clusterIP")), port: 443, path: "/metrics" })).text;
       };
 
-      test("gets failurePolicy Fail once injection is proved, and still injects", async () => {
+      test("enforces injection once it is proved, and still injects", async () => {
         await run("upgrade", { failurePolicy: "Fail", webhook: { extraArgs: ["--certificate-check=500ms"] } });
-        await end(webhook);
+        await killProgram(webhook);
         webhook = await startWebhook(api, folder);
         await eventually(async () => expect(await failurePolicies()).toEqual(["Fail", "Fail"]));
         await eventually(async () => expect(await metrics()).toContain("\nlastcall_enforcing 1\n"));
         for (const pod of POD_CASES) {
-          const answer = await create(pod);
-          expect([pod.title, answer.status, noteOf(answer) !== undefined]).toEqual([
+          const response = await create(pod);
+          expect([pod.title, response.status, statusAnnotationOf(response) !== undefined]).toEqual([
             pod.title,
             201,
             pod.outcome === "injected",
@@ -265,31 +277,31 @@ describe("a Helm release on a real API server", () => {
         }
       });
 
-      test("is called once for an injected Pod, and twice for a skipped one", async () => {
-        const asked = async (): Promise<number> =>
+      test("receives one admission request for an injected Pod, and two for a skipped one", async () => {
+        const countAdmissions = async (): Promise<number> =>
           [...(await metrics()).matchAll(/^lastcall_admissions_total\S* ([0-9]+)$/gm)].reduce(
             (sum, [, count]) => sum + Number(count),
             0,
           );
         const callsFor = async (outcome: PodCase["outcome"]): Promise<number> => {
-          const before = await asked();
+          const before = await countAdmissions();
           await create(POD_CASES.find((pod) => pod.outcome === outcome) as PodCase);
-          return (await asked()) - before;
+          return (await countAdmissions()) - before;
         };
         expect(await callsFor("injected")).toBe(1);
         expect(await callsFor("skipped")).toBe(2);
       });
 
       test("has an account that is allowed to write only the fail-closed copies", async () => {
-        const patch = (operation: object) => api.ask("PATCH", `${ENFORCING}?dryRun=All`, [operation], account);
-        const right = listOf(await read(ENFORCING), "webhooks");
-        expect((await patch({ op: "add", path: "/webhooks", value: right })).status).toBe(200);
-        const never = { name: "never-true", expression: "object.spec.nothing == 'here'" };
+        const patch = (operation: object) => api.send("PATCH", `${ENFORCING}?dryRun=All`, [operation], account);
+        const copies = listOf(await read(ENFORCING), "webhooks");
+        expect((await patch({ op: "add", path: "/webhooks", value: copies })).status).toBe(200);
+        const impossible = { name: "never-true", expression: "object.spec.nothing == 'here'" };
         for (const operation of [
           { op: "add", path: "/webhooks", value: [] },
           { op: "remove", path: "/webhooks" },
           { op: "remove", path: "/webhooks/0" },
-          { op: "add", path: "/webhooks/0/matchConditions/-", value: never },
+          { op: "add", path: "/webhooks/0/matchConditions/-", value: impossible },
           { op: "replace", path: "/webhooks/0/matchConditions/4/expression", value: "false" },
           { op: "replace", path: "/webhooks/0/failurePolicy", value: "Ignore" },
           { op: "add", path: "/webhooks/0/rules/0/resources/-", value: "secrets" },
@@ -307,32 +319,32 @@ describe("a Helm release on a real API server", () => {
 
       test("has an account that is allowed to create Pods only as a dry run", async () => {
         const pod = podOf({ ...(POD_CASES[0] as PodCase), namespace: "default" });
-        const asked = (query: string) => api.ask("POST", `/api/v1/namespaces/default/pods${query}`, pod, account);
-        expect((await asked("?dryRun=All")).status).toBe(201);
-        expect(String(at((await asked("")).body, "message"))).toContain("may create Pods as a dry run only");
+        const createPod = (query: string) => api.send("POST", `/api/v1/namespaces/default/pods${query}`, pod, account);
+        expect((await createPod("?dryRun=All")).status).toBe(201);
+        expect(String(at((await createPod("")).body, "message"))).toContain("may create Pods as a dry run only");
       });
 
-      test("stops enforcement at once with Ignore, even if no replica is reachable", async () => {
-        await end(webhook);
+      test("stops enforcement after an upgrade to Ignore, even if no replica is reachable", async () => {
+        await killProgram(webhook);
         await eventually(async () => expect((await create(POD_CASES[0] as PodCase)).status).toBe(500));
         await run("upgrade", { failurePolicy: "Ignore" });
         await eventually(async () => expect((await create(POD_CASES[0] as PodCase)).status).toBe(201));
         webhook = await startWebhook(api, folder);
-        await eventually(async () => expect(noteOf(await create(POD_CASES[0] as PodCase))).toBeDefined());
+        await eventually(async () => expect(statusAnnotationOf(await create(POD_CASES[0] as PodCase))).toBeDefined());
       });
     });
 
-    test.runIf(HAS_LOW_PORTS)("which makes a deleted Secret again, and upgrades take it as their own", async () => {
-      await ask("DELETE", SECRET);
-      await eventually(async () => expect((await api.ask("GET", SECRET)).status).toBe(200));
-      const made = at(await read(SECRET), "data", "next.crt");
-      expect(made).toBeTypeOf("string");
+    test.runIf(HAS_LOW_PORTS)("recreates a deleted Secret, which upgrades adopt", async () => {
+      await sendOrThrow("DELETE", SECRET);
+      await eventually(async () => expect((await api.send("GET", SECRET)).status).toBe(200));
+      const createdCa = at(await read(SECRET), "data", "next.crt");
+      expect(createdCa).toBeTypeOf("string");
       await run("upgrade", { webhook: { replicas: 3 } });
       await run("upgrade", { webhook: { replicas: 3 } }, ["--server-side=false"]);
       const secret = await read(SECRET);
       expect(at(secret, "metadata", "labels", "app.kubernetes.io/managed-by")).toBe("Helm");
-      // The CA signs once it has settled.
-      expect([at(secret, "data", "next.crt"), at(secret, "data", "ca.crt")]).toContain(made);
+      // A new CA signs only after a delay; then its certificate moves from next.crt to ca.crt.
+      expect([at(secret, "data", "next.crt"), at(secret, "data", "ca.crt")]).toContain(createdCa);
     });
 
     describe("has a relay that", () => {
@@ -344,7 +356,7 @@ describe("a Helm release on a real API server", () => {
       beforeAll(async () => {
         const metadata = { name: web.name, ownerReferences: [owner] };
         const pod = { ...(POD_CASES[0] as PodCase), metadata };
-        // The Secret may still be empty.
+        // The variables are injected only after a replica has filled the relay's Secret.
         await eventually(async () =>
           expect(JSON.stringify((await create(pod)).body)).toContain("LASTCALL_RELAY_ADDRESS"),
         );
@@ -359,23 +371,25 @@ describe("a Helm release on a real API server", () => {
       });
 
       test("sends a Pod's status after changes of its EndpointSlices", async () => {
-        const session = askWithdrawal(relay);
-        const becomes = (state: string) => eventually(() => expect(session.last()?.state).toBe(state));
+        const session = watchWithdrawal(relay);
+        const expectState = (state: string) => eventually(() => expect(session.last()?.state).toBe(state));
         try {
-          await becomes("out");
+          await expectState("out");
           const target = { kind: "Pod", namespace: "shop", name: web.name, uid: web.uid };
-          await ask("POST", SLICES, {
+          await sendOrThrow("POST", SLICES, {
             ...{ apiVersion: "discovery.k8s.io/v1", kind: "EndpointSlice", addressType: "IPv4" },
             metadata: { name: "web-abc", labels: { "kubernetes.io/service-name": "web" } },
             endpoints: [{ addresses: [web.address], conditions: { ready: true }, targetRef: target }],
           });
-          await becomes("in");
+          await expectState("in");
           expect(session.last()).toMatchObject({ terminating: false });
-          const ending = { ready: false, serving: true, terminating: true };
-          await ask("PATCH", `${SLICES}/web-abc`, [{ op: "replace", path: "/endpoints/0/conditions", value: ending }]);
+          const terminating = { ready: false, serving: true, terminating: true };
+          await sendOrThrow("PATCH", `${SLICES}/web-abc`, [
+            { op: "replace", path: "/endpoints/0/conditions", value: terminating },
+          ]);
           await eventually(() => expect(session.last()?.terminating).toBe(true));
-          await ask("DELETE", `${SLICES}/web-abc`);
-          await becomes("out");
+          await sendOrThrow("DELETE", `${SLICES}/web-abc`);
+          await expectState("out");
           expect(session.failure()).toBe("");
         } finally {
           session.stop();
@@ -383,11 +397,11 @@ describe("a Helm release on a real API server", () => {
       });
 
       test("accepts the report of a drain, serves it and records an Event on the owner", async () => {
-        expect(await report(relay, someReport())).toBe("");
+        expect(await sendReport(relay, someReport())).toBe("");
         const log = readFileSync(join(folder, "node.log"), "utf8");
         const port = [...log.matchAll(/"adminPort":([0-9]+),"msg":"showing/g)].at(-1)?.[1];
-        const shown = await fetch(`http://127.0.0.1:${port}/drains.json?namespace=shop`);
-        expect(at(await shown.json(), "drains", 0)).toMatchObject({ pod: web.name, report: { outcome: "drained" } });
+        const response = await fetch(`http://127.0.0.1:${port}/drains.json?namespace=shop`);
+        expect(at(await response.json(), "drains", 0)).toMatchObject({ pod: web.name, report: { outcome: "drained" } });
         const events = "/api/v1/namespaces/shop/events?fieldSelector=reason=Drained";
         await eventually(async () => expect(listOf(await read(events), "items")).toHaveLength(1));
         expect(at(await read(events), "items", 0, "involvedObject")).toMatchObject({
@@ -397,8 +411,8 @@ describe("a Helm release on a real API server", () => {
       });
 
       test("recreates its Secret, whose content is the same after an upgrade", async () => {
-        await ask("DELETE", RELAY_SECRET);
-        await eventually(async () => expect((await api.ask("GET", RELAY_SECRET)).status).toBe(200));
+        await sendOrThrow("DELETE", RELAY_SECRET);
+        await eventually(async () => expect((await api.send("GET", RELAY_SECRET)).status).toBe(200));
         const data = at(await read(RELAY_SECRET), "data") as object;
         expect(Object.keys(data).filter((name) => /^ca-.*\.key$|^sign-/.test(name))).toHaveLength(2);
         await run("upgrade", { webhook: { replicas: 3 } });
@@ -411,21 +425,21 @@ describe("a Helm release on a real API server", () => {
         const service = await read("/api/v1/namespaces/lastcall/services/lastcall-webhook");
         const { address } = relay.endpoint;
         const port = Number(at(service, "spec", "ports", 0, "port"));
-        const { text } = await exchange({ host: address, port, path: "/metrics" });
+        const { text } = await sendHttps({ host: address, port, path: "/metrics" });
         const names = new Set([...text.matchAll(/^# TYPE (\S+)/gm)].map((match) => match[1]));
-        const asked = [...(await servedMetrics()).keys()].map((name) => name.replace(/_(bucket|sum|count)$/, ""));
-        // Both exist only with failurePolicy Fail.
-        expect(asked.filter((name) => !names.has(name)).sort()).toEqual([
+        const usedMetrics = [...(await servedMetrics()).keys()].map((name) => name.replace(/_(bucket|sum|count)$/, ""));
+        // Both metrics exist only with failurePolicy Fail.
+        expect(usedMetrics.filter((name) => !names.has(name)).sort()).toEqual([
           "lastcall_enforcement_blocked",
           "lastcall_enforcing",
         ]);
       });
     });
 
-    test("needs no permission beyond those of the chart", () => {
+    test("gets no 401 or 403 with the permissions of the chart", () => {
       const log = readFileSync(join(folder, "node.log"), "utf8");
       expect(log).toContain('"msg":"listening"');
-      // Matches a status, but not milliseconds or the end of a uid.
+      // Matches an HTTP status, but not milliseconds or the end of a uid.
       expect(log.split("\n").filter((line) => /forbidden|(?<![\w.])40[13]\b/i.test(line))).toEqual([]);
     });
   });
@@ -439,15 +453,15 @@ describe("a Helm release on a real API server", () => {
     });
 
     test.for(POD_CASES)("admits a Pod and reports the missing injection as expected: $title", async (pod) => {
-      const answer = await create(pod);
-      expect([answer.status, noteOf(answer)]).toEqual([201, undefined]);
-      expect(isReported(answer)).toBe(pod.outcome === "injected");
+      const response = await create(pod);
+      expect([response.status, statusAnnotationOf(response)]).toEqual([201, undefined]);
+      expect(isReported(response)).toBe(pod.outcome === "injected");
     });
 
     test("reports a manager without restartPolicy, with which the Pod would never start", async () => {
       const spec = { initContainers: [{ name: "lastcall", image: "m" }] };
-      const stripped: PodCase = { title: "", namespace: "shop", spec, outcome: "injected" };
-      const { warnings } = await create(stripped);
+      const damagedPod: PodCase = { title: "", namespace: "shop", spec, outcome: "injected" };
+      const { warnings } = await create(damagedPod);
       expect(warnings).toEqual([expect.stringContaining("removed restartPolicy Always")]);
     });
 
@@ -455,22 +469,22 @@ describe("a Helm release on a real API server", () => {
       await run("upgrade", { failurePolicy: "Fail" });
       await failClosed();
       await eventually(async () => expect((await create(POD_CASES[0] as PodCase)).status).toBe(500));
-      const refused: string[] = [];
-      for (const pod of POD_CASES) if ((await create(pod)).status !== 201) refused.push(pod.title);
-      expect(refused).toEqual(POD_CASES.filter((pod) => pod.outcome !== "not selected").map((pod) => pod.title));
+      const rejected: string[] = [];
+      for (const pod of POD_CASES) if ((await create(pod)).status !== 201) rejected.push(pod.title);
+      expect(rejected).toEqual(POD_CASES.filter((pod) => pod.outcome !== "not selected").map((pod) => pod.title));
     });
   });
 
-  test("leaves no object after its uninstallation, even with Fail and an unreachable webhook", async () => {
+  test("leaves no object after its uninstallation, even with failurePolicy Fail and an unreachable webhook", async () => {
     await run("uninstall");
-    expect(await named(/lastcall/, EVERYTHING)).toEqual(["/api/v1/namespaces lastcall"]);
+    expect(await findNamed(/lastcall/, LISTED_PATHS)).toEqual(["/api/v1/namespaces lastcall"]);
     await eventually(async () => expect((await create(POD_CASES[0] as PodCase)).status).toBe(201));
   });
 });
 
 const GROUP = "/apis/admissionregistration.k8s.io/v1";
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";
-const EVERYTHING: readonly string[] = [
+const LISTED_PATHS: readonly string[] = [
   ...["namespaces", "secrets", "configmaps", "services", "serviceaccounts", "pods"].map((kind) => `/api/v1/${kind}`),
   ...["clusterroles", "clusterrolebindings", "roles", "rolebindings"].map((kind) => `${RBAC}/${kind}`),
   ...["mutatingwebhookconfigurations", "validatingadmissionpolicies", "validatingadmissionpolicybindings"].map(

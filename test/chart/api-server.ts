@@ -1,6 +1,6 @@
 /**
- * A real API server with its store, without nodes and controllers. It validates the chart's objects, runs
- * their expressions and calls the webhook. All programs end with the process that started them.
+ * Starts a real API server with etcd, without nodes and controllers. It validates the chart's objects, evaluates their CEL
+ * expressions and calls the webhook. All programs end with the process that started them.
  */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { generateKeyPairSync, randomUUID } from "node:crypto";
@@ -12,27 +12,27 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inject } from "vitest";
 import { pause } from "../time/pause.ts";
-import { builtFolders } from "./helm-binary.ts";
-import { at, CHART, complaintsIn, type Helm, type Values } from "./rendering.ts";
+import { buildPrograms } from "./helm-binary.ts";
+import { at, CHART, type HelmResult, removeInfoLines, type Values } from "./rendering.ts";
 
-export type Answer = {
+export type ApiResponse = {
   readonly status: number;
   readonly body: unknown;
-  /** The warnings that kubectl would print. */
+  /** Texts of the `Warning` headers, which kubectl prints. */
   readonly warnings: readonly string[];
 };
 
 export type ApiServer = {
-  /** `as` is the impersonated user; without it the request is an administrator's. */
-  readonly ask: (
+  /** `as` is the impersonated user; default: an administrator. */
+  readonly send: (
     method: "GET" | "POST" | "PATCH" | "DELETE",
     path: string,
     body?: unknown,
     as?: string,
-  ) => Promise<Answer>;
-  /** A kubeconfig of an administrator. */
+  ) => Promise<ApiResponse>;
+  /** Path of an administrator's kubeconfig. */
   readonly kubeconfig: string;
-  /** A kubeconfig of this account in the release's namespace. */
+  /** Writes a kubeconfig of this ServiceAccount in the release's namespace, and returns its path. */
   readonly kubeconfigOf: (account: string) => Promise<string>;
   /** Runs Helm in namespace `lastcall`, on the release `lastcall` unless another is named. */
   readonly helm: (
@@ -40,27 +40,27 @@ export type ApiServer = {
     values?: Values,
     args?: readonly string[],
     release?: string,
-  ) => Promise<Helm>;
+  ) => Promise<HelmResult>;
   readonly stop: () => Promise<void>;
 };
 
 export async function startApiServer(): Promise<ApiServer> {
   const folder = mkdtempSync(join(tmpdir(), "lastcall-chart-"));
-  const [storePort, peerPort, port] = [await freePort(), await freePort(), await freePort()];
+  const [etcdPort, peerPort, port] = [await freePort(), await freePort(), await freePort()];
   const token = randomUUID();
   const programs = findPrograms();
-  const store = `http://127.0.0.1:${storePort}`;
-  const keys = writeKeys(folder, token);
+  const etcdUrl = `http://127.0.0.1:${etcdPort}`;
+  const keyFlags = writeKeyFiles(folder, token);
   const children = [
-    start(folder, programs.etcd, [
+    startProgram(folder, programs.etcd, [
       `--data-dir=${join(folder, "etcd")}`,
       "--unsafe-no-fsync",
-      `--listen-client-urls=${store}`,
-      `--advertise-client-urls=${store}`,
+      `--listen-client-urls=${etcdUrl}`,
+      `--advertise-client-urls=${etcdUrl}`,
       `--listen-peer-urls=http://127.0.0.1:${peerPort}`,
     ]),
-    start(folder, programs.apiServer, [
-      `--etcd-servers=${store}`,
+    startProgram(folder, programs.apiServer, [
+      `--etcd-servers=${etcdUrl}`,
       "--bind-address=127.0.0.1",
       `--secure-port=${port}`,
       `--cert-dir=${join(folder, "serving")}`,
@@ -68,19 +68,19 @@ export async function startApiServer(): Promise<ApiServer> {
       "--service-cluster-ip-range=127.96.0.0/24",
       "--endpoint-reconciler-type=none",
       "--authorization-mode=RBAC",
-      ...keys,
+      ...keyFlags,
       "--service-account-issuer=https://kubernetes.default.svc",
-      // Without a controller there are no service accounts, and Pods would be refused.
+      // No controller creates the default ServiceAccounts, without which Pods would be rejected.
       "--disable-admission-plugins=ServiceAccount",
     ]),
   ];
-  const ask: ApiServer["ask"] = (method, path, body, as) => askServer({ port, token, method, path, body, as });
+  const send: ApiServer["send"] = (method, path, body, as) => sendRequest({ port, token, method, path, body, as });
   const stop = async (): Promise<void> => {
-    await Promise.all(children.map(end));
+    await Promise.all(children.map(killProgram));
     rmSync(folder, { recursive: true, force: true });
   };
   try {
-    await untilReady(ask, children, folder);
+    await waitUntilReady(send, children, folder);
   } catch (error) {
     await stop();
     throw error;
@@ -88,23 +88,23 @@ export async function startApiServer(): Promise<ApiServer> {
   const kubeconfigOf = async (account: string): Promise<string> => {
     const path = `/api/v1/namespaces/lastcall/serviceaccounts/${account}/token`;
     const kind = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: { expirationSeconds: 7200 } };
-    const { body } = await ask("POST", path, kind);
+    const { body } = await send("POST", path, kind);
     const file = join(folder, `${account}.json`);
     writeFileSync(file, JSON.stringify(kubeconfig(port, String(at(body, "status", "token")))));
     return file;
   };
   const administrator = join(folder, "administrator.json");
   writeFileSync(administrator, JSON.stringify(kubeconfig(port, token)));
-  return { ask, kubeconfig: administrator, kubeconfigOf, helm: helmFor(port, token, folder), stop };
+  return { send, kubeconfig: administrator, kubeconfigOf, helm: createHelmRunner(port, token, folder), stop };
 }
 
-/** Starts a program that ends with this process, even if that is killed. */
-export function start(folder: string, program: string, args: readonly string[]): ChildProcess {
+/** Starts a program that the kernel kills when this process ends, even by SIGKILL. */
+export function startProgram(folder: string, program: string, args: readonly string[]): ChildProcess {
   const log = openSync(join(folder, `${program.split("/").at(-1)}.log`), "a");
   return spawn("setpriv", ["--pdeathsig", "KILL", program, ...args], { stdio: ["ignore", log, log] });
 }
 
-export async function end(child: ChildProcess): Promise<void> {
+export async function killProgram(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   child.kill("SIGKILL");
   await once(child, "exit");
@@ -115,22 +115,23 @@ export async function freePort(): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
   await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === "string") throw new Error("there is no free port");
+  if (address === null || typeof address === "string")
+    throw new Error("cannot get a free port: the listener on 127.0.0.1:0 has no port");
   return address.port;
 }
 
 type Programs = { readonly etcd: string; readonly apiServer: string };
 
-/** Returns the programs of LASTCALL_ETCD and LASTCALL_KUBE_APISERVER, or builds the pinned versions once, in minutes. */
+/** Returns the programs of LASTCALL_ETCD and LASTCALL_KUBE_APISERVER, or builds the pinned versions once, which takes minutes. */
 function findPrograms(): Programs {
-  const named = { etcd: process.env["LASTCALL_ETCD"], apiServer: process.env["LASTCALL_KUBE_APISERVER"] };
-  if (named.etcd !== undefined && named.apiServer !== undefined)
-    return { etcd: named.etcd, apiServer: named.apiServer };
-  const [etcd = "", kubernetes = ""] = builtFolders("etcd", "kubernetes-1.37");
+  const configured = { etcd: process.env["LASTCALL_ETCD"], apiServer: process.env["LASTCALL_KUBE_APISERVER"] };
+  if (configured.etcd !== undefined && configured.apiServer !== undefined)
+    return { etcd: configured.etcd, apiServer: configured.apiServer };
+  const [etcd = "", kubernetes = ""] = buildPrograms("etcd", "kubernetes-1.37");
   return { etcd: join(etcd, "etcd"), apiServer: join(kubernetes, "kube-apiserver") };
 }
 
-function writeKeys(folder: string, token: string): readonly string[] {
+function writeKeyFiles(folder: string, token: string): readonly string[] {
   const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
   const file = (name: string, text: string | Buffer): string => {
     writeFileSync(join(folder, name), text, { mode: 0o600 });
@@ -143,30 +144,34 @@ function writeKeys(folder: string, token: string): readonly string[] {
   ];
 }
 
-async function untilReady(ask: ApiServer["ask"], children: readonly ChildProcess[], folder: string): Promise<void> {
+async function waitUntilReady(
+  send: ApiServer["send"],
+  children: readonly ChildProcess[],
+  folder: string,
+): Promise<void> {
   const endMs = Date.now() + 300_000;
   while (Date.now() < endMs) {
     if (children.some((child) => child.exitCode !== null)) break;
-    const answer = await ask("GET", "/readyz").catch(() => undefined);
-    if (answer?.status === 200) return;
-    await pause(250, "the API server takes its time to start");
+    const response = await send("GET", "/readyz").catch(() => undefined);
+    if (response?.status === 200) return;
+    await pause(250, "the API server is starting");
   }
   const log = readFileSync(join(folder, "kube-apiserver.log"), "utf8");
-  throw new Error(`The API server did not come up: ${log.slice(-2000)}`);
+  throw new Error(`the API server did not become ready; the end of its log: ${log.slice(-2000)}`);
 }
 
 function kubeconfig(port: number, token: string): object {
   return {
     apiVersion: "v1",
     kind: "Config",
-    clusters: [{ name: "here", cluster: { server: `https://127.0.0.1:${port}`, "insecure-skip-tls-verify": true } }],
-    users: [{ name: "it", user: { token } }],
-    contexts: [{ name: "it", context: { cluster: "here", user: "it" } }],
-    "current-context": "it",
+    clusters: [{ name: "local", cluster: { server: `https://127.0.0.1:${port}`, "insecure-skip-tls-verify": true } }],
+    users: [{ name: "test", user: { token } }],
+    contexts: [{ name: "test", context: { cluster: "local", user: "test" } }],
+    "current-context": "test",
   };
 }
 
-function helmFor(port: number, token: string, folder: string): ApiServer["helm"] {
+function createHelmRunner(port: number, token: string, folder: string): ApiServer["helm"] {
   const env = { PATH: process.env["PATH"] ?? "", HOME: folder, KUBECONFIG: "/dev/null" };
   const server = [
     `--kube-apiserver=https://127.0.0.1:${port}`,
@@ -174,17 +179,17 @@ function helmFor(port: number, token: string, folder: string): ApiServer["helm"]
     "--kube-insecure-skip-tls-verify",
   ];
   return (command, values, args = [], release = "lastcall") => {
-    // Without nodes the self-test's Pod would not start.
+    // The self-test's Pod would not start, because no node exists.
     const chart =
       command === "install" || command === "upgrade"
         ? [CHART, "-f", "-", "--set", "image.allowEmptyRegistry=true,selfTest.startsPod=false"]
         : [];
-    const words = [command, release, ...chart, "--namespace=lastcall", ...server, ...args];
+    const helmArgs = [command, release, ...chart, "--namespace=lastcall", ...server, ...args];
     return new Promise((resolve) => {
-      const run = execFile(inject("helm"), words, { env, encoding: "utf8" }, (error, stdout, stderr) => {
-        resolve({ status: error === null ? 0 : Number(error.code ?? -1), stdout, stderr: complaintsIn(stderr) });
+      const helmProcess = execFile(inject("helm"), helmArgs, { env, encoding: "utf8" }, (error, stdout, stderr) => {
+        resolve({ status: error === null ? 0 : Number(error.code ?? -1), stdout, stderr: removeInfoLines(stderr) });
       });
-      run.stdin?.end(JSON.stringify(values ?? {}));
+      helmProcess.stdin?.end(JSON.stringify(values ?? {}));
     });
   };
 }
@@ -198,35 +203,35 @@ type ServerRequest = {
   readonly as: string | undefined;
 };
 
-async function askServer({ port, token, method, path, body, as }: ServerRequest): Promise<Answer> {
+async function sendRequest({ port, token, method, path, body, as }: ServerRequest): Promise<ApiResponse> {
   const type = Array.isArray(body) ? "application/json-patch+json" : "application/merge-patch+json";
   const headers = {
     authorization: `Bearer ${token}`,
     ...(as === undefined ? {} : { "impersonate-user": as }),
     ...(body === undefined ? {} : { "content-type": method === "PATCH" ? type : "application/json" }),
   };
-  const { status, text, warnings } = await exchange({ host: "127.0.0.1", port, path, method, headers }, body);
+  const { status, text, warnings } = await sendHttps({ host: "127.0.0.1", port, path, method, headers }, body);
   return { status, body: text.startsWith("{") ? JSON.parse(text) : text, warnings };
 }
 
 /** Sends one request over TLS without verifying the certificate. */
-export function exchange(
+export function sendHttps(
   options: RequestOptions,
   body?: unknown,
-): Promise<Pick<Answer, "status" | "warnings"> & { readonly text: string }> {
+): Promise<Pick<ApiResponse, "status" | "warnings"> & { readonly text: string }> {
   return new Promise((resolve, reject) => {
-    const sent = request({ ...options, rejectUnauthorized: false, timeout: 60_000 }, (answer) => {
+    const outgoing = request({ ...options, rejectUnauthorized: false, timeout: 60_000 }, (response) => {
       const chunks: Buffer[] = [];
-      answer.on("data", (chunk: Buffer) => chunks.push(chunk));
-      answer.on("error", reject);
-      answer.on("end", () => {
+      response.on("data", (chunk: Buffer) => chunks.push(chunk));
+      response.on("error", reject);
+      response.on("end", () => {
         const text = Buffer.concat(chunks).toString("utf8");
-        const warnings = (answer.headersDistinct["warning"] ?? []).map((line) => line.replace(/^299 - /, ""));
-        resolve({ status: answer.statusCode ?? 0, text, warnings });
+        const warnings = (response.headersDistinct["warning"] ?? []).map((line) => line.replace(/^299 - /, ""));
+        resolve({ status: response.statusCode ?? 0, text, warnings });
       });
     });
-    sent.on("timeout", () => sent.destroy(new Error("no answer within 60 s")));
-    sent.on("error", reject);
-    sent.end(body === undefined ? undefined : JSON.stringify(body));
+    outgoing.on("timeout", () => outgoing.destroy(new Error("no response within 60 s")));
+    outgoing.on("error", reject);
+    outgoing.end(body === undefined ? undefined : JSON.stringify(body));
   });
 }

@@ -1,6 +1,6 @@
 /**
- * `lastcall drains` by port-forward through a real API server, to Pods as the chart makes them. A fake kubelet only forwards
- * ports: the programs of the Pods listen on the loopback address of this host.
+ * Tests `lastcall drains` by port-forward through a real API server, to Pods from the chart's Deployment. A fake kubelet only
+ * forwards ports: the programs of the Pods listen on the loopback address of this host.
  */
 import { once } from "node:events";
 import { createServer } from "node:https";
@@ -15,7 +15,7 @@ import { serveForward } from "../api-server/port-forward-server.ts";
 import { type CommandResult, lastcall, NO_CLUSTER } from "../cli/run-lastcall.ts";
 import { someDrain } from "../drain-history/some-drain.ts";
 import { type ApiServer, freePort, startApiServer } from "./api-server.ts";
-import { at, only, render, type Values } from "./rendering.ts";
+import { at, onlyOfKind, render, type Values } from "./rendering.ts";
 
 const PODS = "/api/v1/namespaces/lastcall/pods";
 const ROLES = "/apis/rbac.authorization.k8s.io/v1/namespaces/lastcall";
@@ -24,59 +24,63 @@ const DB = someDrain({ id: "b-1", uid: "u-2", namespace: "data", pod: "db-0", en
 
 describe("the drains of a release, read through a real API server", () => {
   let api: ApiServer;
-  const open: OpenAdmin[] = [];
-  const forwards = new Set<Duplex>();
+  const adminServers: OpenAdmin[] = [];
+  const forwardSockets = new Set<Duplex>();
   const cleanups: (() => unknown)[] = [];
 
-  /** A node whose kubelet serves `/portForward/NAMESPACE/POD?port=PORT`. */
+  /** Adds a node whose kubelet serves `/portForward/NAMESPACE/POD?port=PORT`. */
   async function addNode(): Promise<void> {
     const validity = { fromMs: Date.now() - 60_000, untilMs: Date.now() + 3_600_000 };
     const authority = await makeCaPair("a kubelet's CA", validity);
     const pair = await makeServerPair(authority, { dns: ["a-node"], ip: ["127.0.0.1"] }, validity);
     const kubelet = createServer({ cert: pair.cert, key: pair.key });
-    kubelet.on("upgrade", (asked, socket) => {
-      forwards.add(socket);
-      socket.on("close", () => forwards.delete(socket));
-      serveForward(asked, socket, Number(new URL(asked.url ?? "/", "https://a-node").searchParams.get("port")));
+    kubelet.on("upgrade", (request, socket) => {
+      forwardSockets.add(socket);
+      socket.on("close", () => forwardSockets.delete(socket));
+      serveForward(request, socket, Number(new URL(request.url ?? "/", "https://a-node").searchParams.get("port")));
     });
     kubelet.listen(0, "127.0.0.1");
     await once(kubelet, "listening");
     cleanups.push(() => kubelet.close());
     const Port = (kubelet.address() as AddressInfo).port;
-    await api.ask("POST", "/api/v1/nodes", { metadata: { name: "a-node" } });
+    await api.send("POST", "/api/v1/nodes", { metadata: { name: "a-node" } });
     const addresses = [{ type: "InternalIP", address: "127.0.0.1" }];
     const status = { addresses, daemonEndpoints: { kubeletEndpoint: { Port } } };
-    expect(await api.ask("PATCH", "/api/v1/nodes/a-node/status", { status })).toMatchObject({ status: 200 });
+    expect(await api.send("PATCH", "/api/v1/nodes/a-node/status", { status })).toMatchObject({ status: 200 });
   }
 
   /** Creates the Pod as the chart's Deployment would; its port forwards to `port`. */
   async function addPod(name: string, port: number, values: Values = {}): Promise<void> {
-    const template = at(only(render({ ...values, relay: { adminPort: port } }), "Deployment"), "spec", "template");
+    const template = at(
+      onlyOfKind(render({ ...values, relay: { adminPort: port } }), "Deployment"),
+      "spec",
+      "template",
+    );
     const labels = at(template, "metadata", "labels");
     const spec = { ...(at(template, "spec") as object), nodeName: "a-node" };
     const pod = { apiVersion: "v1", kind: "Pod", metadata: { name, labels }, spec };
-    expect(await api.ask("POST", PODS, pod)).toMatchObject({ status: 201 });
+    expect(await api.send("POST", PODS, pod)).toMatchObject({ status: 201 });
     const status = { phase: "Running" };
-    expect(await api.ask("PATCH", `${PODS}/${name}/status`, { status })).toMatchObject({ status: 200 });
+    expect(await api.send("PATCH", `${PODS}/${name}/status`, { status })).toMatchObject({ status: 200 });
   }
 
   async function addReplica(name: string, drain: typeof WEB): Promise<void> {
     const ring = createDrainRing(10, () => 0);
     ring.add(drain);
     const admin = await openAdmin({ drains: ring, instance: name }, 0);
-    open.push(admin);
+    adminServers.push(admin);
     await addPod(name, admin.port);
   }
 
-  /** A user with the documented rights, or without one of the resources. */
-  async function personWith(name: string, resources: readonly string[]): Promise<string> {
+  /** Creates an account that may get, list and create only these resources, and returns its kubeconfig. */
+  async function addAccount(name: string, resources: readonly string[]): Promise<string> {
     const metadata = { name };
-    await api.ask("POST", "/api/v1/namespaces/lastcall/serviceaccounts", { metadata });
+    await api.send("POST", "/api/v1/namespaces/lastcall/serviceaccounts", { metadata });
     const rules = [{ apiGroups: [""], resources, verbs: ["get", "list", "create"] }];
-    await api.ask("POST", `${ROLES}/roles`, { metadata, rules });
+    await api.send("POST", `${ROLES}/roles`, { metadata, rules });
     const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name };
     const subjects = [{ kind: "ServiceAccount", name, namespace: "lastcall" }];
-    await api.ask("POST", `${ROLES}/rolebindings`, { metadata, roleRef, subjects });
+    await api.send("POST", `${ROLES}/rolebindings`, { metadata, roleRef, subjects });
     return api.kubeconfigOf(name);
   }
 
@@ -89,36 +93,36 @@ describe("the drains of a release, read through a real API server", () => {
 
   beforeAll(async () => {
     api = await startApiServer();
-    await api.ask("POST", "/api/v1/namespaces", { metadata: { name: "lastcall" } });
+    await api.send("POST", "/api/v1/namespaces", { metadata: { name: "lastcall" } });
     await addNode();
     await addReplica("lastcall-webhook-a", WEB);
     await addReplica("lastcall-webhook-b", DB);
   }, 600_000);
   afterAll(async () => {
-    await Promise.all(open.map((admin) => admin.close()));
-    for (const socket of forwards) socket.destroy();
-    for (const clean of cleanups) clean();
+    await Promise.all(adminServers.map((admin) => admin.close()));
+    for (const socket of forwardSockets) socket.destroy();
+    for (const cleanUp of cleanups) cleanUp();
     await api?.stop();
   });
 
   test("are read from all replicas with the documented permissions", async () => {
-    const jane = await personWith("jane", ["pods", "pods/portforward"]);
+    const jane = await addAccount("jane", ["pods", "pods/portforward"]);
     const { status, out, err } = await drains(jane, "--json");
     expect({ status, err }).toEqual({ status: 0, err: "" });
     expect(JSON.parse(out)).toEqual({ version: 1, drains: [DB, WEB] });
-    const one = await drains(jane, "--json", "-n", "data");
-    expect(JSON.parse(one.out)).toEqual({ version: 1, drains: [DB] });
+    const ofData = await drains(jane, "--json", "-n", "data");
+    expect(JSON.parse(ofData.out)).toEqual({ version: 1, drains: [DB] });
   });
 
-  test("are not readable without pods/portforward, and the message has the missing permission", async () => {
-    const { status, out, err } = await drains(await personWith("joe", ["pods"]));
+  test("are not readable without pods/portforward, and the message names the missing permission", async () => {
+    const { status, out, err } = await drains(await addAccount("joe", ["pods"]));
     expect({ status, out }).toEqual({ status: 1, out: "" });
     expect(err).toContain("lastcall/lastcall-webhook-a did not return its drains: 403, ");
     expect(err).toContain('cannot get resource "pods/portforward"');
   });
 
-  test("can be limited to one namespace by a user with permissions only there", async () => {
-    const { status, err } = await drains(await personWith("jim", []));
+  test("are not readable without permissions in lastcall's namespace, and the message names the flag for another namespace", async () => {
+    const { status, err } = await drains(await addAccount("jim", []));
     expect(status).toBe(1);
     expect(err).toContain("cannot list Pods in namespace lastcall: 403, ");
     expect(err).toContain("set --lastcall-namespace");

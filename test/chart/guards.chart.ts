@@ -1,15 +1,15 @@
-/** The policies that deny requests. The real cluster tests the denials: `cases/certificates`, `cases/namespace-deleted`. */
+/** Tests which policies deny requests. The e2e cases `certificates` and `namespace-deleted` test the denials. */
 import { expect, test } from "vitest";
-import { at, ofKind, only, render, type Values, type Where } from "./rendering.ts";
+import { at, ofKind, onlyOfKind, type RenderOptions, render, type Values } from "./rendering.ts";
 
 const CONFIGURATION = "configuration.lastcall.dev";
 const ENFORCING = "enforce.lastcall.dev";
 const PROOF = "proof.lastcall.dev";
 const NAMESPACE = "namespace.lastcall.dev";
 
-/** Policies with a binding that denies. */
-function guardsIn(values: Values, where: Where = {}): readonly string[] {
-  const manifests = render(values, where);
+/** Returns the names of the policies whose binding denies requests. */
+function denyingPolicies(values: Values, options: RenderOptions = {}): readonly string[] {
+  const manifests = render(values, options);
   const policies = ofKind(manifests, "ValidatingAdmissionPolicy").map(({ metadata }) => metadata.name);
   return ofKind(manifests, "ValidatingAdmissionPolicyBinding").flatMap((binding) => {
     const name = String(at(binding, "spec", "policyName"));
@@ -44,16 +44,16 @@ test.for<{ readonly title: string; readonly values: Values; readonly guards: rea
   },
   { title: "the guards disabled", values: { failurePolicy: "Fail", admissionPolicy: { guards: false } }, guards: [] },
 ])("with $title, the chart's guard policies are $guards", ({ values, guards }) => {
-  expect(guardsIn(values)).toEqual(guards);
+  expect(denyingPolicies(values)).toEqual(guards);
 });
 
 test("for Kubernetes before 1.30 the chart renders no ValidatingAdmissionPolicy", () => {
-  expect(guardsIn({ failurePolicy: "Fail" }, { kubernetes: "1.29.4" })).toEqual([]);
+  expect(denyingPolicies({ failurePolicy: "Fail" }, { kubernetes: "1.29.4" })).toEqual([]);
 });
 
 test("the guard policy applies to the account that is allowed to patch the webhook configuration", () => {
   const manifests = render({}, { namespace: "elsewhere" });
-  const account = only(manifests, "ClusterRoleBinding")["subjects"];
+  const account = onlyOfKind(manifests, "ClusterRoleBinding")["subjects"];
   expect(account).toEqual([{ kind: "ServiceAccount", name: "lastcall-webhook", namespace: "elsewhere" }]);
   const guard = ofKind(manifests, "ValidatingAdmissionPolicy").find(({ metadata }) => metadata.name === CONFIGURATION);
   expect(at(guard, "spec", "matchConditions", 0, "expression")).toBe(

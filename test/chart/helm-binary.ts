@@ -1,4 +1,4 @@
-/** Finds Helm before the first test: LASTCALL_HELM, or the pinned version, built once. */
+/** Provides Helm before the first test: LASTCALL_HELM, or the pinned version, which is built once. */
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
@@ -12,15 +12,15 @@ declare module "vitest" {
 }
 
 export function setup(project: TestProject): void {
-  project.provide("helm", process.env["LASTCALL_HELM"] ?? builtHelm());
+  project.provide("helm", process.env["LASTCALL_HELM"] ?? buildHelm());
 }
 
-function builtHelm(): string {
-  return join(builtFolders("helm")[0] ?? "", "helm");
+function buildHelm(): string {
+  return join(buildPrograms("helm")[0] ?? "", "helm");
 }
 
-/** Builds Helm once, in minutes. @throws if the build fails */
-export function builtFolders(...names: readonly string[]): readonly string[] {
+/** Builds the pinned programs once, which takes minutes, and returns their folders. @throws if a build fails */
+export function buildPrograms(...names: readonly string[]): readonly string[] {
   const args = [join(ROOT, "e2e/main.ts"), "build", ...names];
   const { status, stdout } = spawnSync(process.execPath, args, {
     stdio: ["ignore", "pipe", "inherit"],
@@ -28,7 +28,7 @@ export function builtFolders(...names: readonly string[]): readonly string[] {
   });
   if (status !== 0)
     throw new Error(
-      `${names.join(" and ")} could not be built; name them in LASTCALL_HELM, LASTCALL_ETCD and LASTCALL_KUBE_APISERVER`,
+      `cannot build ${names.join(" and ")}; set LASTCALL_HELM, LASTCALL_ETCD and LASTCALL_KUBE_APISERVER to existing programs`,
     );
   return stdout.trim().split("\n");
 }

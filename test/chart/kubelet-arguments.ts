@@ -1,18 +1,18 @@
-/** Expands a container's arguments as a kubelet does: `$(NAME)` becomes the value of a known variable. */
+/** Expands a container's arguments as a kubelet does: it replaces `$(NAME)` by the value of an environment variable. */
 import { at, listOf } from "./rendering.ts";
 
 export type KnownService = {
   readonly name: string;
   readonly address: string;
-  /** By name, the first one first. */
+  /** By port name, in the order of the Service. */
   readonly ports: Readonly<Record<string, number>>;
 };
 
-/** Returns the arguments of a Pod's first container, with the variables that describe Services. */
+/** Returns the arguments of a Pod's first container, expanded with the variables that describe Services. */
 export function expandedArgs(podSpec: unknown, services: readonly KnownService[]): readonly string[] {
   const variables = at(podSpec, "enableServiceLinks") === false ? new Map<string, string>() : variablesOf(services);
   return listOf<string>(podSpec, "containers", 0, "args").map((arg) =>
-    // An unknown name stays unexpanded.
+    // A kubelet leaves an unknown name unexpanded.
     arg.replaceAll(/\$\(([A-Za-z_][A-Za-z0-9_]*)\)/g, (text, name: string) => variables.get(name) ?? text),
   );
 }
@@ -20,10 +20,10 @@ export function expandedArgs(podSpec: unknown, services: readonly KnownService[]
 function variablesOf(services: readonly KnownService[]): Map<string, string> {
   return new Map(
     services.flatMap(({ name, address, ports }) => {
-      const prefix = wordOf(name);
-      const named = Object.entries(ports).map(([port, number]) => [`_${wordOf(port)}`, number] as const);
-      const [[, first] = ["", 0]] = named;
-      const numbers = [["", first] as const, ...named];
+      const prefix = variableNameOf(name);
+      const named = Object.entries(ports).map(([port, number]) => [`_${variableNameOf(port)}`, number] as const);
+      const [[, firstPort] = ["", 0]] = named;
+      const numbers = [["", firstPort] as const, ...named];
       return [
         [`${prefix}_SERVICE_HOST`, address] as const,
         ...numbers.map(([suffix, number]) => [`${prefix}_SERVICE_PORT${suffix}`, String(number)] as const),
@@ -32,6 +32,6 @@ function variablesOf(services: readonly KnownService[]): Map<string, string> {
   );
 }
 
-function wordOf(name: string): string {
+function variableNameOf(name: string): string {
   return name.toUpperCase().replaceAll("-", "_");
 }

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { ALERT_COMMANDS } from "../../src/generate/alert-reference.ts";
 import { type PromqlQuery, readPromql, type Selector } from "./promql.ts";
-import { at, CHART, listOf, ofKind, only, render } from "./rendering.ts";
+import { at, CHART, listOf, ofKind, onlyOfKind, render } from "./rendering.ts";
 import { type ServedMetric, servedMetrics } from "./served-metrics.ts";
 
 const ALERTS: unknown = parse(readFileSync(join(CHART, "alerts/lastcall.yaml"), "utf8"));
@@ -21,13 +21,15 @@ const RULES = listOf(ALERTS, "groups").flatMap((group) => listOf<Rule>(group, "r
 type Panel = { readonly type: string; readonly title: string; readonly targets?: readonly { readonly expr: string }[] };
 const PANELS = listOf<Panel>(DASHBOARD, "panels").filter(({ type }) => type !== "row");
 
-/** Each expression with its place; Grafana's variables are replaced. */
+/** Each expression with the name of its alert or panel; Grafana's variables are replaced. */
 const EXPRESSIONS: readonly (readonly [string, string])[] = [
   ...RULES.map(({ alert, expr }) => [`alert ${alert}`, expr] as const),
-  ...PANELS.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => [`panel ${title}`, filled(expr)] as const)),
+  ...PANELS.flatMap(({ title, targets = [] }) =>
+    targets.map(({ expr }) => [`panel ${title}`, replaceVariables(expr)] as const),
+  ),
 ];
 
-/** Labels that scraping adds to every series. */
+/** Labels that Prometheus adds to every scraped series. */
 const TARGET_LABELS = ["namespace", "pod"];
 
 let served: ReadonlyMap<string, ServedMetric>;
@@ -36,7 +38,7 @@ beforeAll(async () => {
   served = await servedMetrics();
 });
 
-function filled(expression: string): string {
+function replaceVariables(expression: string): string {
   return expression.replaceAll("$__rate_interval", "5m").replaceAll("$__range", "6h").replaceAll("$namespace", ".*");
 }
 
@@ -44,20 +46,20 @@ describe.for(EXPRESSIONS)("%s", ([, expression]) => {
   test("uses only metrics, labels and label values that the server exports", () => {
     const query = readPromql(expression);
     expect(query.selectors).not.toEqual([]);
-    expect(query.selectors.flatMap(missingOf)).toEqual([]);
+    expect(query.selectors.flatMap(findMissing)).toEqual([]);
     expect(query.groupings.filter((label) => !isKnown(query, label))).toEqual([]);
   });
 });
 
-function missingOf({ metric, matchers }: Selector): readonly string[] {
-  const known = served.get(metric);
-  if (known === undefined) return [`there is no metric ${metric}`];
+function findMissing({ metric, matchers }: Selector): readonly string[] {
+  const servedMetric = served.get(metric);
+  if (servedMetric === undefined) return [`unknown metric ${metric}`];
   return matchers.flatMap(({ label, operator, text }) => {
     if (TARGET_LABELS.includes(label)) return [];
-    if (!known.labels.includes(label)) return [`${metric} has no label ${label}`];
-    const values = known.values.get(label) ?? new Set<string>();
-    const wanted = operator === "=~" ? text.split("|") : [text];
-    return wanted.filter((value) => !values.has(value)).map((value) => `${metric}{${label}} is never ${value}`);
+    if (!servedMetric.labels.includes(label)) return [`${metric} has no label ${label}`];
+    const values = servedMetric.values.get(label) ?? new Set<string>();
+    const comparedValues = operator === "=~" ? text.split("|") : [text];
+    return comparedValues.filter((value) => !values.has(value)).map((value) => `${metric}{${label}} is never ${value}`);
   });
 }
 
@@ -66,11 +68,11 @@ function isKnown({ selectors }: PromqlQuery, label: string): boolean {
 }
 
 test("the expression check rejects invalid PromQL, an unknown metric and a label of another metric", () => {
-  expect(() => readPromql("sum(rate(lastcall_drains_total[5m])")).toThrow("this is not PromQL");
-  expect(() => readPromql("sum by outcome (lastcall_drains_total)")).toThrow("this is not PromQL");
+  expect(() => readPromql("sum(rate(lastcall_drains_total[5m])")).toThrow("invalid PromQL");
+  expect(() => readPromql("sum by outcome (lastcall_drains_total)")).toThrow("invalid PromQL");
   const missing = readPromql('lastcall_drain_total + lastcall_drains_total{reason="x", outcome=~"drained|cut"}');
-  expect(missing.selectors.flatMap(missingOf)).toEqual([
-    "there is no metric lastcall_drain_total",
+  expect(missing.selectors.flatMap(findMissing)).toEqual([
+    "unknown metric lastcall_drain_total",
     "lastcall_drains_total has no label reason",
     "lastcall_drains_total{outcome} is never cut",
   ]);
@@ -88,7 +90,7 @@ test("every alert has a severity, a summary and a remedy, and uses only labels o
   }
 });
 
-test("the alert about a stale cache has a command that checks the read permission of each cache", () => {
+test("the alert about a stale cache has one command per cache that checks the permission to list", () => {
   const caches = [...(served.get("lastcall_cache_stale")?.values.get("cache") ?? [])];
   expect(caches).toContain("events");
   const commands = ALERT_COMMANDS["LastcallCacheStale"] ?? [];
@@ -96,10 +98,12 @@ test("the alert about a stale cache has a command that checks the read permissio
 });
 
 test("the dashboard shows every metric of drains and the relay", () => {
-  const shown = new Set(EXPRESSIONS.flatMap(([, text]) => readPromql(text).selectors.map(({ metric }) => metric)));
-  const isShown = (name: string): boolean => shown.has(name) || /_(sum|count)$/.test(name);
-  const wanted = [...served.keys()].filter((name) => /^lastcall_(drain|relay)/.test(name));
-  expect(wanted.filter((name) => !isShown(name))).toEqual([]);
+  const shownMetrics = new Set(
+    EXPRESSIONS.flatMap(([, text]) => readPromql(text).selectors.map(({ metric }) => metric)),
+  );
+  const isShown = (name: string): boolean => shownMetrics.has(name) || /_(sum|count)$/.test(name);
+  const metricNames = [...served.keys()].filter((name) => /^lastcall_(drain|relay)/.test(name));
+  expect(metricNames.filter((name) => !isShown(name))).toEqual([]);
 });
 
 describe("the dashboard", () => {
@@ -112,8 +116,8 @@ describe("the dashboard", () => {
   });
 
   test("has a position and a unique id for every panel", () => {
-    type Place = { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
-    const all = listOf<{ readonly id: number; readonly gridPos: Place }>(DASHBOARD, "panels");
+    type GridPosition = { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
+    const all = listOf<{ readonly id: number; readonly gridPos: GridPosition }>(DASHBOARD, "panels");
     expect(new Set(all.map(({ id }) => id)).size).toBe(all.length);
     const cells = all.flatMap(({ gridPos: { x, y, w, h } }) =>
       Array.from({ length: w * h }, (_, cell) => `${x + (cell % w)}/${y + Math.floor(cell / w)}`),
@@ -123,8 +127,10 @@ describe("the dashboard", () => {
 });
 
 describe("the chart's monitoring", () => {
-  const on = { enabled: true, labels: { release: "prometheus" } };
-  const manifests = render({ monitoring: { podMonitor: on, prometheusRule: on, dashboard: { enabled: true } } });
+  const enabled = { enabled: true, labels: { release: "prometheus" } };
+  const manifests = render({
+    monitoring: { podMonitor: enabled, prometheusRule: enabled, dashboard: { enabled: true } },
+  });
 
   test("is disabled by default, because the cluster may not have these kinds", () => {
     const kinds = render().map(({ kind, metadata }) => `${kind} ${metadata.name}`);
@@ -132,18 +138,18 @@ describe("the chart's monitoring", () => {
   });
 
   test("renders the alerts of their file unchanged", () => {
-    const rule = only(manifests, "PrometheusRule");
+    const rule = onlyOfKind(manifests, "PrometheusRule");
     expect(rule["spec"]).toEqual(ALERTS);
     expect(rule.metadata.labels).toMatchObject({ release: "prometheus", "app.kubernetes.io/name": "lastcall" });
   });
 
   test("adds the configured labels and runbook URL to every alert", () => {
-    const given = {
+    const prometheusRule = {
       enabled: true,
-      alertLabels: { team: "platform", severity: "theirs" },
+      alertLabels: { team: "platform", severity: "info" },
       runbookUrl: "https://wiki.example/#",
     };
-    const rules = listOf(only(render({ monitoring: { prometheusRule: given } }), "PrometheusRule"), "spec", "groups");
+    const rules = listOf(onlyOfKind(render({ monitoring: { prometheusRule } }), "PrometheusRule"), "spec", "groups");
     const alerts = rules.flatMap((group) => listOf<Rule>(group, "rules"));
     expect(alerts).toEqual(
       RULES.map((rule) => ({
@@ -155,9 +161,9 @@ describe("the chart's monitoring", () => {
   });
 
   test("scrapes every replica with a ServiceMonitor, if configured", () => {
-    const some = render({ monitoring: { serviceMonitor: on } });
-    const monitor = only(some, "ServiceMonitor");
-    const service = only(some, "Service");
+    const withServiceMonitor = render({ monitoring: { serviceMonitor: enabled } });
+    const monitor = onlyOfKind(withServiceMonitor, "ServiceMonitor");
+    const service = onlyOfKind(withServiceMonitor, "Service");
     expect(service.metadata.labels).toMatchObject(at(monitor, "spec", "selector", "matchLabels") as object);
     const [endpoint] = listOf<{ readonly port: string }>(monitor, "spec", "endpoints");
     expect(endpoint).toMatchObject({ path: "/metrics", scheme: "https", interval: "30s" });
@@ -173,8 +179,8 @@ describe("the chart's monitoring", () => {
   });
 
   test("scrapes every replica on the metrics port with a PodMonitor", () => {
-    const monitor = only(manifests, "PodMonitor");
-    const pod = at(only(manifests, "Deployment"), "spec", "template");
+    const monitor = onlyOfKind(manifests, "PodMonitor");
+    const pod = at(onlyOfKind(manifests, "Deployment"), "spec", "template");
     expect(at(pod, "metadata", "labels")).toMatchObject(at(monitor, "spec", "selector", "matchLabels") as object);
     const [endpoint] = listOf<{ readonly port: string }>(monitor, "spec", "podMetricsEndpoints");
     expect(endpoint).toMatchObject({ path: "/metrics", scheme: "https", interval: "30s" });

@@ -2,12 +2,12 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { at, CHART, helm, listOf, only, render, type Values } from "./rendering.ts";
+import { at, CHART, helm, listOf, onlyOfKind, render, type Values } from "./rendering.ts";
 
-const namesOf = (values: Values): readonly string[] =>
-  render({ monitoring: MONITORED, ...values }).map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+const objectNames = (values: Values): readonly string[] =>
+  render({ monitoring: MONITORING, ...values }).map(({ kind, metadata }) => `${kind} ${metadata.name}`);
 
-const MONITORED = { podMonitor: { enabled: true }, prometheusRule: { enabled: true }, dashboard: { enabled: true } };
+const MONITORING = { podMonitor: { enabled: true }, prometheusRule: { enabled: true }, dashboard: { enabled: true } };
 
 describe("a configured name of the release", () => {
   test.for([
@@ -15,22 +15,22 @@ describe("a configured name of the release", () => {
     { fullnameOverride: "drain" },
     { nameOverride: "other", fullnameOverride: "drain" },
   ])("replaces lastcall in the name of every object: %j", (values) => {
-    const usual = namesOf({}).map((name) => name.replace(/ lastcall(?=-|$)/, " drain"));
-    expect(namesOf(values)).toEqual(usual);
-    expect(namesOf(values).filter((name) => / lastcall(-|$)/.test(name))).toEqual([]);
+    const expected = objectNames({}).map((name) => name.replace(/ lastcall(?=-|$)/, " drain"));
+    expect(objectNames(values)).toEqual(expected);
+    expect(objectNames(values).filter((name) => / lastcall(-|$)/.test(name))).toEqual([]);
   });
 
-  test("is used by flags and references", () => {
+  test("is used in flags and references", () => {
     const image = { webhook: { repository: "a" }, manager: { repository: "b" } };
     const lines = JSON.stringify(render({ fullnameOverride: "drain", image }), undefined, 1).split("\n");
-    // The self-test's Pod has a fixed name, and so has the chart.
-    const left = lines.filter((line) => /lastcall-(?!self-test"$|[0-9])/i.test(line));
-    expect(left).toEqual([]);
+    // The names of the self-test's Pod and of the chart are fixed.
+    const unreplaced = lines.filter((line) => /lastcall-(?!self-test"$|[0-9])/i.test(line));
+    expect(unreplaced).toEqual([]);
   });
 
   test("does not change the labels by which users and the command line find replicas", () => {
     const labels = at(
-      only(render({ fullnameOverride: "drain" }), "Deployment"),
+      onlyOfKind(render({ fullnameOverride: "drain" }), "Deployment"),
       "spec",
       "template",
       "metadata",
@@ -41,9 +41,9 @@ describe("a configured name of the release", () => {
 
   test("is in the DNS names of cert-manager's certificates", () => {
     const values = { fullnameOverride: "drain", certificates: { mode: "cert-manager" } };
-    const leaf = render(values).filter(({ metadata }) => metadata.name === "drain-webhook-tls");
-    expect(leaf.map((one) => at(one, "spec", "issuerRef", "name"))).toEqual(["drain-ca"]);
-    expect(listOf(leaf[0], "spec", "dnsNames")[0]).toBe("drain-webhook.lastcall.svc");
+    const certificates = render(values).filter(({ metadata }) => metadata.name === "drain-webhook-tls");
+    expect(certificates.map((certificate) => at(certificate, "spec", "issuerRef", "name"))).toEqual(["drain-ca"]);
+    expect(listOf(certificates[0], "spec", "dnsNames")[0]).toBe("drain-webhook.lastcall.svc");
   });
 });
 
@@ -62,8 +62,8 @@ describe("the chart as a subchart", () => {
 
   test.for([true, false])("is rendered only if its condition is true: %s", (enabled) => {
     const values = { lastcall: { enabled, image: { allowEmptyRegistry: true } }, global: { team: "platform" } };
-    const where = ["--namespace", "platform", "--kube-version", "1.35.0"];
-    const { status, stdout, stderr } = helm(["template", "platform", folder, ...where, "-f", "-"], values);
+    const target = ["--namespace", "platform", "--kube-version", "1.35.0"];
+    const { status, stdout, stderr } = helm(["template", "platform", folder, ...target, "-f", "-"], values);
     expect([status, stderr]).toEqual([0, ""]);
     expect(stdout.includes("kind: MutatingWebhookConfiguration")).toBe(enabled);
   });

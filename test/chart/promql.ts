@@ -1,9 +1,9 @@
-/** Reads the selectors of a PromQL expression, with the grammar that Prometheus publishes for editors. */
+/** Parses the selectors of a PromQL expression with the grammar that Prometheus publishes for editors. */
 import { parser } from "@prometheus-io/lezer-promql";
 
 export type Selector = {
   readonly metric: string;
-  /** By label: the operator and the compared text. */
+  /** The label, the operator and the compared text of each matcher. */
   readonly matchers: readonly { readonly label: string; readonly operator: string; readonly text: string }[];
 };
 
@@ -11,7 +11,7 @@ export type PromqlQuery = {
   readonly selectors: readonly Selector[];
   /** Labels named by `by`, `without`, `on` and `ignoring`. */
   readonly groupings: readonly string[];
-  /** Whether only the labels of `by` remain. */
+  /** Whether it aggregates, so that the result has only the labels of `by`. */
   readonly aggregates: boolean;
 };
 
@@ -19,16 +19,16 @@ type Node = ReturnType<ReturnType<typeof parser.parse>["cursor"]>["node"];
 
 /** @throws on a syntax error, with its position */
 export function readPromql(text: string): PromqlQuery {
-  const found: Node[] = [];
-  parser.parse(text).iterate({ enter: ({ node }) => void found.push(node) });
-  const broken = found.find(({ type }) => type.isError);
-  if (broken !== undefined) throw new Error(`at ${broken.from} of ${JSON.stringify(text)}: this is not PromQL`);
+  const nodes: Node[] = [];
+  parser.parse(text).iterate({ enter: ({ node }) => void nodes.push(node) });
+  const errorNode = nodes.find(({ type }) => type.isError);
+  if (errorNode !== undefined) throw new Error(`offset ${errorNode.from} of ${JSON.stringify(text)}: invalid PromQL`);
   const textOf = ({ from, to }: Node): string => text.slice(from, to);
-  const named = (name: string): readonly Node[] => found.filter((node) => node.name === name);
+  const nodesNamed = (name: string): readonly Node[] => nodes.filter((node) => node.name === name);
   return {
-    selectors: named("VectorSelector").map((node) => selectorOf(node, textOf)),
-    groupings: named("GroupingLabels").flatMap((node) => node.getChildren("LabelName").map(textOf)),
-    aggregates: named("AggregateExpr").length > 0,
+    selectors: nodesNamed("VectorSelector").map((node) => selectorOf(node, textOf)),
+    groupings: nodesNamed("GroupingLabels").flatMap((node) => node.getChildren("LabelName").map(textOf)),
+    aggregates: nodesNamed("AggregateExpr").length > 0,
   };
 }
 

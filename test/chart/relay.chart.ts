@@ -3,14 +3,14 @@ import { readRelayAddress } from "../../src/relay/identity/relay-access.ts";
 import { readSettings } from "../../src/webhook/config.ts";
 import { documentedPolicy } from "./documented-policy.ts";
 import { expandedArgs } from "./kubelet-arguments.ts";
-import { at, listOf, ofKind, only, render, type Values } from "./rendering.ts";
+import { at, listOf, ofKind, onlyOfKind, render, type Values } from "./rendering.ts";
 
 function podOf(values: Values = {}): unknown {
-  return at(only(render(values), "Deployment"), "spec", "template", "spec");
+  return at(onlyOfKind(render(values), "Deployment"), "spec", "template", "spec");
 }
 
 function settingsOf(values: Values, address: string) {
-  const manifest = only(render(values), "Service");
+  const manifest = onlyOfKind(render(values), "Service");
   const ports = Object.fromEntries(
     listOf(manifest, "spec", "ports").map((port) => [String(at(port, "name")), Number(at(port, "port"))]),
   );
@@ -22,11 +22,11 @@ function settingsOf(values: Values, address: string) {
   return { relaySecret, relayAddress, relayPort, relayReadPods, adminPort, adminListen };
 }
 
-describe("by default, with the relay,", () => {
+describe("with the relay, which is enabled by default,", () => {
   test.for([
     ["10.96.0.7", "10.96.0.7:8444"],
     ["fd00:10::7", "[fd00:10::7]:8444"],
-  ] as const)("Pods find it at the Service's address %s", ([address, expected]) => {
+  ] as const)("the server sends its Service's address %s to Pods as %s", ([address, expected]) => {
     expect(settingsOf({}, address)).toEqual({
       relaySecret: "lastcall-relay",
       relayAddress: `[${address}]:8444`,
@@ -42,7 +42,7 @@ describe("by default, with the relay,", () => {
     const values = { relay: { port: 9_444 } };
     expect(settingsOf(values, "10.0.0.1")).toMatchObject({ relayAddress: "[10.0.0.1]:8444", relayPort: 9_444 });
     expect(listOf(podOf(values), "containers", 0, "ports")[1]).toMatchObject({ name: "relay", containerPort: 9_444 });
-    const [, port] = listOf(only(render(values), "Service"), "spec", "ports");
+    const [, port] = listOf(onlyOfKind(render(values), "Service"), "spec", "ports");
     expect(port).toMatchObject({ name: "relay", port: 8_444, targetPort: "relay" });
   });
 
@@ -67,7 +67,7 @@ describe("by default, with the relay,", () => {
     ]);
   });
 
-  test("the admin port is open to other Pods only with a value of the chart", () => {
+  test("the admin port listens on all addresses if relay.adminListen is all", () => {
     expect(settingsOf({ relay: { adminListen: "all" } }, "10.0.0.1").adminListen).toBe("all");
   });
 
@@ -89,17 +89,17 @@ test("without the relay, no object, flag or port of the relay is rendered", () =
   });
   expect(ofKind(render(values), "Secret").map(({ metadata }) => metadata.name)).toEqual(["lastcall-ca"]);
   expect(listOf(podOf(values), "containers", 0, "ports")).toHaveLength(1);
-  expect(listOf(only(render(values), "Service"), "spec", "ports")).toHaveLength(1);
+  expect(listOf(onlyOfKind(render(values), "Service"), "spec", "ports")).toHaveLength(1);
   expect(at(podOf(values), "enableServiceLinks")).toBe(false);
 });
 
 describe("the NetworkPolicy", () => {
   const policyOf = (values: Values, networkPolicy: object = {}) =>
-    at(only(render({ ...values, networkPolicy: { enabled: true, ...networkPolicy } }), "NetworkPolicy"), "spec");
+    at(onlyOfKind(render({ ...values, networkPolicy: { enabled: true, ...networkPolicy } }), "NetworkPolicy"), "spec");
   const webhookPort = { ports: [{ port: 8_443, protocol: "TCP" }] };
   const relayPort = { from: [{ namespaceSelector: {} }], ports: [{ port: 8_444, protocol: "TCP" }] };
 
-  test("allows all clients to the webhook, every Pod to the relay, and no client to the admin port", () => {
+  test("allows all clients of the webhook, every Pod as a client of the relay, and no client of the admin port", () => {
     expect(at(policyOf({}), "ingress")).toEqual([webhookPort, relayPort]);
     expect(at(policyOf({ relay: { port: 9_444 } }), "ingress", 1, "ports")).toEqual([{ port: 9_444, protocol: "TCP" }]);
   });
@@ -112,7 +112,7 @@ describe("the NetworkPolicy", () => {
     expect(at(policyOf({}, { webhookFrom }), "ingress")).toEqual([{ from: webhookFrom, ...webhookPort }, relayPort]);
   });
 
-  test("allows the configured API servers to the admin port if that port listens on all addresses", () => {
+  test("allows the configured API servers as clients of the admin port if it listens on all addresses", () => {
     const apiServerAddresses = ["10.0.0.1/32", "fd00::1/128"];
     const from = apiServerAddresses.map((cidr) => ({ ipBlock: { cidr } }));
     expect(at(policyOf({}, { apiServerAddresses }), "ingress")).toEqual([webhookPort, relayPort]);
@@ -129,7 +129,7 @@ describe("the NetworkPolicy", () => {
     expect(at(policyOf({ relay: { enabled: false } }, { apiServerAddresses }), "ingress")).toEqual([webhookPort]);
   });
 
-  test("allows the server's own connections: API servers and DNS", () => {
+  test("allows the server's own connections to API servers and DNS", () => {
     expect(at(policyOf({}, { apiServerPorts: [6_443] }), "egress")).toEqual([
       { ports: [{ port: 6_443, protocol: "TCP" }] },
       { ports: ["UDP", "TCP"].map((protocol) => ({ port: 53, protocol })) },
@@ -140,7 +140,7 @@ describe("the NetworkPolicy", () => {
 test("the documented NetworkPolicy allows Pods to connect to the relay", () => {
   const policy = documentedPolicy();
   const [rule] = listOf(policy, "spec", "egress");
-  const server = at(only(render(), "Deployment"), "spec", "template");
+  const server = at(onlyOfKind(render(), "Deployment"), "spec", "template");
   expect(at(server, "metadata", "labels")).toMatchObject(at(rule, "to", 0, "podSelector", "matchLabels") as object);
   expect(at(rule, "to", 0, "namespaceSelector", "matchLabels")).toEqual({ "kubernetes.io/metadata.name": "lastcall" });
   const [, relay] = listOf(server, "spec", "containers", 0, "ports");

@@ -1,4 +1,4 @@
-/** The relay's clients of an injected Pod: they use the manager's own code with the injected variables. */
+/** Connects to the relay as an injected Pod does, with the manager's own client and the injected variables. */
 import type { WithdrawalStatusLine } from "../../src/contract/relay-wire.ts";
 import { WITHDRAWAL_PATH } from "../../src/contract/relay-wire.ts";
 import { environmentOf } from "../../src/manager/platform.ts";
@@ -17,8 +17,8 @@ export function relayOf(pod: unknown, { name, uid, address }: Identity): RelaySe
   const values = new Map(listOf<Variable>(manager, "env").map((variable) => [variable.name, variable.value]));
   const namespace = String(at(pod, "metadata", "namespace"));
   const environment = environmentOf((variable) => values.get(variable));
-  const here = { podName: name, podNamespace: namespace, podUid: uid, podIps: address };
-  const { settings, problem } = readRelaySettings({ ...environment, ...here });
+  const podVariables = { podName: name, podNamespace: namespace, podUid: uid, podIps: address };
+  const { settings, problem } = readRelaySettings({ ...environment, ...podVariables });
   if (settings === undefined) throw new Error(problem === "" ? "the Pod has no relay variables" : problem);
   return settings;
 }
@@ -31,24 +31,24 @@ export type RelaySession = {
   readonly stop: () => void;
 };
 
-export function askWithdrawal(settings: RelaySettings): RelaySession {
+export function watchWithdrawal(settings: RelaySettings): RelaySession {
   const { namespace, pod, uid, addresses } = settings;
   let text = "";
-  let failed = "";
+  let streamFailure = "";
   const body = JSON.stringify({ namespace, pod, uid, addresses });
   const exchange = callRelay(
     settings,
     { path: WITHDRAWAL_PATH, body },
     {
       onStatus: (status) => {
-        if (status !== 200) failed = `it answered ${status}`;
+        if (status !== 200) streamFailure = `the relay responded with status ${status}`;
       },
       onBytes: (chunk) => {
         text += chunk.toString("utf8");
         return "";
       },
       onEnd: (failure) => {
-        failed = failure === "" ? "it ended" : failure;
+        streamFailure = failure === "" ? "the relay closed the stream" : failure;
       },
     },
   );
@@ -56,11 +56,11 @@ export function askWithdrawal(settings: RelaySettings): RelaySession {
     const line = text.split("\n").at(-2);
     return line === undefined ? undefined : (JSON.parse(line) as WithdrawalStatusLine);
   };
-  return { last, failure: () => failed, stop: exchange.destroy };
+  return { last, failure: () => streamFailure, stop: exchange.destroy };
 }
 
-/** Resolves with "", or with the reason for the loss of the report. */
-export function report(settings: RelaySettings, drain: object): Promise<string> {
+/** Resolves with "" after the delivery, or with the reason for the failure. */
+export function sendReport(settings: RelaySettings, drain: object): Promise<string> {
   return new Promise((resolve) => {
     deliverReport(settings, JSON.stringify(drain), 2, { onDial: () => undefined, onEnd: resolve });
   });

@@ -1,4 +1,4 @@
-/** Renders the chart with Helm and reads its objects. */
+/** Renders the chart with Helm and parses its objects. */
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { inject } from "vitest";
@@ -21,10 +21,10 @@ export type Manifest = {
   readonly [field: string]: unknown;
 };
 
-export type Helm = { readonly status: number | null; readonly stdout: string; readonly stderr: string };
+export type HelmResult = { readonly status: number | null; readonly stdout: string; readonly stderr: string };
 
-/** `allowsEmptyRegistry` is true by default; only tests of registries set one. */
-export type Where = {
+/** `allowsEmptyRegistry` is true by default; only the test of registries sets it to false. */
+export type RenderOptions = {
   readonly allowsEmptyRegistry?: boolean;
   readonly namespace?: string;
   readonly kubernetes?: string;
@@ -32,7 +32,7 @@ export type Where = {
 };
 
 /** Runs Helm without a cluster and without the host's settings; values are passed as JSON, which is YAML. */
-export function helm(args: readonly string[], values: Values = {}): Helm {
+export function helm(args: readonly string[], values: Values = {}): HelmResult {
   const env = { PATH: process.env["PATH"] ?? "", HOME: "/nonexistent", KUBECONFIG: "/dev/null" };
   const options = { input: JSON.stringify(values), env, encoding: "utf8", maxBuffer: 64 * 1024 * 1024 } as const;
   const { status, stdout, stderr, error } = spawnSync(inject("helm"), [...args], options);
@@ -40,37 +40,40 @@ export function helm(args: readonly string[], values: Values = {}): Helm {
   return { status, stdout, stderr };
 }
 
-export function renderText(values: Values = {}, where: Where = {}): Helm {
-  const place = ["--namespace", where.namespace ?? "lastcall", "--kube-version", where.kubernetes ?? "1.35.0"];
-  const registry = `image.allowEmptyRegistry=${where.allowsEmptyRegistry ?? true}`;
-  return helm(["template", "lastcall", CHART, ...place, "--set", registry, ...(where.args ?? []), "-f", "-"], values);
+export function renderText(values: Values = {}, options: RenderOptions = {}): HelmResult {
+  const target = ["--namespace", options.namespace ?? "lastcall", "--kube-version", options.kubernetes ?? "1.35.0"];
+  const registry = `image.allowEmptyRegistry=${options.allowsEmptyRegistry ?? true}`;
+  return helm(
+    ["template", "lastcall", CHART, ...target, "--set", registry, ...(options.args ?? []), "-f", "-"],
+    values,
+  );
 }
 
 /** Returns Helm's error for these values, or "" if they are valid. */
-export function complaint(values: Values, namespace = "lastcall"): string {
+export function renderError(values: Values, namespace = "lastcall"): string {
   const { status, stderr } = renderText(values, { namespace });
   return status === 0 ? "" : stderr;
 }
 
 /**
- * Removes the informational lines of Helm's API client, which begin with the letter I: it logs one when a watch
- * of its own is cut at the end.
+ * Removes the informational log lines of Helm's API client, which begin with the letter I: it logs one when its watch is
+ * canceled at the end.
  */
-export function complaintsIn(stderr: string): string {
+export function removeInfoLines(stderr: string): string {
   return stderr.replaceAll(/^I[0-9]{4} [0-9:.]+ +[0-9]+ \S+\.go:[0-9]+\] .*\n/gm, "");
 }
 
 const rendered = new Map<string, readonly Manifest[]>();
 
-/** Caches renderings per file, since the same values give the same objects. */
-export function render(values: Values = {}, where: Where = {}): readonly Manifest[] {
-  const key = JSON.stringify([values, where]);
-  const manifests = rendered.get(key) ?? parseRendering(renderText(values, where));
+/** Renders the chart once per set of values; the cache is per test file. */
+export function render(values: Values = {}, options: RenderOptions = {}): readonly Manifest[] {
+  const key = JSON.stringify([values, options]);
+  const manifests = rendered.get(key) ?? parseRendering(renderText(values, options));
   rendered.set(key, manifests);
   return manifests;
 }
 
-function parseRendering({ status, stdout, stderr }: Helm): readonly Manifest[] {
+function parseRendering({ status, stdout, stderr }: HelmResult): readonly Manifest[] {
   if (status !== 0) throw new Error(stderr);
   return parseAllDocuments(stdout)
     .map((document) => {
@@ -85,9 +88,10 @@ export function ofKind(manifests: readonly Manifest[], kind: string): readonly M
 }
 
 /** Returns the only object of its kind outside of hooks. */
-export function only(manifests: readonly Manifest[], kind: string): Manifest {
+export function onlyOfKind(manifests: readonly Manifest[], kind: string): Manifest {
   const found = ofKind(manifests, kind).filter((manifest) => !isHook(manifest));
-  if (found.length !== 1 || found[0] === undefined) throw new Error(`there are ${found.length} of kind ${kind}`);
+  if (found.length !== 1 || found[0] === undefined)
+    throw new Error(`the chart renders ${found.length} objects of kind ${kind}, expected 1`);
   return found[0];
 }
 

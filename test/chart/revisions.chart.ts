@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { type Release, selectionOf } from "../../src/injection/opt-in/selection.ts";
 import { readOptions } from "../../src/webhook/self-test/main.ts";
 import { probePod } from "../../src/webhook/self-test/probe-pods.ts";
-import { at, complaint, isHook, listOf, only, render, type Values } from "./rendering.ts";
-import { chooses, type Entry, injectingEntries, type Labels, settingsEntries } from "./webhook-entries.ts";
+import { at, isHook, listOf, onlyOfKind, render, renderError, type Values } from "./rendering.ts";
+import { type Entry, injectingEntries, type Labels, selectsObject, settingsEntries } from "./webhook-entries.ts";
 
 const entriesOf = (values: Values, namespace = "lastcall"): readonly Entry[] =>
   injectingEntries(render(values, { namespace }));
@@ -17,44 +17,44 @@ const RELEASES = {
   next: entriesOf({ revision: "next", injection: { mode: "opt-out" } }, "lastcall-next"),
 };
 
-/** The same releases, in the form of the command line. */
-const DESCRIBED: Readonly<Record<keyof typeof RELEASES, Release>> = {
+/** The same releases as the command line describes them. */
+const CLI_RELEASES: Readonly<Record<keyof typeof RELEASES, Release>> = {
   stable: { revision: "", injection: "opt-in" },
   canary: { revision: "canary", injection: "opt-in" },
   next: { revision: "next", injection: "opt-out" },
 };
 
-/** Names of all entries, of all releases, that select a Pod. */
+/** Returns the names of the entries of all releases that select a Pod. */
 function entriesFor(namespace: Labels, pod: Labels): readonly string[] {
   return Object.values(RELEASES)
     .flat()
-    .filter((entry) => chooses(entry, namespace, pod))
+    .filter((entry) => selectsObject(entry, namespace, pod))
     .map(({ name }) => name);
 }
 
 const INJECT = "lastcall.dev/inject";
 const REVISION = "lastcall.dev/revision";
 const shop = { "kubernetes.io/metadata.name": "shop" };
-const labelled = (inject: string | undefined, revision: string | undefined): Labels => ({
+const labelsWith = (inject: string | undefined, revision: string | undefined): Labels => ({
   ...(inject === undefined ? {} : { [INJECT]: inject }),
   ...(revision === undefined ? {} : { [REVISION]: revision }),
 });
 
 const ON = "enabled";
-/** Labels of namespace and Pod: the opt-in and the revision. */
+/** Labels of the namespace, labels of the Pod, and the entry that selects the Pod. */
 const TABLE: readonly (readonly [Labels, Labels, string | undefined])[] = [
-  [labelled(ON, undefined), {}, "namespace.drain.lastcall.dev"],
-  [{}, labelled(ON, undefined), "pod.drain.lastcall.dev"],
-  [labelled(ON, "canary"), {}, "namespace.drain-canary.lastcall.dev"],
-  [labelled(undefined, "canary"), labelled(ON, undefined), "pod.drain-canary.lastcall.dev"],
-  [labelled(ON, undefined), labelled(undefined, "canary"), "namespace-own-revision.drain-canary.lastcall.dev"],
-  [{}, labelled(ON, "canary"), "pod-own-revision.drain-canary.lastcall.dev"],
-  [labelled(ON, "next"), labelled(undefined, "canary"), "namespace-own-revision.drain-canary.lastcall.dev"],
-  [labelled(ON, "canary"), labelled("disabled", undefined), undefined],
-  [labelled(ON, "gone"), {}, undefined],
-  [labelled(ON, undefined), labelled(undefined, "gone"), undefined],
-  [labelled(undefined, "canary"), {}, undefined],
-  [labelled(undefined, "next"), {}, "namespace.drain-next.lastcall.dev"],
+  [labelsWith(ON, undefined), {}, "namespace.drain.lastcall.dev"],
+  [{}, labelsWith(ON, undefined), "pod.drain.lastcall.dev"],
+  [labelsWith(ON, "canary"), {}, "namespace.drain-canary.lastcall.dev"],
+  [labelsWith(undefined, "canary"), labelsWith(ON, undefined), "pod.drain-canary.lastcall.dev"],
+  [labelsWith(ON, undefined), labelsWith(undefined, "canary"), "namespace-own-revision.drain-canary.lastcall.dev"],
+  [{}, labelsWith(ON, "canary"), "pod-own-revision.drain-canary.lastcall.dev"],
+  [labelsWith(ON, "next"), labelsWith(undefined, "canary"), "namespace-own-revision.drain-canary.lastcall.dev"],
+  [labelsWith(ON, "canary"), labelsWith("disabled", undefined), undefined],
+  [labelsWith(ON, "uninstalled"), {}, undefined],
+  [labelsWith(ON, undefined), labelsWith(undefined, "uninstalled"), undefined],
+  [labelsWith(undefined, "canary"), {}, undefined],
+  [labelsWith(undefined, "next"), {}, "namespace.drain-next.lastcall.dev"],
 ];
 
 describe("with several releases in one cluster", () => {
@@ -65,17 +65,17 @@ describe("with several releases in one cluster", () => {
     },
   );
 
-  const words = [undefined, ON, "disabled", "true"];
-  const revisions = [undefined, "canary", "next", "gone", ""];
-  const all = words.flatMap((inject) => revisions.map((revision) => labelled(inject, revision)));
+  const injectValues = [undefined, ON, "disabled", "true"];
+  const revisions = [undefined, "canary", "next", "uninstalled", ""];
+  const labelSets = injectValues.flatMap((inject) => revisions.map((revision) => labelsWith(inject, revision)));
 
   test.for(["stable", "canary", "next"] as const)(
     "the command line selects the same Pods as the release %s",
     (name) => {
-      const differences = all.flatMap((namespace) =>
-        all.flatMap((pod) => {
-          const bySelectors = RELEASES[name].some((entry) => chooses(entry, { ...shop, ...namespace }, pod));
-          const { kind } = selectionOf({ metadata: { labels: pod } }, namespace, DESCRIBED[name]);
+      const differences = labelSets.flatMap((namespace) =>
+        labelSets.flatMap((pod) => {
+          const bySelectors = RELEASES[name].some((entry) => selectsObject(entry, { ...shop, ...namespace }, pod));
+          const { kind } = selectionOf({ metadata: { labels: pod } }, namespace, CLI_RELEASES[name]);
           return bySelectors === (kind === "selected") ? [] : [JSON.stringify([namespace, pod])];
         }),
       );
@@ -83,59 +83,63 @@ describe("with several releases in one cluster", () => {
     },
   );
 
-  test("the selection of a Pod in an unknown namespace is open unless the Pod's labels decide", () => {
-    const wrong = Object.values(DESCRIBED).flatMap((release) =>
-      all.filter((pod) => {
+  test("the selection of a Pod in an unknown namespace is undetermined unless the Pod's labels decide it", () => {
+    const differing = Object.values(CLI_RELEASES).flatMap((release) =>
+      labelSets.filter((pod) => {
         const raw = { metadata: { labels: pod } };
-        const known = new Set(all.map((namespace) => selectionOf(raw, namespace, release).kind));
+        const kinds = new Set(labelSets.map((namespace) => selectionOf(raw, namespace, release).kind));
         const { kind } = selectionOf(raw, undefined, release);
-        return kind === "not-selected" ? known.has("selected") : !known.has("selected");
+        return kind === "not-selected" ? kinds.has("selected") : !kinds.has("selected");
       }),
     );
-    expect(wrong).toEqual([]);
+    expect(differing).toEqual([]);
   });
 
-  test("no two releases select the same Pod, with any labels", () => {
-    const twice = all.flatMap((namespace) =>
-      all
+  test("no two releases select the same Pod, whatever its labels are", () => {
+    const selectedTwice = labelSets.flatMap((namespace) =>
+      labelSets
         .filter((pod) => entriesFor({ ...shop, ...namespace }, pod).length > 1)
         .map((pod) => JSON.stringify([namespace, pod])),
     );
-    expect(twice).toEqual([]);
+    expect(selectedTwice).toEqual([]);
   });
 
-  test("no two releases check the settings of the same object, and none those of an injected Pod", () => {
+  test("no two releases check the settings of the same object, and no release checks those of an injected Pod", () => {
     const checks = [
       checksOf({}),
       checksOf({ revision: "canary" }, "lastcall-canary"),
       checksOf({ revision: "next", injection: { mode: "opt-out" } }, "lastcall-next"),
     ].flat();
     const isOfPods = ({ name }: Entry): boolean => name.startsWith("pod-settings.");
-    const twice = all.flatMap((namespace) => {
-      const ofObject = checks.filter((entry) => !isOfPods(entry) && chooses(entry, { ...shop, ...namespace }, {}));
-      const pods = all.filter((pod) => {
-        const checked = checks.filter((entry) => isOfPods(entry) && chooses(entry, { ...shop, ...namespace }, pod));
+    const checkedTwice = labelSets.flatMap((namespace) => {
+      const ofObject = checks.filter(
+        (entry) => !isOfPods(entry) && selectsObject(entry, { ...shop, ...namespace }, {}),
+      );
+      const pods = labelSets.filter((pod) => {
+        const checked = checks.filter(
+          (entry) => isOfPods(entry) && selectsObject(entry, { ...shop, ...namespace }, pod),
+        );
         return checked.length + entriesFor({ ...shop, ...namespace }, pod).length > 1;
       });
       return ofObject.length > 1 || pods.length > 0 ? [JSON.stringify([namespace, pods])] : [];
     });
-    expect(twice).toEqual([]);
+    expect(checkedTwice).toEqual([]);
   });
 
-  test("two releases have no object in common, in one namespace or two, with any names", () => {
-    const named = (values: Values, namespace: string) =>
-      render({ ...values, monitoring: MONITORED, failurePolicy: "Fail" }, { namespace }).map(
+  test("two releases have no object in common, in one namespace or in two", () => {
+    const objectNames = (values: Values, namespace: string) =>
+      render({ ...values, monitoring: MONITORING, failurePolicy: "Fail" }, { namespace }).map(
         ({ kind, metadata }) => `${kind} ${metadata.namespace ?? ""}/${metadata.name}`,
       );
-    const stable = named({}, "lastcall");
+    const stable = objectNames({}, "lastcall");
     for (const namespace of ["lastcall", "elsewhere"]) {
-      const canary = named({ revision: "canary" }, namespace);
+      const canary = objectNames({ revision: "canary" }, namespace);
       expect(canary.filter((name) => stable.includes(name))).toEqual([]);
     }
   });
 
   test("two releases of one revision share the webhook configuration, so that Helm refuses the second", () => {
-    const configuration = (values: Values) => only(render(values), "MutatingWebhookConfiguration").metadata.name;
+    const configuration = (values: Values) => onlyOfKind(render(values), "MutatingWebhookConfiguration").metadata.name;
     expect(configuration({ fullnameOverride: "other", revision: "canary" })).toBe("drain-canary.lastcall.dev");
     expect(configuration({ fullnameOverride: "other" })).toBe("drain.lastcall.dev");
   });
@@ -143,10 +147,10 @@ describe("with several releases in one cluster", () => {
   test("no release selects the Pods of another release", () => {
     const pods = render({ revision: "canary" }).filter(({ kind }) => kind === "Pod" || kind === "Deployment");
     expect(pods.map(isHook)).toEqual([false, true]);
-    for (const one of pods) {
-      const labels = (at(one, "spec", "template", "metadata", "labels") ?? one.metadata.labels) as Labels;
-      expect(entriesFor({ ...shop, ...labelled(ON, "canary") }, labels)).toEqual([]);
-      expect(entriesFor({ ...shop, ...labelled(undefined, "next") }, labels)).toEqual([]);
+    for (const pod of pods) {
+      const labels = (at(pod, "spec", "template", "metadata", "labels") ?? pod.metadata.labels) as Labels;
+      expect(entriesFor({ ...shop, ...labelsWith(ON, "canary") }, labels)).toEqual([]);
+      expect(entriesFor({ ...shop, ...labelsWith(undefined, "next") }, labels)).toEqual([]);
     }
   });
 
@@ -158,19 +162,19 @@ describe("with several releases in one cluster", () => {
   });
 });
 
-const MONITORED = {
+const MONITORING = {
   serviceMonitor: { enabled: true },
   prometheusRule: { enabled: true },
   dashboard: { enabled: true },
 };
 
 test("the webhook configuration of every release sorts before those of service meshes", () => {
-  const name = only(render({ revision: "zz" }), "MutatingWebhookConfiguration").metadata.name;
+  const name = onlyOfKind(render({ revision: "zz" }), "MutatingWebhookConfiguration").metadata.name;
   expect([name, "istio-sidecar-injector", "linkerd-proxy-injector-webhook-config"].sort()[0]).toBe(name);
 });
 
-test("a release name and a revision that are too long together are rejected", () => {
+test("a name and a revision are rejected if they are too long together", () => {
   const values = { nameOverride: "a".repeat(40), revision: "b".repeat(20) };
-  expect(complaint(values)).toContain("that is longer than the 63 letters of a Service's name");
-  expect(complaint({ ...values, fullnameOverride: "short" })).toBe("");
+  expect(renderError(values)).toContain("that is longer than the 63 letters of a Service's name");
+  expect(renderError({ ...values, fullnameOverride: "short" })).toBe("");
 });

@@ -19,7 +19,7 @@ export type ServedMetric = {
   readonly values: ReadonlyMap<string, ReadonlySet<string>>;
 };
 
-/** A record, so that the compiler reports a missing entry. */
+/** A record instead of a list, so that the compiler reports a missing outcome. */
 const OUTCOMES: Readonly<Record<OutcomeName, true>> = {
   injected: true,
   skipped: true,
@@ -30,7 +30,7 @@ const OUTCOMES: Readonly<Record<OutcomeName, true>> = {
   fault: true,
 };
 
-/** By the name in Prometheus: a histogram has three. */
+/** Returns metrics by series name; a histogram exports three series. */
 export async function servedMetrics(): Promise<ReadonlyMap<string, ServedMetric>> {
   const registry = webhookRegistry();
   const served = new Map<string, ServedMetric>();
@@ -40,15 +40,17 @@ export async function servedMetrics(): Promise<ReadonlyMap<string, ServedMetric>
     const values = new Map(
       labels.map((label) => [label, new Set(metric.values.map((value) => String(value.labels[label])))]),
     );
-    // The type declares the kind as a number, but it is a string at run time.
+    // prom-client's types declare the metric type as a number, but it is a string at run time.
     if (String(type) !== "histogram") served.set(name, { labels, values });
-    else for (const part of ["_bucket", "_sum", "_count"]) served.set(name + part, partOf(part, { labels, values }));
+    else
+      for (const suffix of ["_bucket", "_sum", "_count"])
+        served.set(name + suffix, seriesOf(suffix, { labels, values }));
   }
   return served;
 }
 
-function partOf(part: string, metric: ServedMetric): ServedMetric {
-  return part === "_bucket" ? { ...metric, labels: [...metric.labels, "le"] } : metric;
+function seriesOf(suffix: string, metric: ServedMetric): ServedMetric {
+  return suffix === "_bucket" ? { ...metric, labels: [...metric.labels, "le"] } : metric;
 }
 
 function webhookRegistry(): Registry {

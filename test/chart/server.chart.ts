@@ -3,11 +3,11 @@ import { formatDuration, parseDurationMs } from "../../src/contract/duration.ts"
 import { readSettings } from "../../src/webhook/config.ts";
 import { parseConfigText } from "../../src/webhook/config-file.ts";
 import { LOG_LEVELS } from "../../src/webhook/settings.ts";
-import { at, listOf, type Manifest, ofKind, only, render, renderText, type Values } from "./rendering.ts";
+import { at, listOf, type Manifest, ofKind, onlyOfKind, render, renderText, type Values } from "./rendering.ts";
 import { MATRIX, MATRIX_NAMES } from "./values-matrix.ts";
 
 function podOf(values: Values = {}): unknown {
-  return at(only(render(values), "Deployment"), "spec", "template", "spec");
+  return at(onlyOfKind(render(values), "Deployment"), "spec", "template", "spec");
 }
 
 function argsOf(values: Values = {}): readonly string[] {
@@ -50,8 +50,8 @@ describe.for(MATRIX_NAMES)("the webhook server with %s", (name) => {
   test("mounts every file of its flags", () => {
     const folders = listOf<{ readonly mountPath: string }>(podOf(values), "containers", 0, "volumeMounts");
     const files = argsOf(values).flatMap((arg) => /=(\/.*)\/[^/]+$/.exec(arg)?.[1] ?? []);
-    const ours = folders.map(({ mountPath }) => mountPath).filter((path) => path !== "/extra");
-    expect([...new Set(files)].sort()).toEqual(ours.sort());
+    const mountPaths = folders.map(({ mountPath }) => mountPath).filter((path) => path !== "/extra");
+    expect([...new Set(files)].sort()).toEqual(mountPaths.sort());
     const mounted = listOf<{ readonly name: string }>(podOf(values), "containers", 0, "volumeMounts");
     const volumes = listOf<{ readonly name: string }>(podOf(values), "volumes");
     expect(mounted.map((mount) => mount.name)).toEqual(volumes.map((volume) => volume.name));
@@ -65,10 +65,10 @@ test("the memory limit is larger with the relay, unless a limit is configured", 
   expect(limitOf({ webhook: { resources: { limits: { memory: "2Gi" } } } })).toBe("2Gi");
 });
 
-test("the server runs as lastcall's user, or as the cluster's on OpenShift or if unset", () => {
+test("the server runs as user 65532, or as a user that the cluster selects on OpenShift or if runAsUser is null", () => {
   const openShift = { args: ["--api-versions", "security.openshift.io/v1"] };
-  const userOf = (runAsUser: unknown, where = {}): unknown => {
-    const pod = at(only(render({ webhook: { runAsUser } }, where), "Deployment"), "spec", "template", "spec");
+  const userOf = (runAsUser: unknown, options = {}): unknown => {
+    const pod = at(onlyOfKind(render({ webhook: { runAsUser } }, options), "Deployment"), "spec", "template", "spec");
     return [at(pod, "securityContext", "runAsUser"), at(pod, "securityContext", "runAsGroup")];
   };
   expect(userOf("auto")).toEqual([65_532, 65_532]);
@@ -79,8 +79,8 @@ test("the server runs as lastcall's user, or as the cluster's on OpenShift or if
 
 test("a change of the client CA causes a rollout, and the flag has the CA's path", () => {
   const values = MATRIX["a client CA"] ?? {};
-  const hashOf = (some: Values): unknown =>
-    at(only(render(some), "Deployment"), "spec", "template", "metadata", "annotations", "checksum/config");
+  const hashOf = (configured: Values): unknown =>
+    at(onlyOfKind(render(configured), "Deployment"), "spec", "template", "metadata", "annotations", "checksum/config");
   expect(hashOf(values)).not.toBe(hashOf({}));
   expect(argsOf(values)).toContain("--client-ca=/etc/lastcall/config/client-ca.crt");
   const map = ofKind(render(values), "ConfigMap").find(({ metadata }) => metadata.name === "lastcall-config");
@@ -96,7 +96,7 @@ test.for(["5s", "500ms", "1m", "1501ms", "0s"])("a drain delay of %s leaves 30 s
 });
 
 test("a rollout stops a replica only after a new one is ready, and replicas are spread over nodes", () => {
-  const deployment = only(render(), "Deployment");
+  const deployment = onlyOfKind(render(), "Deployment");
   expect(at(deployment, "spec", "replicas")).toBe(2);
   expect(at(deployment, "spec", "strategy", "rollingUpdate")).toEqual({ maxUnavailable: 0, maxSurge: 1 });
   const spread = listOf<{ readonly topologyKey: string }>(podOf(), "topologySpreadConstraints");
@@ -109,25 +109,25 @@ test("a rollout stops a replica only after a new one is ready, and replicas are 
 
 test("a configured rollout strategy replaces the chart's, even on the host's network", () => {
   const strategyOf = (webhook: object) =>
-    at(only(render({ webhook, relay: { adminPort: 0 } }), "Deployment"), "spec", "strategy");
+    at(onlyOfKind(render({ webhook, relay: { adminPort: 0 } }), "Deployment"), "spec", "strategy");
   expect(strategyOf({ strategy: { type: "Recreate" }, hostNetwork: true })).toEqual({ type: "Recreate" });
-  const slow = { rollingUpdate: { maxUnavailable: 0, maxSurge: "50%" } };
-  expect(strategyOf({ strategy: slow })).toEqual(slow);
+  const strategy = { rollingUpdate: { maxUnavailable: 0, maxSurge: "50%" } };
+  expect(strategyOf({ strategy: strategy })).toEqual(strategy);
 });
 
 test("the Service has the configured IP families, or the cluster's default", () => {
   const familiesOf = (values: Values) => {
-    const { ipFamilies, ipFamilyPolicy } = only(render(values), "Service")["spec"] as Record<string, unknown>;
+    const { ipFamilies, ipFamilyPolicy } = onlyOfKind(render(values), "Service")["spec"] as Record<string, unknown>;
     return [ipFamilyPolicy, ipFamilies];
   };
   expect(familiesOf({})).toEqual([undefined, undefined]);
-  const both = MATRIX["two address families and a slow rollout"] ?? {};
-  expect(familiesOf(both)).toEqual(["RequireDualStack", ["IPv6", "IPv4"]]);
+  const dualStack = MATRIX["two address families and a slow rollout"] ?? {};
+  expect(familiesOf(dualStack)).toEqual(["RequireDualStack", ["IPv6", "IPv4"]]);
   expect(familiesOf({ webhook: { ipFamilyPolicy: "PreferDualStack" } })).toEqual(["PreferDualStack", undefined]);
 });
 
-test("on the host's network, a rollout stops a replica first, since two cannot share a node's port", () => {
-  const deployment = only(render(MATRIX["the host's network"]), "Deployment");
+test("on the host's network, a rollout stops a replica before it starts one, since two cannot share a node's port", () => {
+  const deployment = onlyOfKind(render(MATRIX["the host's network"]), "Deployment");
   expect(at(deployment, "spec", "strategy", "rollingUpdate")).toEqual({ maxUnavailable: 1, maxSurge: 0 });
   expect(at(deployment, "spec", "template", "spec")).toMatchObject({
     hostNetwork: true,
@@ -135,43 +135,43 @@ test("on the host's network, a rollout stops a replica first, since two cannot s
   });
 });
 
-test("the Service, the disruption budget and the spread select the server's Pods and not the self-test's", () => {
+test("the Service, the disruption budget and the spread constraints select the server's Pods and not the self-test's", () => {
   const manifests = render();
-  const server = at(only(manifests, "Deployment"), "spec", "template", "metadata", "labels");
-  const tester = manifests.find(({ kind }) => kind === "Pod")?.metadata.labels;
+  const server = at(onlyOfKind(manifests, "Deployment"), "spec", "template", "metadata", "labels");
+  const selfTest = manifests.find(({ kind }) => kind === "Pod")?.metadata.labels;
   const selectors = [
-    at(only(manifests, "Service"), "spec", "selector"),
-    at(only(manifests, "Deployment"), "spec", "selector", "matchLabels"),
-    at(only(manifests, "PodDisruptionBudget"), "spec", "selector", "matchLabels"),
-    ...listOf(podOf(), "topologySpreadConstraints").map((one) => at(one, "labelSelector", "matchLabels")),
+    at(onlyOfKind(manifests, "Service"), "spec", "selector"),
+    at(onlyOfKind(manifests, "Deployment"), "spec", "selector", "matchLabels"),
+    at(onlyOfKind(manifests, "PodDisruptionBudget"), "spec", "selector", "matchLabels"),
+    ...listOf(podOf(), "topologySpreadConstraints").map((constraint) => at(constraint, "labelSelector", "matchLabels")),
   ];
   for (const selector of selectors) {
     expect(server).toMatchObject(selector as object);
-    expect(tester).not.toMatchObject(selector as object);
+    expect(selfTest).not.toMatchObject(selector as object);
   }
 });
 
 test("configured labels and annotations never replace the chart's, on which selectors depend", () => {
-  const podLabels = { "app.kubernetes.io/component": "mine", team: "platform" };
-  const podAnnotations = { "checksum/config": "mine", note: "theirs" };
+  const podLabels = { "app.kubernetes.io/component": "user", team: "platform" };
+  const podAnnotations = { "checksum/config": "user", note: "user" };
   const metadata = at(
-    only(render({ webhook: { podLabels, podAnnotations } }), "Deployment"),
+    onlyOfKind(render({ webhook: { podLabels, podAnnotations } }), "Deployment"),
     "spec",
     "template",
     "metadata",
   );
   expect(at(metadata, "labels")).toMatchObject({ "app.kubernetes.io/component": "webhook", team: "platform" });
-  expect(at(metadata, "annotations")).toMatchObject({ note: "theirs" });
+  expect(at(metadata, "annotations")).toMatchObject({ note: "user" });
   expect(at(metadata, "annotations", "checksum/config")).toMatch(/^[0-9a-f]{64}$/);
 });
 
 test("the Service forwards 443 to the server's port, as HTTPS", () => {
   const manifests = render({ webhook: { port: 10_250 } });
-  expect(at(only(manifests, "Service"), "spec", "ports")).toEqual([
+  expect(at(onlyOfKind(manifests, "Service"), "spec", "ports")).toEqual([
     { name: "https", port: 443, targetPort: "https", protocol: "TCP", appProtocol: "https" },
     { name: "relay", port: 8_444, targetPort: "relay", protocol: "TCP", appProtocol: "https" },
   ]);
-  const container = at(only(manifests, "Deployment"), "spec", "template", "spec", "containers", 0);
+  const container = at(onlyOfKind(manifests, "Deployment"), "spec", "template", "spec", "containers", 0);
   expect(listOf(container, "ports")[0]).toEqual({ name: "https", containerPort: 10_250, protocol: "TCP" });
   expect(at(container, "args")).toContain("--port=10250");
   for (const probe of ["startupProbe", "readinessProbe", "livenessProbe"]) {
@@ -181,11 +181,11 @@ test("the Service forwards 443 to the server's port, as HTTPS", () => {
 });
 
 test("a changed drain policy causes a rollout, and an unchanged one does not", () => {
-  const sumOf = (values: Values) =>
-    at(only(render(values), "Deployment"), "spec", "template", "metadata", "annotations", "checksum/config");
+  const checksumOf = (values: Values) =>
+    at(onlyOfKind(render(values), "Deployment"), "spec", "template", "metadata", "annotations", "checksum/config");
   const changed = { policy: { defaults: { "drain-timeout": "90s" } } };
-  expect(sumOf({})).toBe(sumOf({ webhook: { replicas: 3 } }));
-  expect(sumOf(changed)).not.toBe(sumOf({}));
+  expect(checksumOf({})).toBe(checksumOf({ webhook: { replicas: 3 } }));
+  expect(checksumOf(changed)).not.toBe(checksumOf({}));
 });
 
 test("an image reference has the configured registry, tag and digest", () => {
@@ -203,24 +203,24 @@ test("an image reference has the configured registry, tag and digest", () => {
 });
 
 describe("common settings of a platform", () => {
-  const values = MATRIX["what a platform puts on every chart"] ?? {};
+  const values = MATRIX["common labels, extra volumes and pull secrets"] ?? {};
   const manifests = render(values);
 
-  test("add labels to every object without a change of the chart's own", () => {
+  test("add labels to every object and keep the chart's own", () => {
     for (const { kind, metadata } of manifests) {
       const { team, "app.kubernetes.io/name": name } = metadata.labels ?? {};
       expect([kind, team, name]).toEqual([kind, "platform", "lastcall"]);
     }
-    const server = at(only(manifests, "Deployment"), "spec", "template", "metadata", "labels");
+    const server = at(onlyOfKind(manifests, "Deployment"), "spec", "template", "metadata", "labels");
     expect(server).toMatchObject({ "app.kubernetes.io/component": "webhook", team: "platform" });
-    const selector = at(only(manifests, "Deployment"), "spec", "selector", "matchLabels");
-    expect(selector).toEqual(at(only(render(), "Deployment"), "spec", "selector", "matchLabels"));
+    const selector = at(onlyOfKind(manifests, "Deployment"), "spec", "selector", "matchLabels");
+    expect(selector).toEqual(at(onlyOfKind(render(), "Deployment"), "spec", "selector", "matchLabels"));
   });
 
-  test("add annotations to every object without a change of the chart's own", () => {
+  test("add annotations to every object and keep the chart's own", () => {
     for (const { kind, metadata } of manifests)
       expect([kind, metadata.annotations?.["owner"]]).toEqual([kind, "platform"]);
-    const pod = at(only(manifests, "Deployment"), "spec", "template", "metadata", "annotations");
+    const pod = at(onlyOfKind(manifests, "Deployment"), "spec", "template", "metadata", "annotations");
     expect(pod).toMatchObject({ owner: "platform" });
     expect(at(pod, "checksum/config")).toMatch(/^[0-9a-f]{64}$/);
   });
@@ -232,9 +232,12 @@ describe("common settings of a platform", () => {
       serviceAnnotations: { note: "own" },
     };
     const common = { commonAnnotations: { note: "common" }, commonLabels: { team: "common" } };
-    const some = render({ ...common, webhook: metadata });
-    expect(only(some, "Service").metadata).toMatchObject({ annotations: { note: "own" }, labels: { team: "common" } });
-    const template = at(only(some, "Deployment"), "spec", "template", "metadata");
+    const manifestsWithBoth = render({ ...common, webhook: metadata });
+    expect(onlyOfKind(manifestsWithBoth, "Service").metadata).toMatchObject({
+      annotations: { note: "own" },
+      labels: { team: "common" },
+    });
+    const template = at(onlyOfKind(manifestsWithBoth, "Deployment"), "spec", "template", "metadata");
     expect(template).toMatchObject({ annotations: { note: "own" }, labels: { team: "own" } });
   });
 
@@ -258,14 +261,16 @@ describe("common settings of a platform", () => {
 });
 
 test("images without a registry are rejected, unless allowEmptyRegistry is set", () => {
-  const refused = (values: Values) => renderText(values, { allowsEmptyRegistry: false });
-  expect(refused({}).stderr).toMatch(
+  const renderWithoutRegistry = (values: Values) => renderText(values, { allowsEmptyRegistry: false });
+  expect(renderWithoutRegistry({}).stderr).toMatch(
     /image\.registry is "", .* for lastcall-webhook:0\.1\.0 and lastcall-manager:0\.1\.0 /,
   );
-  const bare = { image: { webhook: { repository: "team/webhook" }, manager: { repository: "r.example/manager" } } };
-  expect(refused(bare).stderr).toContain("would look for team/webhook:0.1.0 where");
+  const unqualified = {
+    image: { webhook: { repository: "team/webhook" }, manager: { repository: "r.example/manager" } },
+  };
+  expect(renderWithoutRegistry(unqualified).stderr).toContain("would look for team/webhook:0.1.0 where");
   for (const registry of ["registry.example", "localhost", "registry:5000/team"]) {
-    expect(refused({ image: { registry } }), registry).toMatchObject({ status: 0 });
+    expect(renderWithoutRegistry({ image: { registry } }), registry).toMatchObject({ status: 0 });
   }
 });
 
@@ -303,16 +308,16 @@ test("cert-manager's certificate has the Service's name, and its CA is injected 
     dnsNames: ["lastcall-webhook.drain.svc", "lastcall-webhook.drain.svc.cluster.local"],
     issuerRef: { name: "lastcall-ca", kind: "Issuer" },
   });
-  const annotations = only(manifests, "MutatingWebhookConfiguration").metadata.annotations;
+  const annotations = onlyOfKind(manifests, "MutatingWebhookConfiguration").metadata.annotations;
   expect(annotations?.["cert-manager.io/inject-ca-from"]).toBe("drain/lastcall-webhook-tls");
 });
 
-test("no Secret that cert-manager leaves behind has the name of a Secret of the chart", () => {
-  const written = render({ certificates: { mode: "cert-manager" } })
+test("the Secrets that cert-manager creates have other names than the chart's", () => {
+  const certManagerSecrets = render({ certificates: { mode: "cert-manager" } })
     .filter(({ kind }) => kind === "Certificate")
     .map((certificate) => at(certificate, "spec", "secretName"));
-  expect(written).toHaveLength(2);
-  const ofChart = ofKind(render(), "Secret").map(({ metadata }) => metadata.name);
-  expect(ofChart).toEqual(["lastcall-ca", "lastcall-relay"]);
-  expect(ofChart.filter((name) => written.includes(name))).toEqual([]);
+  expect(certManagerSecrets).toHaveLength(2);
+  const chartSecrets = ofKind(render(), "Secret").map(({ metadata }) => metadata.name);
+  expect(chartSecrets).toEqual(["lastcall-ca", "lastcall-relay"]);
+  expect(chartSecrets.filter((name) => certManagerSecrets.includes(name))).toEqual([]);
 });

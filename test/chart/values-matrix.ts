@@ -1,11 +1,11 @@
-/** Realistic values, by name. Properties of every rendering are tested with all of them. */
+/** Named sets of realistic chart values; tests check properties of every rendering with all of them. */
 import type { Values } from "./rendering.ts";
 
 const CERTIFICATE = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n";
 
 export const MATRIX: Readonly<Record<string, Values>> = {
   defaults: {},
-  "failing closed": { failurePolicy: "Fail" },
+  "failurePolicy Fail": { failurePolicy: "Fail" },
   "certificates of cert-manager": { certificates: { mode: "cert-manager" } },
   "certificates of an issuer": {
     certificates: { mode: "cert-manager", certManager: { issuerRef: { name: "corporate", kind: "ClusterIssuer" } } },
@@ -21,24 +21,26 @@ export const MATRIX: Readonly<Record<string, Values>> = {
       onInvalid: "deny",
     },
   },
-  "names that YAML could take for something else": {
+  "names that YAML could parse as other types": {
     policy: {
       defaults: { profile: "1e3", containers: "true", "drain-ports": "8080,9090", "ignore-ports": "0123" },
       profiles: { "1e3": { containers: "null" }, "0x1f": {}, "0o17": {}, null: {}, yes: {} },
     },
   },
-  "every namespace but some": { injection: { mode: "opt-out", excludedNamespaces: ["calico-system", "kube-system"] } },
-  "selectors of one's own": {
+  "opt-out mode with excluded namespaces": {
+    injection: { mode: "opt-out", excludedNamespaces: ["calico-system", "kube-system"] },
+  },
+  "own selectors": {
     injection: {
       namespaceSelector: { matchLabels: { stage: "test" } },
       objectSelector: { matchExpressions: [{ key: "team", operator: "In", values: ["web"] }] },
     },
   },
   "a revision": { revision: "canary", monitoring: { dashboard: { enabled: true } } },
-  "names of one's own": { nameOverride: "other", fullnameOverride: "drain" },
-  "what a platform puts on every chart": {
-    commonLabels: { team: "platform", "app.kubernetes.io/component": "theirs", "app.kubernetes.io/name": "theirs" },
-    commonAnnotations: { owner: "platform", "checksum/config": "theirs" },
+  "overridden names": { nameOverride: "other", fullnameOverride: "drain" },
+  "common labels, extra volumes and pull secrets": {
+    commonLabels: { team: "platform", "app.kubernetes.io/component": "user", "app.kubernetes.io/name": "user" },
+    commonAnnotations: { owner: "platform", "checksum/config": "user" },
     image: { pullSecrets: ["one", { name: "two" }] },
     webhook: {
       extraArgs: ["--host=::"],
@@ -48,7 +50,7 @@ export const MATRIX: Readonly<Record<string, Values>> = {
       topologySpreadConstraints: [],
     },
   },
-  "a careful cluster": {
+  "most values changed": {
     image: {
       registry: "registry.example:5000/team",
       pullSecrets: ["pull"],
@@ -87,7 +89,7 @@ export const MATRIX: Readonly<Record<string, Values>> = {
       priorityClassName: "",
       podAnnotations: { "prometheus.io/scrape": "true" },
       podLabels: { team: "platform" },
-      configurationAnnotations: { note: "ours" },
+      configurationAnnotations: { note: "user" },
       tolerations: [{ key: "system", operator: "Exists" }],
       affinity: { nodeAffinity: {} },
       serviceAnnotations: { a: "b" },
@@ -96,7 +98,7 @@ export const MATRIX: Readonly<Record<string, Values>> = {
   },
   "a client CA": { webhook: { clientCA: "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n" } },
   "the host's network": { webhook: { hostNetwork: true }, relay: { adminPort: 0 } },
-  "a monitor of the Service": {
+  "a ServiceMonitor": {
     monitoring: { serviceMonitor: { enabled: true, labels: { release: "prometheus" }, interval: "15s" } },
   },
   "two address families and a slow rollout": {
@@ -106,9 +108,9 @@ export const MATRIX: Readonly<Record<string, Values>> = {
       strategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: 1, maxSurge: "25%" } },
     },
   },
-  "no relay": { relay: { enabled: false } },
-  "a relay that reads no Pods": { relay: { readPods: false }, networkPolicy: { enabled: true } },
-  "as little as possible": {
+  "the relay disabled": { relay: { enabled: false } },
+  "a relay that must not read Pods": { relay: { readPods: false }, networkPolicy: { enabled: true } },
+  "all optional objects disabled": {
     webhook: { replicas: 1, resources: { requests: {}, limits: {} }, nodeSelector: { "kubernetes.io/os": null } },
     podDisruptionBudget: { enabled: false },
     admissionPolicy: { enabled: false, guards: false },

@@ -3,74 +3,74 @@ import { ANNOTATIONS, PREFIX } from "../../src/policy/fields.ts";
 import { readSettings } from "../../src/webhook/config.ts";
 import { readOptions } from "../../src/webhook/self-test/main.ts";
 import { probePod } from "../../src/webhook/self-test/probe-pods.ts";
-import { at, listOf, type Manifest, ofKind, only, render, type Values } from "./rendering.ts";
+import { at, listOf, type Manifest, ofKind, onlyOfKind, render, type Values } from "./rendering.ts";
 import { MATRIX } from "./values-matrix.ts";
-import { chooses, injectingEntries, type Labels, selects, settingsEntries } from "./webhook-entries.ts";
+import { injectingEntries, type Labels, selects, selectsObject, settingsEntries } from "./webhook-entries.ts";
 
 const INJECT = `${PREFIX}${ANNOTATIONS.inject.name}`;
 
-const configuration = only(render(), "MutatingWebhookConfiguration");
+const configuration = onlyOfKind(render(), "MutatingWebhookConfiguration");
 const entries = injectingEntries(render());
 
-const on: Labels = { [INJECT]: "enabled" };
-const off: Labels = { [INJECT]: "disabled" };
+const OPTED_IN: Labels = { [INJECT]: "enabled" };
+const OPTED_OUT: Labels = { [INJECT]: "disabled" };
 
 /** Namespace, its labels, the Pod's labels, and the entry that selects the Pod. */
 const TABLE: readonly (readonly [string, Labels, Labels, string])[] = [
-  ["shop", on, {}, "namespace"],
-  ["shop", on, { app: "web" }, "namespace"],
-  ["shop", on, on, "namespace"],
-  ["shop", on, { [INJECT]: "yes" }, "namespace"],
-  ["shop", on, off, "none"],
+  ["shop", OPTED_IN, {}, "namespace"],
+  ["shop", OPTED_IN, { app: "web" }, "namespace"],
+  ["shop", OPTED_IN, OPTED_IN, "namespace"],
+  ["shop", OPTED_IN, { [INJECT]: "yes" }, "namespace"],
+  ["shop", OPTED_IN, OPTED_OUT, "none"],
   ["shop", {}, {}, "none"],
-  ["shop", {}, on, "pod"],
-  ["shop", {}, off, "none"],
-  ["shop", off, {}, "none"],
-  ["shop", off, on, "pod"],
+  ["shop", {}, OPTED_IN, "pod"],
+  ["shop", {}, OPTED_OUT, "none"],
+  ["shop", OPTED_OUT, {}, "none"],
+  ["shop", OPTED_OUT, OPTED_IN, "pod"],
   ["shop", { [INJECT]: "true" }, {}, "none"],
-  ["shop", { [INJECT]: "true" }, on, "pod"],
+  ["shop", { [INJECT]: "true" }, OPTED_IN, "pod"],
   ...["kube-system", "kube-public", "kube-node-lease", "lastcall"].flatMap((name) => [
-    [name, on, {}, "none"] as const,
-    [name, {}, on, "none"] as const,
-    [name, on, on, "none"] as const,
+    [name, OPTED_IN, {}, "none"] as const,
+    [name, {}, OPTED_IN, "none"] as const,
+    [name, OPTED_IN, OPTED_IN, "none"] as const,
   ]),
-  ["lastcall-demo", on, {}, "namespace"],
+  ["lastcall-demo", OPTED_IN, {}, "namespace"],
 ];
 
-/** The same in opt-out mode, with two more excluded namespaces. */
+/** The same columns in opt-out mode, with two more excluded namespaces. */
 const OPT_OUT_TABLE: typeof TABLE = [
   ["shop", {}, {}, "namespace"],
-  ["shop", on, {}, "namespace"],
-  ["shop", {}, on, "namespace"],
+  ["shop", OPTED_IN, {}, "namespace"],
+  ["shop", {}, OPTED_IN, "namespace"],
   ["shop", { [INJECT]: "true" }, {}, "namespace"],
-  ["shop", {}, off, "none"],
-  ["shop", on, off, "none"],
-  ["shop", off, {}, "none"],
-  ["shop", off, on, "pod"],
-  ["shop", off, off, "none"],
+  ["shop", {}, OPTED_OUT, "none"],
+  ["shop", OPTED_IN, OPTED_OUT, "none"],
+  ["shop", OPTED_OUT, {}, "none"],
+  ["shop", OPTED_OUT, OPTED_IN, "pod"],
+  ["shop", OPTED_OUT, OPTED_OUT, "none"],
   ...["kube-system", "kube-public", "kube-node-lease", "lastcall", "calico-system", "istio-system"].flatMap((name) => [
     [name, {}, {}, "none"] as const,
-    [name, on, {}, "none"] as const,
-    [name, off, on, "none"] as const,
-    [name, on, on, "none"] as const,
+    [name, OPTED_IN, {}, "none"] as const,
+    [name, OPTED_OUT, OPTED_IN, "none"] as const,
+    [name, OPTED_IN, OPTED_IN, "none"] as const,
   ]),
 ];
 const OPT_OUT = { injection: { mode: "opt-out", excludedNamespaces: ["calico-system", "istio-system"] } };
 
-/** The names of the entries that select a Pod with these labels, rendered with these values. */
-function entriesWith(values: Values, namespace: Labels, pod: Labels): readonly string[] {
+/** Returns the names of the entries that select a Pod with these labels in a chart with these values. */
+function entriesFor(values: Values, namespace: Labels, pod: Labels): readonly string[] {
   return injectingEntries(render(values))
-    .filter((entry) => chooses(entry, namespace, pod))
+    .filter((entry) => selectsObject(entry, namespace, pod))
     .map(({ name }) => name);
 }
 
 describe("in opt-out mode the webhook is called for a Pod", () => {
   test.for(OPT_OUT_TABLE)(
-    "in namespace %s with labels %j if the Pod has labels %j: by %s",
+    "in namespace %s with labels %j if the Pod has labels %j; selecting entry: %s",
     ([name, namespaceLabels, podLabels, expected]) => {
       const namespace = { ...namespaceLabels, "kubernetes.io/metadata.name": name };
       const selected = expected === "none" ? [] : [`${expected}.drain.lastcall.dev`];
-      expect(entriesWith(OPT_OUT, namespace, podLabels)).toEqual(selected);
+      expect(entriesFor(OPT_OUT, namespace, podLabels)).toEqual(selected);
     },
   );
 });
@@ -85,29 +85,32 @@ describe("configured selectors and match conditions", () => {
   };
   const shop = { "kubernetes.io/metadata.name": "shop", stage: "test" };
 
-  test.for(["opt-in", "opt-out"])("apply together with the chart's, in mode %s", (mode) => {
+  test.for(["opt-in", "opt-out"])("apply together with the chart's, in %s mode", (mode) => {
     const values = { injection: { ...injection, mode } };
-    const asked = (namespace: Labels, pod: Labels) => entriesWith(values, { ...namespace, ...on }, pod).length;
-    expect(asked(shop, { team: "web" })).toBe(1);
-    expect(asked(shop, { team: "web", app: "cache" })).toBe(0);
-    expect(asked(shop, { team: "data" })).toBe(0);
-    expect(asked({ ...shop, stage: "live" }, { team: "web" })).toBe(0);
-    expect(asked(shop, { ...off, team: "web" })).toBe(0);
-    expect(asked({ ...shop, "kubernetes.io/metadata.name": "kube-system" }, { team: "web", ...on })).toBe(0);
+    const countEntries = (namespace: Labels, pod: Labels) =>
+      entriesFor(values, { ...namespace, ...OPTED_IN }, pod).length;
+    expect(countEntries(shop, { team: "web" })).toBe(1);
+    expect(countEntries(shop, { team: "web", app: "cache" })).toBe(0);
+    expect(countEntries(shop, { team: "data" })).toBe(0);
+    expect(countEntries({ ...shop, stage: "live" }, { team: "web" })).toBe(0);
+    expect(countEntries(shop, { ...OPTED_OUT, team: "web" })).toBe(0);
+    expect(countEntries({ ...shop, "kubernetes.io/metadata.name": "kube-system" }, { team: "web", ...OPTED_IN })).toBe(
+      0,
+    );
   });
 
   test("match the Pods of the self-test, which have the configured labels", () => {
     const values = { injection, selfTest: { podLabels: { tier: "front" } } };
     const pod = render(values).find(({ kind }) => kind === "Pod");
     const [, ...flags] = listOf<string>(pod, "spec", "containers", 0, "args");
-    const { settings: options, problems: mistakes } = readOptions(flags);
-    expect([mistakes, options.labels]).toEqual([[], { team: "web", tier: "front" }]);
+    const { settings: options, problems } = readOptions(flags);
+    expect([problems, options.labels]).toEqual([[], { team: "web", tier: "front" }]);
     const labels = at(probePod(options, "enabled"), "metadata", "labels") as Labels;
-    expect(entriesWith(values, shop, labels)).toEqual(["pod.drain.lastcall.dev"]);
+    expect(entriesFor(values, shop, labels)).toEqual(["pod.drain.lastcall.dev"]);
   });
 });
 
-test.for(["defaults", "every namespace but some", "own selectors"])(
+test.for(["defaults", "opt-out mode with excluded namespaces", "own selectors"])(
   "the reporting policy has the same selectors as the webhook, with %s",
   (name) => {
     const manifests = render(MATRIX[name]);
@@ -123,24 +126,24 @@ test.for(["defaults", "every namespace but some", "own selectors"])(
 
 describe("the webhook is called for a Pod", () => {
   test.for(TABLE)(
-    "in namespace %s with labels %j if the Pod has labels %j: by %s",
+    "in namespace %s with labels %j if the Pod has labels %j; selecting entry: %s",
     ([name, namespaceLabels, podLabels, expected]) => {
       const namespace = { ...namespaceLabels, "kubernetes.io/metadata.name": name };
-      const selected = entries.filter((entry) => chooses(entry, namespace, podLabels));
+      const selected = entries.filter((entry) => selectsObject(entry, namespace, podLabels));
       expect(selected.map((entry) => entry.name)).toEqual(
         expected === "none" ? [] : [`${expected}.drain.lastcall.dev`],
       );
     },
   );
 
-  test("in no case in the release's namespace, whatever its name is", () => {
+  test("but never for one in the release's namespace", () => {
     const manifests = render({}, { namespace: "elsewhere" });
-    const own = [...injectingEntries(manifests), ...settingsEntries(manifests)];
-    const labels = { ...on, "kubernetes.io/metadata.name": "elsewhere" };
-    expect(own.filter((entry) => selects(entry.namespaceSelector, labels))).toEqual([]);
+    const webhooks = [...injectingEntries(manifests), ...settingsEntries(manifests)];
+    const labels = { ...OPTED_IN, "kubernetes.io/metadata.name": "elsewhere" };
+    expect(webhooks.filter((entry) => selects(entry.namespaceSelector, labels))).toEqual([]);
   });
 
-  test("only at the creation of a Pod, and for no other resource", () => {
+  test("only when it is created, and for no other resource", () => {
     for (const entry of entries) {
       expect(entry["rules"]).toEqual([
         { apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE"], resources: ["pods"], scope: "Namespaced" },
@@ -185,12 +188,12 @@ describe("the settings webhook is called", () => {
     [{}, {}, true],
     [{}, { [INJECT]: "true" }, true],
     [{ [INJECT]: "true" }, {}, true],
-    [{}, on, false],
-    [{}, off, false],
-    [on, { [INJECT]: "true" }, false],
+    [{}, OPTED_IN, false],
+    [{}, OPTED_OUT, false],
+    [OPTED_IN, { [INJECT]: "true" }, false],
     [{ "lastcall.dev/revision": "canary" }, {}, false],
-  ])("in a namespace with labels %j for a Pod with labels %j: %s", ([namespace, pod, isChosen]) => {
-    expect(ofPods !== undefined && chooses(ofPods, { ...shop, ...namespace }, pod)).toBe(isChosen);
+  ])("in a namespace with labels %j for a Pod with labels %j; expected: %s", ([namespace, pod, isSelected]) => {
+    expect(ofPods !== undefined && selectsObject(ofPods, { ...shop, ...namespace }, pod)).toBe(isSelected);
   });
 
   test("with a short timeout, since it may be unreachable", () => {
@@ -210,16 +213,16 @@ describe("with failurePolicy Fail", () => {
     ofKind(render({ failurePolicy: "Fail", ...values }), "MutatingWebhookConfiguration");
 
   test("a new release admits Pods, with an empty configuration that the replicas fill", () => {
-    const [enforcing, open, ...others] = configurations({});
+    const [enforcing, reporting, ...others] = configurations({});
     expect([enforcing?.metadata.name, enforcing?.["webhooks"]]).toEqual(["enforce.lastcall.dev", undefined]);
-    expect([open, ...others]).toEqual([configuration]);
+    expect([reporting, ...others]).toEqual([configuration]);
   });
 
   test("the replicas get flags for both configurations and the Pod that proves injection", () => {
     const injection = { objectSelector: { matchLabels: { team: "web" } } };
     const values = { failurePolicy: "Fail", revision: "canary", injection, selfTest: { namespace: "proofs" } };
     const args = listOf<string>(
-      only(render(values), "Deployment"),
+      onlyOfKind(render(values), "Deployment"),
       "spec",
       "template",
       "spec",
@@ -248,7 +251,7 @@ describe("with failurePolicy Fail", () => {
 
 test("the caBundle is rendered only if it is configured", () => {
   const bundlesOf = (values: object) =>
-    listOf(only(render({ ...values }), "MutatingWebhookConfiguration"), "webhooks").map((entry) =>
+    listOf(onlyOfKind(render({ ...values }), "MutatingWebhookConfiguration"), "webhooks").map((entry) =>
       at(entry, "clientConfig", "caBundle"),
     );
   expect(new Set(bundlesOf({}))).toEqual(new Set([undefined]));

@@ -1,5 +1,5 @@
 /** Reads the webhook entries of a release: those that inject, and those that only check settings. */
-import { at, listOf, type Manifest, only } from "./rendering.ts";
+import { at, listOf, type Manifest, onlyOfKind } from "./rendering.ts";
 
 export type Labels = Readonly<Record<string, string>>;
 
@@ -26,12 +26,12 @@ export const injectingEntries = (manifests: readonly Manifest[]): readonly Entry
 export const settingsEntries = (manifests: readonly Manifest[]): readonly Entry[] => entriesAt(manifests, "/settings");
 
 function entriesAt(manifests: readonly Manifest[], path: string): readonly Entry[] {
-  return listOf<Entry>(only(manifests, "MutatingWebhookConfiguration"), "webhooks").filter(
+  return listOf<Entry>(onlyOfKind(manifests, "MutatingWebhookConfiguration"), "webhooks").filter(
     (entry) => at(entry, "clientConfig", "service", "path") === path,
   );
 }
 
-export function chooses(entry: Entry, namespace: Labels, object: Labels): boolean {
+export function selectsObject(entry: Entry, namespace: Labels, object: Labels): boolean {
   return selects(entry.namespaceSelector, namespace) && selects(entry.objectSelector ?? {}, object);
 }
 

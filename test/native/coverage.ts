@@ -1,7 +1,7 @@
 /** Checks that the compiler compiles all of the manager's source natively. */
 import { measureCoverage } from "../../native/build/coverage.ts";
 import { installLocked } from "../../native/build/install-locked.ts";
-import { TOOLCHAIN } from "../../native/build/places.ts";
+import { TOOLCHAIN } from "../../native/build/paths.ts";
 
 await installLocked(TOOLCHAIN);
 const { analyzed, native, report } = await measureCoverage();

@@ -2,7 +2,7 @@
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { buildManager } from "../../native/build/build.ts";
-import { ROOT } from "../../native/build/places.ts";
+import { ROOT } from "../../native/build/paths.ts";
 import { runProgram } from "../../native/build/run-program.ts";
 
 /** Inputs of the build. Installed packages are linked instead, because their lock files pin their versions. */

@@ -3,13 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { missingPrograms } from "../../native/build/host-programs.ts";
-import { PRELOAD, ROOT } from "../../native/build/places.ts";
+import { PRELOAD, ROOT } from "../../native/build/paths.ts";
 import {
   buildPreload,
-  demandMachine,
-  demandNothingNeeded,
   PROCESSOR_NAMES,
   processorOf,
+  requireMachine,
+  requireNoDependencies,
 } from "../../native/build/preload.ts";
 import { runProgram } from "../../native/build/run-program.ts";
 import { shippedVariant, VARIANTS } from "../../native/build/variants.ts";
@@ -83,22 +83,22 @@ describe.each(PROCESSOR_NAMES)("on a host with processor %s", (host) => {
 });
 
 test("a preload library that is compiled for another processor is refused", () => {
-  expect(() => demandMachine("  Machine:                           AArch64\n", "AArch64")).not.toThrow();
+  expect(() => requireMachine("  Machine:                           AArch64\n", "AArch64")).not.toThrow();
   expect(() =>
-    demandMachine("  Machine:                           AArch64\n", "Advanced Micro Devices X86-64"),
-  ).toThrow("is for AArch64, not for Advanced Micro Devices X86-64");
+    requireMachine("  Machine:                           AArch64\n", "Advanced Micro Devices X86-64"),
+  ).toThrow("is built for AArch64, expected Advanced Micro Devices X86-64");
 });
 
 describe("the check of the preload library's dependencies", () => {
   test("refuses a dependency on any shared library", () => {
-    expect(() => demandNothingNeeded(" 0x01 (NEEDED)  Shared library: [libc.so.6]")).toThrow(
-      "must not need another library",
+    expect(() => requireNoDependencies(" 0x01 (NEEDED)  Shared library: [libc.so.6]")).toThrow(
+      "must not depend on another library",
     );
   });
 
   test("refuses a required external symbol that is not weak", () => {
     const line = "     2: 0000000000000000     0 NOTYPE  GLOBAL DEFAULT  UND memcpy\n";
-    expect(() => demandNothingNeeded(line)).toThrow("must not need the symbols memcpy");
+    expect(() => requireNoDependencies(line)).toThrow("must not depend on the symbols memcpy");
   });
 });
 

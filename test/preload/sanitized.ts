@@ -1,7 +1,7 @@
 /** Compiles test programs with the preload library's source, under the address and undefined-behaviour sanitizers. */
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
-import { ROOT } from "../../native/build/places.ts";
+import { ROOT } from "../../native/build/paths.ts";
 
 const SANITIZER_FLAGS = ["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"];
 const STRICT_FLAGS = ["-std=gnu11", "-Wall", "-Wextra", "-Werror"];

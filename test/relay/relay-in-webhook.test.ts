@@ -6,7 +6,7 @@ import { getPriority } from "node:os";
 import { connect } from "node:tls";
 import { afterEach, describe, expect, test } from "vitest";
 import { RELAY_NICENESS } from "../../src/relay/thread/thread-main.ts";
-import { type FakeApiServer, fakeApiServer } from "../api-server/fake-api-server.ts";
+import { type FakeApiServer, startFakeApiServer } from "../api-server/fake-api-server.ts";
 import { someReport } from "../drain-history/some-drain.ts";
 import { listenOnOwnPort } from "../leases/own-port.ts";
 import { eventually } from "../time/eventually.ts";
@@ -24,7 +24,7 @@ afterEach(async () => {
 });
 
 async function startApiServer(): Promise<FakeApiServer> {
-  const started = await fakeApiServer();
+  const started = await startFakeApiServer();
   cleanups.push(started.close);
   started.put("/api/v1/namespaces", { metadata: { name: "shop" } });
   return started;

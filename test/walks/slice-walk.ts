@@ -15,7 +15,7 @@ import { createRelayServer } from "../../src/relay/server/relay-server.ts";
 import { REAL_CLOCK } from "../../src/relay/slices/clock.ts";
 import { createSliceWatches } from "../../src/relay/slices/slice-watches.ts";
 import { addWithdrawalRoute } from "../../src/relay/withdrawal/withdrawal-route.ts";
-import { fakeApiServer } from "../api-server/fake-api-server.ts";
+import { startFakeApiServer } from "../api-server/fake-api-server.ts";
 import {
   type Conditions,
   entryOf,
@@ -35,7 +35,7 @@ const clientFiles = join(folder, "client.json");
 
 /** Has no periodic timers: on a busy host they would fire during the change and add files to the result. */
 const clock = { ...REAL_CLOCK, every: () => () => undefined };
-const api = await fakeApiServer();
+const api = await startFakeApiServer();
 const putSlice = (conditions: Conditions): void => api.put(SLICES, sliceWith({}, entryOf(WEB_0, conditions)) as never);
 putSlice(READY_CONDITIONS);
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };

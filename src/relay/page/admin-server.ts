@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { type BucketSize, type KeyedBuckets, keyedBucketsBelow } from "../../api-server/token-buckets.ts";
+import { type BucketSize, createNestedBuckets, type KeyedBuckets } from "../../api-server/token-buckets.ts";
 import { PAGE_CSP } from "../../drain-history/page/page-frame.ts";
 import { LOOPBACK, openPort } from "../../open-port.ts";
 import { type AdminParts, type AdminResponse, createAdminHandler, textResponse } from "./admin-answers.ts";
@@ -88,7 +88,7 @@ const OVERALL: BucketSize = { capacity: 40, refillMs: 50 };
 const ADDRESSES_LIMIT = 1_000;
 
 export function createRequestLimit(): KeyedBuckets["take"] {
-  return keyedBucketsBelow(OVERALL, PER_ADDRESS, ADDRESSES_LIMIT);
+  return createNestedBuckets(OVERALL, PER_ADDRESS, ADDRESSES_LIMIT);
 }
 
 /**

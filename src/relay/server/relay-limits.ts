@@ -1,5 +1,5 @@
 /** Limits streams, heartbeats and requests per Pod, per namespace and in total. Time is an argument. Pure. */
-import { type BucketSize, keyedBuckets } from "../../api-server/token-buckets.ts";
+import { type BucketSize, createKeyedBuckets } from "../../api-server/token-buckets.ts";
 import { createCounts } from "../collections.ts";
 
 /** Each stream holds a TLS connection of about 75 KB. Half of the streams suffice for 5 000 drains in one namespace. */
@@ -35,7 +35,7 @@ export function createRelayLimits(streamsLimit: number = STREAMS_LIMIT): RelayLi
   const streamsPerPod = createCounts<string>();
   const podKey = ({ namespace, uid }: StreamOwner): string => `${namespace}/${uid}`;
   return {
-    takeRequest: keyedBuckets(REQUESTS_PER_NAMESPACE, NAMESPACES_LIMIT).take,
+    takeRequest: createKeyedBuckets(REQUESTS_PER_NAMESPACE, NAMESPACES_LIMIT).take,
     startStream: (owner) => {
       if (streamsPerPod.get(podKey(owner)) >= STREAMS_PER_POD) return "pod_streams";
       if (!streams.take(owner.namespace)) return "namespace_streams";

@@ -1,6 +1,6 @@
 /** Reads the Pods of open streams, a few at a time, until each is being deleted. Failed reads are repeated later. */
 import type { ApiResponse, SendRequest } from "../../api-server/api-request.ts";
-import { type BucketSize, keyedBuckets } from "../../api-server/token-buckets.ts";
+import { type BucketSize, createKeyedBuckets } from "../../api-server/token-buckets.ts";
 import type { RelayedPod } from "../../contract/relay-wire.ts";
 import { isRawObject, objectAt, type RawObject, textAt, wholeNumberAt } from "../../kubernetes/raw-json.ts";
 import { addToSet, removeFromSet } from "../collections.ts";
@@ -29,7 +29,7 @@ export function createPodReader(request: SendRequest, clock: Clock): PodReader {
   const waitingJobs = new Map<string, Set<Job>>();
   const activeJobs = new Set<Job>();
   const stopped = new AbortController();
-  const tokens = keyedBuckets(RATE, 1);
+  const tokens = createKeyedBuckets(RATE, 1);
   let readsInProgress = 0;
 
   const readJob = async (job: Job): Promise<void> => {

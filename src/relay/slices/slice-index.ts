@@ -73,7 +73,7 @@ export function createSliceIndex(): SliceIndex {
   const store: Store<PackedSlice> = {
     entries: slices,
     generation: () => generation,
-    keep: packObject,
+    reduce: packObject,
     replace: (objects) => {
       const affected = new Set<Entry>();
       const removedKeys = new Set(slices.keys());

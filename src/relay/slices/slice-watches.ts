@@ -1,6 +1,6 @@
 /** Runs one watch of slices per namespace in which a Pod drains. */
 import type { Registry } from "prom-client";
-import { keyedBuckets } from "../../api-server/token-buckets.ts";
+import { createKeyedBuckets } from "../../api-server/token-buckets.ts";
 import type { WithdrawalRequest, WithdrawalStatusLine } from "../../contract/relay-wire.ts";
 import { sliceMetrics } from "../metrics.ts";
 import { createTicker } from "./clock.ts";
@@ -37,7 +37,7 @@ export function createSliceWatches(parts: SliceWatchParts): SliceWatches {
   const endingWatches = new Set<Promise<void>>();
   const metrics = sliceMetrics(parts.registry, () => namespaces.size);
   const podReader = parts.readsPods ? createPodReader(parts.request, clock) : undefined;
-  const openings = keyedBuckets(pace.openings, 1);
+  const openings = createKeyedBuckets(pace.openings, 1);
   let stopped = false;
 
   const endWatch = (namespace: string, { watch }: WatchedNamespace): void => {

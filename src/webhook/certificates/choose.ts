@@ -55,12 +55,12 @@ async function sharedCas(
   { request, ...publishing }: PublishingPorts,
   { registry, wallMs }: CertificatePorts,
 ): Promise<CertificateSource> {
-  const { secretStore } = await import("../../api-server/secret-store.ts");
+  const { createSecretStore } = await import("../../api-server/secret-store.ts");
   const { certificateTools, serviceNames } = await import("../../authority/signing.ts");
   const { createReconciler } = await import("./reconciler.ts");
   const { addAuthorityGauges } = await import("./event-recorder.ts");
   const { makeCertificate } = await import("./self-made.ts");
-  const secrets = secretStore(request, settings.namespace, settings.caSecret);
+  const secrets = createSecretStore(request, settings.namespace, settings.caSecret);
   const tools = certificateTools("lastcall CA", { dns: serviceNames(settings.service, settings.namespace) });
   const reconciler = createReconciler({ ...publishing, secrets, tools }, lifetimesOf(settings));
   addAuthorityGauges(registry, reconciler.status);

@@ -1,11 +1,11 @@
 /** Reads and writes the caBundles of a MutatingWebhookConfiguration, and of its copy with failurePolicy Fail if any. */
 import type { SendRequest } from "../../api-server/api-request.ts";
 import {
-  atVersion,
   base64,
   decodeBase64,
   type Operation,
   readObject,
+  requireVersion,
   versionOf,
   type WriteResult,
   writeObject,
@@ -106,5 +106,5 @@ function bundlesIn(configuration: RawObject): readonly string[] {
 function bundlePatch(version: string, webhooks: number, bundle: string): readonly Operation[] {
   const value = base64(bundle);
   const paths = Array.from({ length: webhooks }, (_, index) => `/webhooks/${index}/clientConfig/caBundle`);
-  return [atVersion(version), ...paths.map((path) => ({ op: "add" as const, path, value }))];
+  return [requireVersion(version), ...paths.map((path) => ({ op: "add" as const, path, value }))];
 }

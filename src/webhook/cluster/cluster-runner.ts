@@ -15,7 +15,7 @@ import {
   NEVER_SYNCED,
   RELIST_MS,
 } from "../../api-server/freshness.ts";
-import { type Reflected, type ReflectorPorts, runReflector } from "../../api-server/reflector.ts";
+import { type ReflectedResource, type ReflectorPorts, runReflector } from "../../api-server/reflector.ts";
 import { createStore, type Store, summaryOf } from "../../api-server/store.ts";
 import type { ClusterFacts } from "../../injection/inject.ts";
 import type { NamespaceAnnotations, ReportSettings } from "../admission/admit.ts";
@@ -120,7 +120,7 @@ export function startCluster(options: ClusterOptions): Cluster {
     cache: CacheName,
     path: string,
     store: Store<T>,
-    watch: Pick<Reflected<T>, "watchMs" | "fieldSelector"> = {},
+    watch: Pick<ReflectedResource<T>, "watchMs" | "fieldSelector"> = {},
   ): { first: Promise<void>; end: Promise<void> } => {
     let onFirstList: () => void = () => undefined;
     const first = new Promise<void>((resolve) => {

@@ -4,7 +4,7 @@
  * An Event counts only for its own namespace: pull secrets are per namespace, and every user with the role `edit` can forge
  * Events in it. The number of stored Events is limited because of such users, too.
  */
-import { type Keep, type NewEntries, namespaceOf } from "../../api-server/store.ts";
+import { type NewEntries, namespaceOf, type ReduceObject } from "../../api-server/store.ts";
 import { objectAt, type RawObject, textAt, wholeNumberAt } from "../../kubernetes/raw-json.ts";
 import { LimitedEntries } from "./limited-entries.ts";
 
@@ -42,7 +42,7 @@ export const newPullEvents: NewEntries<PullEvent> = () => new LimitedEntries(ENT
 /**
  * Skips Events that are too old for any decision, and Events about other images, which are from an earlier release or a mirror.
  */
-export function pullEventReducer(image: string, wallMs: () => number): Keep<PullEvent> {
+export function pullEventReducer(image: string, wallMs: () => number): ReduceObject<PullEvent> {
   return (event: RawObject) => {
     const reason = textAt(event, "reason") ?? "";
     const message = textAt(event, "message") ?? "";

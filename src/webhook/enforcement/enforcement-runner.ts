@@ -3,7 +3,7 @@ import { Gauge, type Registry } from "prom-client";
 import { createApiClient } from "../../api-server/api-client.ts";
 import type { ApiResponse, SendRequest } from "../../api-server/api-request.ts";
 import { loadKubeConfig } from "../../api-server/load-kube-config.ts";
-import { atVersion, type Operation, readObject, versionOf, writeObject } from "../../api-server/stored-object.ts";
+import { type Operation, readObject, requireVersion, versionOf, writeObject } from "../../api-server/stored-object.ts";
 import { objectsAt } from "../../kubernetes/raw-json.ts";
 import { configurationPath, configurationTitle } from "../certificates/webhook-configurations.ts";
 import type { Log } from "../log.ts";
@@ -80,7 +80,7 @@ export function enforcerPorts(request: SendRequest, settings: ProofSettings): En
     },
     write: (resourceVersion, webhooks) => {
       const operations: readonly Operation[] = [
-        atVersion(resourceVersion),
+        requireVersion(resourceVersion),
         { op: "add", path: "/webhooks", value: webhooks },
       ];
       const body = JSON.stringify(operations);

@@ -89,7 +89,7 @@ describe("the command drains reports an unresponsive replica and prints the drai
     const { status, out, err } = await drainsOn(cluster, "drains");
     expect({ status, lines: out.split("\n").length }).toEqual({ status: 0, lines: 3 });
     expect(err).toBe(
-      "warning: lastcall/lastcall-webhook-b did not return its drains: the API server did not answer in time\n",
+      "warning: lastcall/lastcall-webhook-b did not return its drains: the API server did not respond in time\n",
     );
   });
 

@@ -221,7 +221,7 @@ describe("an unknown CA generation in a TLS handshake", () => {
 
 test("a relay Secret that cannot be read is logged once, and again after ten minutes", LIMIT, async () => {
   const secret = fakeSecret();
-  secret.failWith = "cannot read Secret lastcall/relay: the API server answered 403";
+  secret.failWith = "cannot read Secret lastcall/relay: the API server responded with 403";
   const replica = createReplica(secret);
   for (let round = 0; round < 5; round += 1) await replica.reconcile();
   expect(replica.lines).toMatchObject([{ level: "warn", keys: { why: secret.failWith, ready: false } }]);

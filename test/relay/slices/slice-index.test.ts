@@ -42,7 +42,7 @@ function applyStep(step: Step, index: SliceIndex, slices: Map<string, Slice>, cl
     const packed = new Map(
       [...slices.keys()].map((name) => {
         const sliceCase = step.slices.findLast((each) => each.name === name);
-        return [`shop/${name}`, sliceCase === undefined ? undefined : index.store.keep(object(sliceCase))] as const;
+        return [`shop/${name}`, sliceCase === undefined ? undefined : index.store.reduce(object(sliceCase))] as const;
       }),
     );
     index.store.replace([...packed].flatMap(([key, value]) => (value === undefined ? [] : [[key, value] as const])));
@@ -114,7 +114,7 @@ describe("a change of an EndpointSlice", () => {
     const names = ["a", "b", "c"];
     const listed = names.map((name) => {
       const object = sliceObject({ name, service: "web", endpoints: [{ uid: "uid-1", address: "10.0.0.1" }] });
-      return [`shop/${name}`, index.store.keep(object)] as const;
+      return [`shop/${name}`, index.store.reduce(object)] as const;
     });
     index.store.replace(listed.flatMap(([key, value]) => (value === undefined ? [] : [[key, value] as const])));
     expect(calls).toBe(1);

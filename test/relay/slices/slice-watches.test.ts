@@ -220,9 +220,9 @@ describe("an API server", () => {
     cluster.put(webSlice());
     const drainer = cluster.startDrain();
     await waitForStatus(drainer, { state: "in" });
-    await cluster.api.goAway();
+    await cluster.api.stopListening();
     await waitForStatus(drainer, { state: "unknown", reason: expect.stringContaining("no response about the slices") });
-    await cluster.api.comeBack();
+    await cluster.api.listenAgain();
     await waitForStatus(drainer, { state: "in" });
     expect(cluster.logged.map((line) => line.split(" {", 1)[0])).toEqual([
       "EndpointSlices cannot be read",
@@ -234,7 +234,7 @@ describe("an API server", () => {
     cluster.put(webSlice());
     const drainer = cluster.startDrain();
     await waitForStatus(drainer, { state: "in" });
-    cluster.api.faults.silentWatches = true;
+    cluster.api.faults.hasSilentWatches = true;
     cluster.api.endWatches();
     cluster.put(webSlice(TERMINATING));
     await waitForStatus(drainer, { state: "out", terminating: true });
@@ -242,7 +242,7 @@ describe("an API server", () => {
   });
 
   test("that sends no watch events, not even bookmarks, does not make the status unknown", async () => {
-    cluster.api.faults.bookmarks = false;
+    cluster.api.faults.sendsBookmarks = false;
     cluster.put(webSlice());
     const drainer = cluster.startDrain();
     await waitForStatus(drainer, { state: "in" });
@@ -256,32 +256,32 @@ describe("an API server", () => {
     cluster.put(webSlice());
     const drainer = cluster.startDrain();
     await waitForStatus(drainer, { state: "in" });
-    cluster.api.faults.silentWatches = true;
-    cluster.api.faults.mute = true;
+    cluster.api.faults.hasSilentWatches = true;
+    cluster.api.faults.isUnresponsive = true;
     cluster.put(webSlice(TERMINATING));
     await waitForStatus(drainer, { state: "unknown" });
   });
 
   test("that responds 429 is retried after the time in Retry-After", async () => {
-    cluster.api.faults.refuse = 429;
+    cluster.api.faults.errorStatus = 429;
     cluster.api.faults.retryAfter = "2";
     cluster.put(webSlice());
     const startMs = performance.now();
     const drainer = cluster.startDrain();
-    await waitForStatus(drainer, { state: "unknown", reason: expect.stringContaining("answered 429") });
-    cluster.api.faults.refuse = undefined;
+    await waitForStatus(drainer, { state: "unknown", reason: expect.stringContaining("responded with 429") });
+    cluster.api.faults.errorStatus = undefined;
     await waitForStatus(drainer, { state: "in" });
     expect(performance.now() - startMs).toBeGreaterThan(1_900);
     expect(cluster.api.requests.filter((request) => !request.includes("watch="))).toHaveLength(2);
   });
 
   test("that responds 403 is retried at a low rate, and the drain receives the reason", async () => {
-    cluster.api.faults.refuse = 403;
+    cluster.api.faults.errorStatus = 403;
     const drainer = cluster.startDrain();
-    await waitForStatus(drainer, { state: "unknown", reason: expect.stringContaining("answered 403") });
+    await waitForStatus(drainer, { state: "unknown", reason: expect.stringContaining("responded with 403") });
     await pause(500, "time for more requests than there may be");
     expect(cluster.api.requests.length).toBeLessThan(8);
-    cluster.api.faults.refuse = 500;
+    cluster.api.faults.errorStatus = 500;
     await eventually(() => expect(cluster.api.requests.length).toBeGreaterThan(12));
     expect(drainer.lines).toHaveLength(2);
     expect(samplesOf(await cluster.metrics(), "lastcall_relay_watch_failures_total").get("")).toBeGreaterThan(0);

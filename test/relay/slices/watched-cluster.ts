@@ -6,7 +6,7 @@ import type { WithdrawalRequest, WithdrawalStatusLine } from "../../../src/contr
 import type { Clock } from "../../../src/relay/slices/clock.ts";
 import type { SlicePace } from "../../../src/relay/slices/namespace-watch.ts";
 import { createSliceWatches, type SliceWatches } from "../../../src/relay/slices/slice-watches.ts";
-import { type FakeApiServer, fakeApiServer } from "../../api-server/fake-api-server.ts";
+import { type FakeApiServer, startFakeApiServer } from "../../api-server/fake-api-server.ts";
 import { eventually } from "../../time/eventually.ts";
 import { sleep } from "../../time/pause.ts";
 import { type SliceCase, sliceObject } from "./slice-cases.ts";
@@ -59,8 +59,8 @@ export const slicesOf = (namespace: string): string =>
 export async function createWatchedCluster(
   options: { readonly readsPods?: boolean; readonly pace?: Partial<SlicePace> } = {},
 ): Promise<WatchedCluster> {
-  const server = await fakeApiServer();
-  server.faults.bookmarks = true;
+  const server = await startFakeApiServer();
+  server.faults.sendsBookmarks = true;
   const api: ApiClient = createApiClient(server.connection);
   const registry = new Registry();
   const logged: string[] = [];
@@ -85,7 +85,7 @@ export async function createWatchedCluster(
     watches,
     logged,
     listCount: lists,
-    openWatches: (namespace = "shop") => server.openWatches(slicesOf(namespace)),
+    openWatches: (namespace = "shop") => server.countOpenWatches(slicesOf(namespace)),
     metrics: () => registry.metrics(),
     put: (slice) => server.put(slicesOf(slice.namespace ?? "shop"), sliceObject(slice)),
     remove: (name, namespace = "shop") => server.remove(slicesOf(namespace), name, namespace),

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect, type TLSSocket } from "node:tls";
 import { afterEach, expect, test } from "vitest";
-import { type FakeApiServer, fakeApiServer, kubeconfigFor } from "../../api-server/fake-api-server.ts";
+import { type FakeApiServer, kubeconfigFor, startFakeApiServer } from "../../api-server/fake-api-server.ts";
 import { eventually } from "../../time/eventually.ts";
 import { pause } from "../../time/pause.ts";
 import { type RunningWebhook, startWebhook } from "../running-webhook.ts";
@@ -27,7 +27,7 @@ afterEach(async () => {
 });
 
 async function startApiServer(): Promise<FakeApiServer> {
-  const api = await fakeApiServer();
+  const api = await startFakeApiServer();
   cleanups.push(api.close);
   api.put(CONFIGURATIONS, freshConfiguration());
   return api;
@@ -147,16 +147,16 @@ test("an emptied caBundle is filled again by one write", LIMIT, async () => {
 
 test("the webhook reports the API server's refusals as its unready reason, and recovers", LIMIT, async () => {
   const api = await startApiServer();
-  api.faults.refuse = 403;
+  api.faults.errorStatus = 403;
   const replica = await startReplica(api);
   await eventually(() => expect(replica.output()).toContain("403 made to fail"));
   expect(replica.output()).not.toContain("PRIVATE KEY");
   await eventually(() =>
     expect(replica.output()).toContain("cannot read MutatingWebhookConfiguration drain.lastcall.dev"),
   );
-  api.faults.refuse = undefined;
+  api.faults.errorStatus = undefined;
   await waitUntilReady(api, replica);
-  api.faults.refuse = 500;
+  api.faults.errorStatus = 500;
   await eventually(() => expect(replica.output()).toContain("500 made to fail"));
   expect((await probeAsApiServer(api, replica)).status).toBe(200);
 });

@@ -1,7 +1,7 @@
 /** Tests the API server's responses to writes: conflicts, and errors with their messages. */
 import { describe, expect, test } from "vitest";
 import type { ApiRequest, ApiResponse } from "../../../src/api-server/api-request.ts";
-import { secretStore } from "../../../src/api-server/secret-store.ts";
+import { createSecretStore } from "../../../src/api-server/secret-store.ts";
 import { webhookConfigurations } from "../../../src/webhook/certificates/webhook-configurations.ts";
 
 const STORED = { resourceVersion: "7", data: { "ca.crt": "old", "next.crt": "x", "relay.json": "{}" } };
@@ -21,7 +21,7 @@ function apiServerWith(
 
 test("an update of the Secret changes single entries, and only at the resourceVersion that was read", async () => {
   const { send, requests } = apiServerWith(200);
-  const store = secretStore(send, "lastcall", "ca");
+  const store = createSecretStore(send, "lastcall", "ca");
   expect(await store.update(STORED, { "ca.crt": "new", "next.crt": undefined, "next.key": undefined })).toBe("done");
   expect(requests[0]).toMatchObject({ method: "PATCH", path: "/api/v1/namespaces/lastcall/secrets/ca" });
   expect(JSON.parse(requests[0]?.body ?? "")).toEqual([
@@ -33,7 +33,7 @@ test("an update of the Secret changes single entries, and only at the resourceVe
 
 test("a Secret without data gets its first entry", async () => {
   const { send, requests } = apiServerWith(200);
-  await secretStore(send, "lastcall", "ca").update({ resourceVersion: "7", data: {} }, { "ca.crt": "new" });
+  await createSecretStore(send, "lastcall", "ca").update({ resourceVersion: "7", data: {} }, { "ca.crt": "new" });
   expect(JSON.parse(requests[0]?.body ?? "")[1]).toEqual({ op: "add", path: "/data", value: {} });
 });
 
@@ -95,23 +95,25 @@ test.for([
   { status: 404, body: {}, title: "the deletion of the Secret" },
   { status: 422, body: { details: {} }, title: "a change that makes the patch inapplicable" },
 ])("an update of the Secret returns a conflict after $title", async ({ status, body }) => {
-  expect(await secretStore(apiServerWith(status, body).send, "n", "s").update(STORED, {})).toBe("conflict");
+  expect(await createSecretStore(apiServerWith(status, body).send, "n", "s").update(STORED, {})).toBe("conflict");
 });
 
 test("a read of a missing Secret is not an error, and a failed create returns a conflict", async () => {
-  expect(await secretStore(apiServerWith(404).send, "n", "s").read()).toBeUndefined();
+  expect(await createSecretStore(apiServerWith(404).send, "n", "s").read()).toBeUndefined();
   expect(await webhookConfigurations(apiServerWith(404).send, "w").read()).toBeUndefined();
-  expect(await secretStore(apiServerWith(409).send, "n", "s").create({})).toBe("conflict");
+  expect(await createSecretStore(apiServerWith(409).send, "n", "s").create({})).toBe("conflict");
 });
 
 test("an error for a refused request has the object's name and the API server's message", async () => {
-  const forbidden = secretStore(apiServerWith(403, { message: "user may not" }).send, "lastcall", "ca");
+  const forbidden = createSecretStore(apiServerWith(403, { message: "user may not" }).send, "lastcall", "ca");
   await expect(forbidden.read()).rejects.toThrow(
-    "cannot read Secret lastcall/ca: the API server answered 403 user may not",
+    "cannot read Secret lastcall/ca: the API server responded with 403 user may not",
   );
-  await expect(forbidden.create({})).rejects.toThrow("cannot create Secret lastcall/ca: the API server answered 403");
+  await expect(forbidden.create({})).rejects.toThrow(
+    "cannot create Secret lastcall/ca: the API server responded with 403",
+  );
   const invalid = apiServerWith(422, { message: "field is immutable", details: { causes: [immutable] } });
-  await expect(secretStore(invalid.send, "n", "s").update(STORED, {})).rejects.toThrow("field is immutable");
+  await expect(createSecretStore(invalid.send, "n", "s").update(STORED, {})).rejects.toThrow("field is immutable");
   await expect(webhookConfigurations(apiServerWith(200, "<html>").send, "w").read()).rejects.toThrow("<html>");
 });
 

@@ -6,7 +6,7 @@ import { STALE_AFTER_MS } from "../../../src/api-server/freshness.ts";
 import { PAGE_LIMIT_BYTES } from "../../../src/api-server/list-pages.ts";
 import { startCluster } from "../../../src/webhook/cluster/cluster-runner.ts";
 import { createLog } from "../../../src/webhook/log.ts";
-import { fakeApiServer } from "../../api-server/fake-api-server.ts";
+import { startFakeApiServer } from "../../api-server/fake-api-server.ts";
 import { eventually } from "../../time/eventually.ts";
 import { FACTS } from "../server-under-test.ts";
 
@@ -15,7 +15,7 @@ afterEach(() => {
 });
 
 test("the lowest kubelet version is known only while the cached nodes are fresh", async () => {
-  const server = await fakeApiServer();
+  const server = await startFakeApiServer();
   const nodeInfo = { operatingSystem: "linux", kubeletVersion: "v1.31.2" };
   server.put("/api/v1/nodes", { metadata: { name: "n1" }, status: { nodeInfo } });
   const cluster = startCluster({
@@ -31,7 +31,7 @@ test("the lowest kubelet version is known only while the cached nodes are fresh"
     expect(kubelet()).toBeUndefined();
     await cluster.firstRead(60_000);
     expect(kubelet()).toBe("v1.31.2");
-    server.faults.mute = true;
+    server.faults.isUnresponsive = true;
     const realNow = performance.now.bind(performance);
     vi.spyOn(performance, "now").mockImplementation(() => realNow() + STALE_AFTER_MS - 60_000);
     expect(kubelet()).toBe("v1.31.2");
@@ -44,7 +44,7 @@ test("the lowest kubelet version is known only while the cached nodes are fresh"
 });
 
 test("with `watchesPulls`, the facts of a namespace whose nodes cannot pull the manager's image contain the error", async () => {
-  const server = await fakeApiServer();
+  const server = await startFakeApiServer();
   const lastTimestamp = new Date().toISOString();
   const message = `Failed to pull image "${FACTS.managerImage}": not found`;
   const metadata = { name: "web-0.1", namespace: "shop" };
@@ -77,7 +77,7 @@ test("with `watchesPulls`, the facts of a namespace whose nodes cannot pull the 
 });
 
 test("a cache of Events that cannot be read is logged and exported as stale, and the other caches as fresh", async () => {
-  const server = await fakeApiServer();
+  const server = await startFakeApiServer();
   const metadata = { name: "web-0.1", namespace: "shop" };
   server.put("/api/v1/events", { metadata, message: "x".repeat(PAGE_LIMIT_BYTES) });
   const registry = new Registry();

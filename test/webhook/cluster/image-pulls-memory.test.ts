@@ -64,7 +64,7 @@ test("Events of all namespaces have at most 2 000 entries, and a new namespace s
   const listed = store.newEntries?.() ?? new Map();
   for (let at = 0; at < 10_000; at += 1) {
     const metadata = { namespace: `shop-${at % 1_000}`, name: `web.${at}` };
-    const reduced = store.keep({ ...template, metadata });
+    const reduced = store.reduce({ ...template, metadata });
     if (reduced !== undefined) listed.set(`${metadata.namespace}/${metadata.name}`, reduced);
   }
   expect(listed.size).toBe(2_000);

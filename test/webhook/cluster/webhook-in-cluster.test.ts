@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { type FakeApiServer, fakeApiServer, kubeconfigFor } from "../../api-server/fake-api-server.ts";
+import { type FakeApiServer, kubeconfigFor, startFakeApiServer } from "../../api-server/fake-api-server.ts";
 import { eventually } from "../../time/eventually.ts";
 import { reviewText } from "../pod-review.ts";
 import { type RunningWebhook, sendRequest, spawnWebhook, startWebhook } from "../running-webhook.ts";
@@ -20,7 +20,7 @@ let folder: string;
 const webhooks: Promise<RunningWebhook>[] = [];
 
 beforeEach(async () => {
-  server = await fakeApiServer();
+  server = await startFakeApiServer();
   folder = mkdtempSync(join(tmpdir(), "lastcall-cluster-"));
   server.put(NAMESPACES, {
     metadata: { name: "shop", annotations: { "lastcall.dev/drain-delay": "9s", "other/annotation": "x" } },
@@ -108,14 +108,14 @@ test("the admission of a Pod in a new namespace waits until the watch delivers t
 
 test("a namespace that the watch omits is reported as unknown until the next watch delivers it", async () => {
   const running = await startInCluster();
-  server.faults.silentWatches = true;
+  server.faults.hasSilentWatches = true;
   server.put(NAMESPACES, { metadata: { name: "fresh", annotations: { "lastcall.dev/drain-delay": "7s" } } });
   const unknown = await admit(running, { namespace: "fresh" });
   expect(unknown.patch).toContain("--drain-delay=5s");
   expect(unknown.warnings.join()).toContain(
     "namespace fresh: The API server did not report the namespace's annotations",
   );
-  server.faults.silentWatches = false;
+  server.faults.hasSilentWatches = false;
   const watches = server.requests.filter((request) => request.includes("/namespaces?watch="));
   const [, seconds] = /timeoutSeconds=([0-9]+)/.exec(watches.at(-1) ?? "") ?? [];
   // Seconds, because a broken connection can hide a new namespace for this time.
@@ -134,8 +134,8 @@ test("reviews of unknown namespaces do not cause an API request or an Event", as
   await Promise.all(names.map((namespace) => admit(running, { namespace, ...mistake })));
   // Events are sent in order, so an Event of the earlier reviews would be sent before the Event of this review.
   await admit(running, mistake);
-  await eventually(() => expect(server.posted).toHaveLength(1));
-  expect(server.posted[0]?.metadata.namespace).toBe("shop");
+  await eventually(() => expect(server.createdObjects).toHaveLength(1));
+  expect(server.createdObjects[0]?.metadata.namespace).toBe("shop");
   const caused = server.requests.filter((request) => !cacheRequests.test(request));
   process.stdout.write(
     `${names.length} reviews of unknown namespaces caused ${caused.length - 1} requests and no Event\n`,
@@ -146,7 +146,7 @@ test("reviews of unknown namespaces do not cause an API request or an Event", as
 });
 
 test("without an API server the webhook starts, admits Pods, and logs the failure once", async () => {
-  server.faults.mute = true;
+  server.faults.isUnresponsive = true;
   const running = await startInCluster("--kube-version=auto");
   expect((await sendRequest(running, { path: "/readyz" })).status).toBe(200);
   const { patch, warnings } = await admit(running);
@@ -154,8 +154,8 @@ test("without an API server the webhook starts, admits Pods, and logs the failur
   expect(warnings.join()).toContain("did not report");
   const metrics = await metricsOf(running);
   expect(samplesOf(metrics, "lastcall_cache_stale").get('{cache="nodes"}')).toBe(1);
-  server.faults.mute = false;
-  server.faults.refuse = 503;
+  server.faults.isUnresponsive = false;
+  server.faults.errorStatus = 503;
 });
 
 test("an API server that refuses connections during startup does not end the webhook", async () => {
@@ -164,12 +164,12 @@ test("an API server that refuses connections during startup does not end the web
   const webhook = await startWithArgs(args);
   expect((await sendRequest(webhook, { path: "/readyz" })).status).toBe(200);
   expect(webhook.output()).toMatch(/"cache":"nodes".*ECONNREFUSED/);
-  server = await fakeApiServer();
+  server = await startFakeApiServer();
 });
 
 test("the failure of the API server is logged once, and the recovery once", async () => {
   const running = await startInCluster();
-  server.faults.refuse = 503;
+  server.faults.errorStatus = 503;
   server.endWatches(true);
   const lost = () => running.output().match(/"cache":"nodes".*API server is unreachable/g)?.length ?? 0;
   await eventually(() => expect(lost()).toBe(1));
@@ -179,15 +179,15 @@ test("the failure of the API server is logged once, and the recovery once", asyn
   expect(lost()).toBe(1);
   expect((await sendRequest(running, { path: "/readyz" })).status).toBe(200);
   expect((await admit(running)).patch).toContain("--drain-delay=9s");
-  server.faults.refuse = undefined;
+  server.faults.errorStatus = undefined;
   await eventually(() => expect(running.output()).toMatch(/"cache":"nodes".*is reachable again/));
 });
 
 test("an invalid setting in many Pods of one controller causes one Event of that controller", async () => {
   const running = await startInCluster();
   for (let pod = 0; pod < 5; pod += 1) await admit(running, { annotations: { "lastcall.dev/drain-timeout": "30" } });
-  await eventually(() => expect(server.posted).toHaveLength(1));
-  const [event] = server.posted;
+  await eventually(() => expect(server.createdObjects).toHaveLength(1));
+  const [event] = server.createdObjects;
   expect(event).toMatchObject({
     kind: "Event",
     metadata: { namespace: "shop" },
@@ -206,8 +206,8 @@ test("a dry run causes no Event", async () => {
   const running = await startInCluster();
   await admit(running, { annotations: { "lastcall.dev/drain-timeout": "30" }, dryRun: true });
   await admit(running, { annotations: { "lastcall.dev/prestop": "never" } });
-  await eventually(() => expect(server.posted).toHaveLength(1));
-  expect(server.posted[0]?.["message"]).toContain("prestop");
+  await eventually(() => expect(server.createdObjects).toHaveLength(1));
+  expect(server.createdObjects[0]?.["message"]).toContain("prestop");
 });
 
 test("SIGTERM or a port in use ends the webhook at once, despite open watches", async () => {

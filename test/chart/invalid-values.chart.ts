@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { SHIPPED_PROFILES } from "../../src/policy/shipped-profiles.ts";
-import { complaint, type Values } from "./rendering.ts";
+import { renderError, type Values } from "./rendering.ts";
 
 const existing = (inner: object) => ({ certificates: { mode: "existing", existing: inner } });
 
-/** The mistake, and the message of Helm's schema check: the value's place and the expected value. */
+/** The mistake, the values, and a part of the message of Helm's schema check. */
 const BY_SCHEMA: readonly (readonly [string, Values, string])[] = [
   ["an unknown value", { webhok: {} }, "additional properties 'webhok' not allowed"],
   ["an unknown inner value", { webhook: { replica: 3 } }, "at '/webhook': additional properties 'replica'"],
@@ -12,11 +12,11 @@ const BY_SCHEMA: readonly (readonly [string, Values, string])[] = [
   ["a duration without a unit", { policy: { defaults: { "drain-timeout": "30" } } }, "/policy/defaults/drain-timeout"],
   ["a number for a duration", { policy: { defaults: { "drain-timeout": 30 } } }, "got number, want string"],
   ["an unknown mode in a profile", { policy: { profiles: { a: { mode: "fast" } } } }, "'auto', 'sidecar', 'native'"],
-  ["a profile's name in capitals", { policy: { profiles: { Slow: {} } } }, "/policy/profiles"],
-  ["a failurePolicy in small letters", { failurePolicy: "fail" }, "value must be one of 'Ignore', 'Fail'"],
+  ["a profile name with a capital letter", { policy: { profiles: { Slow: {} } } }, "/policy/profiles"],
+  ["a failurePolicy in lower case", { failurePolicy: "fail" }, "value must be one of 'Ignore', 'Fail'"],
   ["a privileged port", { webhook: { port: 443 } }, "at '/webhook/port': minimum"],
-  ["a text for a number", { webhook: { replicas: "2" } }, "got string, want integer"],
-  ["no replica", { webhook: { replicas: 0 } }, "at '/webhook/replicas': minimum"],
+  ["a string for a number", { webhook: { replicas: "2" } }, "got string, want integer"],
+  ["zero replicas", { webhook: { replicas: 0 } }, "at '/webhook/replicas': minimum"],
   ["a drain delay without a unit", { webhook: { drainDelay: "5" } }, "at '/webhook/drainDelay'"],
   ["a timeout beyond the API's maximum", { webhook: { timeoutSeconds: 31 } }, "at '/webhook/timeoutSeconds': maximum"],
   ["a name that is invalid for a Service", { fullnameOverride: "1st" }, "at '/fullnameOverride'"],
@@ -44,11 +44,7 @@ const BY_SCHEMA: readonly (readonly [string, Values, string])[] = [
   ["a revision that is invalid as a label value", { revision: "Canary" }, "at '/revision'"],
   ["root as user", { webhook: { runAsUser: 0 } }, "at '/webhook/runAsUser': minimum"],
   ["a user name instead of a number", { webhook: { runAsUser: "nobody" } }, "at '/webhook/runAsUser'"],
-  [
-    "a pull policy in small letters",
-    { image: { manager: { pullPolicy: "always" } } },
-    "at '/image/manager/pullPolicy'",
-  ],
+  ["a pull policy in lower case", { image: { manager: { pullPolicy: "always" } } }, "at '/image/manager/pullPolicy'"],
   ["an additional argument that is not a flag", { webhook: { extraArgs: ["webhook"] } }, "at '/webhook/extraArgs/0'"],
   [
     "a pull secret with a namespace",
@@ -84,25 +80,25 @@ const BY_SCHEMA: readonly (readonly [string, Values, string])[] = [
   ["an unknown certificate mode", { certificates: { mode: "selfsigned" } }, "'self', 'cert-manager', 'existing'"],
 ];
 
-/** Valid alone, invalid together: the message names the values and a remedy. */
+/** Values that the schema accepts and a template rejects: the mistake, the values, and a part of the message. */
 const BY_RULE: readonly (readonly [string, Values, string])[] = [
   [
-    "Fail with one replica",
+    "failurePolicy Fail with one replica",
     { failurePolicy: "Fail", webhook: { replicas: 1 } },
     "webhook.replicas is 1 and failurePolicy is Fail",
   ],
   [
-    "Fail without a disruption budget",
+    "failurePolicy Fail without a disruption budget",
     { failurePolicy: "Fail", podDisruptionBudget: { enabled: false } },
     "podDisruptionBudget.enabled is false and failurePolicy is Fail",
   ],
   [
-    "a proof of injection in a namespace without injection",
+    "a proof of injection in kube-system",
     { failurePolicy: "Fail", selfTest: { enabled: false, namespace: "kube-system" } },
     "selfTest.namespace is kube-system, where nothing is ever injected",
   ],
   [
-    "Fail with the rollout strategy Recreate",
+    "failurePolicy Fail with the rollout strategy Recreate",
     { failurePolicy: "Fail", webhook: { strategy: { type: "Recreate" } } },
     "webhook.strategy.type is Recreate and failurePolicy is Fail",
   ],
@@ -117,17 +113,17 @@ const BY_RULE: readonly (readonly [string, Values, string])[] = [
     "webhook.ipFamilies has two families and webhook.ipFamilyPolicy is SingleStack",
   ],
   [
-    "Fail in opt-out mode",
+    "failurePolicy Fail in opt-out mode",
     { failurePolicy: "Fail", injection: { mode: "opt-out" } },
     "injection.mode is opt-out and failurePolicy is Fail",
   ],
   [
-    "a self-test in a namespace without injection",
+    "a self-test in an excluded namespace",
     { injection: { excludedNamespaces: ["default"] } },
     "selfTest.namespace is default, where nothing is ever injected",
   ],
   [
-    "Fail with replicas that stop at once",
+    "failurePolicy Fail with a drain delay below 1 s",
     { failurePolicy: "Fail", webhook: { drainDelay: "999ms" } },
     "webhook.drainDelay is 999ms and failurePolicy is Fail",
   ],
@@ -164,18 +160,18 @@ const BY_RULE: readonly (readonly [string, Values, string])[] = [
     "policy.profiles.slow.profile is set",
   ],
   [
-    "a port that does not exist",
+    "a drain port above 65535",
     { policy: { defaults: { "drain-ports": "8080,70000" } } },
     "policy.defaults.drain-ports has 70000: expected ports from 1 to 65535.",
   ],
   [
-    "a port of the privileged",
+    "a privileged manager port in a profile",
     { policy: { profiles: { slow: { port: "1023" } } } },
     "policy.profiles.slow.port has 1023: expected ports from 1024 to 65535.",
   ],
-  ["a privileged port of the page of drains", { relay: { adminPort: 80 } }, "relay.adminPort is 80: expected 0"],
+  ["a privileged admin port", { relay: { adminPort: 80 } }, "relay.adminPort is 80: expected 0"],
   [
-    "two servers on one port",
+    "the admin port on the webhook's port",
     { relay: { adminPort: 9_443 }, webhook: { port: 9_443 } },
     "relay.adminPort and webhook.port are both 9443",
   ],
@@ -185,32 +181,32 @@ const BY_RULE: readonly (readonly [string, Values, string])[] = [
     "relay.port and webhook.port are both 9443",
   ],
   [
-    "the page of drains on the relay's port",
+    "the admin port on the relay's port",
     { relay: { port: 9_443, adminPort: 9_443 } },
     "relay.adminPort and relay.port are both 9443",
   ],
   [
-    "callers of the webhook that no policy keeps apart",
+    "allowed webhook clients without a NetworkPolicy",
     { networkPolicy: { webhookFrom: [{ ipBlock: { cidr: "10.0.0.1/32" } }] } },
     "networkPolicy.webhookFrom is set and networkPolicy.enabled is false",
   ],
   [
-    "a page of drains on the node's address",
+    "an admin port on the host's network",
     { webhook: { hostNetwork: true } },
     "webhook.hostNetwork is true and relay.adminPort is 8081",
   ],
   [
-    "a chart that is switched off where no other chart reads it",
+    "enabled false outside a parent chart",
     { enabled: false },
     "enabled is false, and the chart is rendered all the same",
   ],
   [
-    "two monitors of the same replicas",
+    "a PodMonitor and a ServiceMonitor of the same replicas",
     { monitoring: { podMonitor: { enabled: true }, serviceMonitor: { enabled: true } } },
     "monitoring.podMonitor.enabled and monitoring.serviceMonitor.enabled are both true",
   ],
   [
-    "a test where nothing is injected",
+    "a self-test in kube-system",
     { selfTest: { namespace: "kube-system" } },
     "selfTest.namespace is kube-system, where nothing is ever injected",
   ],
@@ -218,32 +214,32 @@ const BY_RULE: readonly (readonly [string, Values, string])[] = [
 
 describe("the schema of the chart's values rejects", () => {
   test.for(BY_SCHEMA)("%s", ([, values, message]) => {
-    expect(complaint(values)).toContain(message);
+    expect(renderError(values)).toContain(message);
   });
 });
 
 describe("the chart's templates reject, with a message,", () => {
   test.for(BY_RULE)("%s", ([, values, message]) => {
-    expect(complaint(values)).toContain(message);
+    expect(renderError(values)).toContain(message);
   });
 
-  test("an invalid profile once, if it replaces a shipped profile", () => {
-    const own = complaint({ policy: { defaults: { profile: "slow" }, profiles: { spot: {} } } });
-    expect(own).toContain("use one of spot, dev, singleton, edge, long-work, or add slow to policy.profiles.");
+  test("an unknown profile, and list a replaced shipped profile once", () => {
+    const message = renderError({ policy: { defaults: { profile: "slow" }, profiles: { spot: {} } } });
+    expect(message).toContain("use one of spot, dev, singleton, edge, long-work, or add slow to policy.profiles.");
   });
 
   test("a release in the namespace of the self-test", () => {
-    expect(complaint({}, "default")).toContain("the release's namespace is default");
-    expect(complaint({ selfTest: { namespace: "probes" } }, "default")).toBe("");
+    expect(renderError({}, "default")).toContain("the release's namespace is default");
+    expect(renderError({ selfTest: { namespace: "probes" } }, "default")).toBe("");
   });
 
   test("all invalid values at once", () => {
-    const message = complaint({ failurePolicy: "Fail", webhook: { replicas: 1 }, relay: { adminPort: 1 } });
+    const message = renderError({ failurePolicy: "Fail", webhook: { replicas: 1 }, relay: { adminPort: 1 } });
     expect(message).toContain("webhook.replicas is 1");
     expect(message).toContain("relay.adminPort is 1");
   });
 });
 
 test.for(Object.keys(SHIPPED_PROFILES))("the shipped profile %s is a default of the cluster", (profile) => {
-  expect(complaint({ policy: { defaults: { profile } } })).toBe("");
+  expect(renderError({ policy: { defaults: { profile } } })).toBe("");
 });

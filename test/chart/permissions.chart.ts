@@ -2,21 +2,18 @@ import { expect, test } from "vitest";
 import { listOf, type Manifest, ofKind, render } from "./rendering.ts";
 import { MATRIX, MATRIX_NAMES } from "./values-matrix.ts";
 
-/**
- * Every right that the chart may grant, as `role: groups/resources[names] verbs`. A new right needs a reason
- * before it gets a line here.
- */
-const RIGHTS = {
+/** Every permission that the chart may grant, as `role: group/resources[names] verbs`. */
+const PERMISSIONS = {
   namespaces: "ClusterRole lastcall-webhook: /namespaces list watch",
   nodes: "ClusterRole lastcall-webhook: /nodes list watch",
   limitRanges: "ClusterRole lastcall-webhook: /limitranges list watch",
-  events: "ClusterRole lastcall-webhook: /events create",
-  pulls: "ClusterRole lastcall-webhook: /events list watch",
+  eventWrites: "ClusterRole lastcall-webhook: /events create",
+  eventReads: "ClusterRole lastcall-webhook: /events list watch",
   configuration:
     "ClusterRole lastcall-webhook: admissionregistration.k8s.io/mutatingwebhookconfigurations[drain.lastcall.dev] get patch",
   enforcing:
     "ClusterRole lastcall-webhook: admissionregistration.k8s.io/mutatingwebhookconfigurations[enforce.lastcall.dev] get patch",
-  copied:
+  configurationRead:
     "ClusterRole lastcall-webhook: admissionregistration.k8s.io/mutatingwebhookconfigurations[drain.lastcall.dev] get",
   slices: "ClusterRole lastcall-webhook: discovery.k8s.io/endpointslices list watch",
   pods: "ClusterRole lastcall-webhook: /pods get",
@@ -29,55 +26,68 @@ const RIGHTS = {
   selfTestPod: "Role lastcall-self-test: /pods[lastcall-self-test] delete get",
 } as const;
 
-const SELF_TEST = [RIGHTS.selfTest, RIGHTS.selfTestPod];
-const FACTS = [RIGHTS.namespaces, RIGHTS.nodes, RIGHTS.limitRanges, RIGHTS.events, RIGHTS.pulls];
-const WITHOUT_PODS = [...FACTS, RIGHTS.slices];
-const RELAYED = [...WITHOUT_PODS, RIGHTS.pods];
-const BOTH_SECRETS = [RIGHTS.bothSecrets, RIGHTS.newSecret];
-const DEFAULT = [...RELAYED, RIGHTS.configuration, ...BOTH_SECRETS, ...SELF_TEST];
-const READING_NO_PODS = [...WITHOUT_PODS, RIGHTS.configuration, ...BOTH_SECRETS, ...SELF_TEST];
-const ENFORCING = [...RELAYED, RIGHTS.configuration, RIGHTS.enforcing, RIGHTS.proof, ...BOTH_SECRETS, ...SELF_TEST];
-const RELAY_ONLY = [RIGHTS.relaySecret, RIGHTS.newSecret, ...SELF_TEST];
-const WITHOUT_RELAY = [...FACTS, RIGHTS.configuration, RIGHTS.authoritySecret, RIGHTS.newSecret];
+const SELF_TEST = [PERMISSIONS.selfTest, PERMISSIONS.selfTestPod];
+const CLUSTER_READS = [
+  PERMISSIONS.namespaces,
+  PERMISSIONS.nodes,
+  PERMISSIONS.limitRanges,
+  PERMISSIONS.eventWrites,
+  PERMISSIONS.eventReads,
+];
+const WITHOUT_PODS = [...CLUSTER_READS, PERMISSIONS.slices];
+const WITH_RELAY = [...WITHOUT_PODS, PERMISSIONS.pods];
+const BOTH_SECRETS = [PERMISSIONS.bothSecrets, PERMISSIONS.newSecret];
+const DEFAULT = [...WITH_RELAY, PERMISSIONS.configuration, ...BOTH_SECRETS, ...SELF_TEST];
+const WITH_UNREAD_PODS = [...WITHOUT_PODS, PERMISSIONS.configuration, ...BOTH_SECRETS, ...SELF_TEST];
+const ENFORCING = [
+  ...WITH_RELAY,
+  PERMISSIONS.configuration,
+  PERMISSIONS.enforcing,
+  PERMISSIONS.proof,
+  ...BOTH_SECRETS,
+  ...SELF_TEST,
+];
+const RELAY_ONLY = [PERMISSIONS.relaySecret, PERMISSIONS.newSecret, ...SELF_TEST];
+const WITHOUT_RELAY = [...CLUSTER_READS, PERMISSIONS.configuration, PERMISSIONS.authoritySecret, PERMISSIONS.newSecret];
 
-/** The certificate mode and the relay decide which rights are needed. */
+/** Permissions by values, where they differ from the defaults. */
 const EXPECTED: Readonly<Record<string, readonly string[]>> = {
-  "failing closed": ENFORCING,
-  "certificates of cert-manager": [...RELAYED, ...RELAY_ONLY],
-  "certificates of an issuer": [...RELAYED, ...RELAY_ONLY],
-  "an existing Secret": [...RELAYED, RIGHTS.configuration, ...RELAY_ONLY],
-  "an existing Secret with its CA": [...RELAYED, ...RELAY_ONLY],
-  "a revision": DEFAULT.map((right) =>
-    right.replaceAll(/lastcall-(?!self-test\])/g, "lastcall-canary-").replace("drain.", "drain-canary."),
+  "failurePolicy Fail": ENFORCING,
+  "certificates of cert-manager": [...WITH_RELAY, ...RELAY_ONLY],
+  "certificates of an issuer": [...WITH_RELAY, ...RELAY_ONLY],
+  "an existing Secret": [...WITH_RELAY, PERMISSIONS.configuration, ...RELAY_ONLY],
+  "an existing Secret with its CA": [...WITH_RELAY, ...RELAY_ONLY],
+  "a revision": DEFAULT.map((permission) =>
+    permission.replaceAll(/lastcall-(?!self-test\])/g, "lastcall-canary-").replace("drain.", "drain-canary."),
   ),
-  "names of one's own": DEFAULT.map((right) => right.replaceAll(/lastcall-(?!self-test\])/g, "drain-")),
-  "a relay that reads no Pods": READING_NO_PODS,
-  "no relay": [...WITHOUT_RELAY, ...SELF_TEST],
-  "as little as possible": WITHOUT_RELAY,
+  "overridden names": DEFAULT.map((permission) => permission.replaceAll(/lastcall-(?!self-test\])/g, "drain-")),
+  "a relay that must not read Pods": WITH_UNREAD_PODS,
+  "the relay disabled": [...WITHOUT_RELAY, ...SELF_TEST],
+  "all optional objects disabled": WITHOUT_RELAY,
 };
 
 test.for(MATRIX_NAMES)("with %s, the service accounts get exactly the permissions in the table", (name) => {
   const manifests = render(MATRIX[name]);
   const roles = [...ofKind(manifests, "ClusterRole"), ...ofKind(manifests, "Role")];
-  expect(roles.flatMap(rightsOf)).toEqual(EXPECTED[name] ?? DEFAULT);
+  expect(roles.flatMap(permissionsOf)).toEqual(EXPECTED[name] ?? DEFAULT);
 });
 
-test("with Fail and cert-manager the webhook may read its configuration, and write only the copy", () => {
+test("with failurePolicy Fail and cert-manager the webhook may read its configuration, and write only the fail-closed copies", () => {
   const roles = ofKind(render({ failurePolicy: "Fail", certificates: { mode: "cert-manager" } }), "ClusterRole");
-  const rights = roles.flatMap(rightsOf).filter((right) => right.includes("configurations"));
-  expect(rights).toEqual([RIGHTS.copied, RIGHTS.enforcing]);
+  const permissions = roles.flatMap(permissionsOf).filter((permission) => permission.includes("configurations"));
+  expect(permissions).toEqual([PERMISSIONS.configurationRead, PERMISSIONS.enforcing]);
 });
 
 test("without the watch of image pulls, no account may read Events", () => {
   const roles = ofKind(render({ image: { manager: { watchPulls: false } } }), "ClusterRole");
-  expect(roles.flatMap(rightsOf)).toContain(RIGHTS.events);
-  expect(roles.flatMap(rightsOf)).not.toContain(RIGHTS.pulls);
+  expect(roles.flatMap(permissionsOf)).toContain(PERMISSIONS.eventWrites);
+  expect(roles.flatMap(permissionsOf)).not.toContain(PERMISSIONS.eventReads);
 });
 
 test("the account of a self-test with only dry runs may not read or delete Pods", () => {
   const roles = ofKind(render({ selfTest: { startsPod: false } }), "Role");
-  expect(roles.flatMap(rightsOf)).toContain(RIGHTS.selfTest);
-  expect(roles.flatMap(rightsOf)).not.toContain(RIGHTS.selfTestPod);
+  expect(roles.flatMap(permissionsOf)).toContain(PERMISSIONS.selfTest);
+  expect(roles.flatMap(permissionsOf)).not.toContain(PERMISSIONS.selfTestPod);
 });
 
 test("without the relay and lastcall's own CA, no account may write Secrets", () => {
@@ -104,9 +114,9 @@ type Rule = Readonly<Record<"apiGroups" | "resources" | "verbs", readonly string
   readonly resourceNames?: readonly string[];
 };
 
-function rightsOf(role: Manifest): readonly string[] {
+function permissionsOf(role: Manifest): readonly string[] {
   return listOf<Rule>(role, "rules").flatMap((rule) => {
-    // An unknown field could be a right that this test misses.
+    // A field that this test does not read could grant a permission.
     expect(
       Object.keys(rule).filter((key) => !["apiGroups", "resources", "resourceNames", "verbs"].includes(key)),
     ).toEqual([]);

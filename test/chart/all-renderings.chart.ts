@@ -32,13 +32,15 @@ describe.for(MATRIX_NAMES)("with %s", (name) => {
   });
 
   test("every object is in the release's namespace, except permissions for the self-test and the proof", () => {
-    const elsewhere = render(values, { namespace: "of-its-own" })
+    const inOtherNamespaces = render(values, { namespace: "other" })
       .filter(({ kind }) => !CLUSTER_WIDE.includes(kind))
-      .filter(({ metadata }) => metadata.namespace !== "of-its-own");
-    const rights = ["Role", "RoleBinding"];
-    expect(elsewhere.filter(isHook).map(({ kind }) => kind)).toEqual(values["selfTest"] === undefined ? rights : []);
-    const proof = elsewhere.filter((manifest) => !isHook(manifest)).map(({ kind }) => kind);
-    expect(proof).toEqual(values["failurePolicy"] === "Fail" ? rights : []);
+      .filter(({ metadata }) => metadata.namespace !== "other");
+    const permissionKinds = ["Role", "RoleBinding"];
+    expect(inOtherNamespaces.filter(isHook).map(({ kind }) => kind)).toEqual(
+      values["selfTest"] === undefined ? permissionKinds : [],
+    );
+    const proof = inOtherNamespaces.filter((manifest) => !isHook(manifest)).map(({ kind }) => kind);
+    expect(proof).toEqual(values["failurePolicy"] === "Fail" ? permissionKinds : []);
   });
 
   test("no two objects of the chart have the same name", () => {
@@ -59,9 +61,9 @@ test("version and appVersion of the chart equal the program's version", () => {
 });
 
 test("Kubernetes before 1.29 is rejected, and admission policies are omitted before 1.30", () => {
-  const refused = renderText({}, { kubernetes: "1.28.9" });
-  expect(refused.status).not.toBe(0);
-  expect(refused.stderr).toContain(">=1.29.0-0");
+  const rejected = renderText({}, { kubernetes: "1.28.9" });
+  expect(rejected.status).not.toBe(0);
+  expect(rejected.stderr).toContain(">=1.29.0-0");
   const kindsAt = (kubernetes: string) => render({}, { kubernetes }).map(({ kind }) => kind);
   expect(kindsAt("1.29.4")).not.toContain("ValidatingAdmissionPolicy");
   expect(kindsAt("1.30.0-eks-1")).toContain("ValidatingAdmissionPolicy");
@@ -75,10 +77,10 @@ test("every value of the schema has a default in values.yaml", () => {
 
 type Node = { readonly properties?: Readonly<Record<string, Node>> };
 
-function pathsOfSchema(schema: unknown, before = ""): readonly string[] {
+function pathsOfSchema(schema: unknown, parentPath = ""): readonly string[] {
   const properties = (schema as Node).properties ?? {};
   return Object.entries(properties).flatMap(([key, inner]) => {
-    const path = before === "" ? key : `${before}.${key}`;
+    const path = parentPath === "" ? key : `${parentPath}.${key}`;
     return [path, ...pathsOfSchema(inner, path)];
   });
 }
