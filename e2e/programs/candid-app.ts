@@ -1,10 +1,12 @@
 /**
- * An application that logs its lifecycle as JSON lines with times. It exits at SIGTERM at once, like most applications.
+ * An application that logs its lifecycle as JSON lines with times. It exits at SIGTERM at once, like most applications; with
+ * SHUTDOWN=graceful it first finishes its requests and closes its connections, and with SHUTDOWN=reset it resets them.
  *
  * `/slow?ms=N` answers late; `/live` is a liveness probe that fails after `POST /sicken`; `POST /drain` and `GET /active`
  * are for the `http` driver; `/hook` is for its own preStop hook. The port comes from PORT.
  */
 import { createServer } from "node:http";
+import { type Socket, Server as TcpServer } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 
 let isSick = false;
@@ -54,10 +56,27 @@ const server = createServer(async (request, response) => {
   }
 });
 
+const sockets = new Set<Socket>();
+server.on("connection", (socket) => {
+  sockets.add(socket);
+  socket.once("close", () => sockets.delete(socket));
+});
 // Longer than any client keeps a connection, so that the app never closes one first.
 server.keepAliveTimeout = 75_000;
 server.listen(Number(process.env["PORT"] ?? "8080"), "::", () => log("started"));
 process.once("SIGTERM", () => {
   log("SIGTERM");
+  if (process.env["SHUTDOWN"] === "graceful") return closeConnections();
+  if (process.env["SHUTDOWN"] === "reset") for (const socket of sockets) socket.resetAndDestroy();
   process.exit(143);
 });
+
+/** Clients that send a request within this time get `Connection: close`. */
+const IDLE_CLOSE_MS = 2_000;
+
+function closeConnections(): void {
+  isDraining = true;
+  // Stops listening. Unlike the method of `http.Server` it keeps idle connections, on which a request may be arriving.
+  TcpServer.prototype.close.call(server, () => process.exit(0));
+  setTimeout(() => server.closeIdleConnections(), IDLE_CLOSE_MS);
+}

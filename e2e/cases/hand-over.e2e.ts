@@ -1,0 +1,172 @@
+/** Tests drains with clients that never close: their ends, what `lastcall verify` reports about them, and a drain that hangs. */
+import type { CoreV1Event, KubernetesListObject } from "@kubernetes/client-node";
+import { describe, expect, test } from "vitest";
+import type { DrainRecord } from "../../src/drain-history/drain-record.ts";
+import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
+import { runLastcall } from "../client/command-line.ts";
+import { runDocumentedJob, runDocumentedStep } from "../client/documented-verify.ts";
+import { expectInjectedPods, nameOf } from "../client/injected-pods.ts";
+import { OPT_IN } from "../client/installation.ts";
+import { clusterIp } from "../client/load.ts";
+import { followLog } from "../client/pod-log.ts";
+import { RELEASE_NAMESPACE } from "../client/release.ts";
+import { deleteForReport, startBehindService } from "../client/running-app.ts";
+import { APP, APP_PORT, barePod, nodeContainer, type SampleOptions, sampleApp } from "../client/sample-app.ts";
+import { readSuite } from "../client/suite.ts";
+import { ENOUGH_REQUESTS, restartRollout, underLoad } from "../client/under-load.ts";
+import { waitUntil } from "../host/wait.ts";
+import { NODE } from "../images/image-table.ts";
+
+const suite = readSuite(process.env);
+const LABELS = { labels: OPT_IN };
+const REPLICAS = 3;
+/** Enough that each of the Pods has such clients from each of the nodes. */
+const ENDLESS_CLIENTS = { endless: 12, slow: 0 };
+const PATIENCE_REASON = "none of them closed for 10s";
+const CLEAN_STOPS_REASON = "the last stops of this workload reset no connection";
+/** Each replica of the relay needs three stops, and gets a random half of them. */
+const ROLLOUTS_LIMIT = 8;
+
+/** Its readiness probe opens no connection: one that the stopping app refuses counts as a reset. */
+function appWithShutdown(shutdown: "graceful" | "reset", options: SampleOptions = {}): SampleOptions {
+  const startupProbe = { httpGet: { path: "/healthz", port: APP_PORT }, periodSeconds: 1, failureThreshold: 60 };
+  const container = {
+    env: [{ name: "SHUTDOWN", value: shutdown }],
+    startupProbe,
+    readinessProbe: { exec: { command: [NODE, "-e", ""] } },
+  };
+  const strategy = { rollingUpdate: { maxUnavailable: 0, maxSurge: REPLICAS } };
+  return { replicas: REPLICAS, container, strategy, ...options };
+}
+
+const inReplicas = (namespace: CaseNamespace) => ["-n", namespace.name, "--lastcall-namespace", RELEASE_NAMESPACE];
+
+async function recordsOf(namespace: CaseNamespace, uids: ReadonlySet<string>): Promise<readonly DrainRecord[]> {
+  const { output } = await runLastcall(suite, ["drains", ...inReplicas(namespace), "--json"]);
+  const { drains }: { readonly drains: readonly DrainRecord[] } = JSON.parse(output);
+  return drains.filter(({ uid }) => uids.has(uid));
+}
+
+/** @returns the drains of the replaced Pods, after their stops were reported */
+async function rollOver(namespace: CaseNamespace): Promise<readonly DrainRecord[]> {
+  const pods = await expectInjectedPods(namespace, `app=${APP}`);
+  const uids = new Set(pods.map(({ metadata }) => metadata?.uid ?? ""));
+  await restartRollout(namespace);
+  await namespace.waitForTerminations(`app=${APP}`);
+  return waitUntil(
+    { what: "the stops of all replaced Pods are reported", withinMs: 30_000, everyMs: 500 },
+    async () => {
+      const records = await recordsOf(namespace, uids);
+      return records.filter(({ report }) => report.resets !== undefined).length === uids.size ? records : undefined;
+    },
+  );
+}
+
+function isWithoutPatience(records: readonly DrainRecord[] = []): boolean {
+  return records.every(({ report }) => report.why.includes(CLEAN_STOPS_REASON));
+}
+
+describe("a rollout with clients that never close", () => {
+  test("hands over after the patience, after three clean stops without it, and verify exits with 0", async () => {
+    await inNamespace(suite, "hand-over", LABELS, async (namespace) => {
+      await namespace.apply(sampleApp(namespace, appWithShutdown("graceful")));
+      await namespace.waitForRollout(`deployment/${APP}`);
+      const rollouts: (readonly DrainRecord[])[] = [];
+      const { requests, failed } = await underLoad(
+        namespace,
+        async () => {
+          do rollouts.push(await rollOver(namespace));
+          while (rollouts.length < ROLLOUTS_LIMIT && !isWithoutPatience(rollouts.at(-1)));
+        },
+        ENDLESS_CLIENTS,
+      );
+      namespace.saveArtifact("rollouts.json", JSON.stringify(rollouts, null, 2));
+      expect(requests).toBeGreaterThan(ENOUGH_REQUESTS);
+      expect(failed).toBe(0);
+      const reports = rollouts.flat().map(({ report }) => report);
+      expect(new Set(reports.map(({ outcome }) => outcome))).toEqual(new Set(["handed-over"]));
+      expect(reports.map(({ resets }) => resets?.stopping)).toEqual(reports.map(() => 0));
+      for (const { report } of rollouts[0] ?? []) expect(report.why).toContain(PATIENCE_REASON);
+      expect(rollouts.at(-1)?.map(({ report }) => report.why)).toEqual(
+        Array.from({ length: REPLICAS }, () => expect.stringContaining(CLEAN_STOPS_REASON)),
+      );
+      const step = await runDocumentedStep(namespace);
+      namespace.saveArtifact("verify.txt", step.output + step.stderr);
+      expect(step.output).toContain("Pods ended and cut no connection");
+      expect(step.status).toBe(0);
+      const { succeeded, log } = await runDocumentedJob(namespace);
+      expect(log).toContain("Pods ended and cut no connection");
+      expect(succeeded).toBe(true);
+    });
+  });
+
+  test("of an app that resets its connections is reported, and verify exits with 1", async () => {
+    await inNamespace(suite, "hand-over-reset", LABELS, async (namespace) => {
+      const annotations = { "lastcall.dev/patience": "2s" };
+      await namespace.apply(sampleApp(namespace, appWithShutdown("reset", { annotations })));
+      await namespace.waitForRollout(`deployment/${APP}`);
+      let records: readonly DrainRecord[] = [];
+      const { failed } = await underLoad(
+        namespace,
+        async () => {
+          records = await rollOver(namespace);
+        },
+        ENDLESS_CLIENTS,
+      );
+      const resets = records.map(({ report }) => report.resets?.stopping ?? 0);
+      expect(Math.min(...resets)).toBeGreaterThan(0);
+      expect(resets.reduce((sum, count) => sum + count, 0)).toBeGreaterThanOrEqual(failed);
+      expect(failed).toBeGreaterThan(0);
+      const step = await runDocumentedStep(namespace);
+      namespace.saveArtifact("verify.txt", step.output + step.stderr);
+      expect(step.output).toContain(`${REPLICAS} of them may have cut connections`);
+      expect(step.status).toBe(1);
+      const { succeeded, log } = await runDocumentedJob(namespace);
+      expect(log).toContain(`${REPLICAS} of them may have cut connections`);
+      expect(succeeded).toBe(false);
+      const { items } = await namespace.kubectl.json<KubernetesListObject<CoreV1Event>>(["get", "events"]);
+      const reasons = items
+        .filter(({ involvedObject }) => involvedObject.kind === "ReplicaSet")
+        .map((event) => event.reason);
+      expect(reasons).toContain("ConnectionsReset");
+    });
+  });
+});
+
+test("a drain that hangs is listed with its client, and has an Event on its Pod, until it ends", async () => {
+  await inNamespace(suite, "hanging", LABELS, async (namespace) => {
+    const running = await startBehindService(namespace, { annotations: { "lastcall.dev/drain-timeout": "180s" } });
+    const pod = nameOf(running.pod);
+    const url = `http://${await clusterIp(namespace, APP)}/slow?ms=170000`;
+    const script = `require("node:http").get("${url}").on("socket", (socket) => socket.on("connect", () => console.log("connected"))).on("error", () => {})`;
+    const client = barePod(namespace, "client", [nodeContainer(namespace, "client", ["-e", script])], {
+      labels: { "lastcall.dev/inject": "disabled" },
+    });
+    await namespace.apply([client]);
+    await namespace.kubectl.run(["wait", "--for=condition=Ready", "pod/client", "--timeout=60s"]);
+    await followLog(namespace, "client", "client").waitFor("connected");
+    const address = await namespace.kubectl.run(["get", "pod", "client", "--output=jsonpath={.status.podIP}"]);
+    const ended = deleteForReport(namespace, running);
+    const table = await waitUntil({ what: "the running drain is listed", withinMs: 60_000, everyMs: 500 }, async () => {
+      const { output } = await runLastcall(suite, ["drains", ...inReplicas(namespace)]);
+      return output.includes("draining") ? output : undefined;
+    });
+    namespace.saveArtifact("drains.txt", table);
+    const [record] = await recordsOf(namespace, new Set([running.pod.metadata?.uid ?? ""]));
+    expect(record?.report).toMatchObject({ phase: "draining", outcome: "none", leftTotal: 1 });
+    expect(record?.report.why).toContain(address);
+    expect(record?.report.remainingMs).toBeGreaterThan(0);
+    const events = await waitUntil({ what: "the Pod has an Event", withinMs: 30_000, everyMs: 500 }, async () => {
+      const selector = `--field-selector=involvedObject.kind=Pod,involvedObject.name=${pod},reason=Draining`;
+      const { items } = await namespace.kubectl.json<KubernetesListObject<CoreV1Event>>(["get", "events", selector]);
+      return items.length > 0 ? items : undefined;
+    });
+    expect(events.map(({ message }) => message)).toEqual([expect.stringContaining(address)]);
+    await namespace.kubectl.run(["delete", "pod", "client", "--grace-period=1"]);
+    expect(await ended).toMatchObject({ outcome: "drained" });
+    await waitUntil({ what: "the end of the drain is listed", withinMs: 30_000, everyMs: 500 }, async () => {
+      const [last] = await recordsOf(namespace, new Set([running.pod.metadata?.uid ?? ""]));
+      return last?.report.outcome === "drained" ? true : undefined;
+    });
+  });
+});
