@@ -33,7 +33,7 @@ function containerOf(index: number, variables: number): object {
 }
 
 function reviewOf(containers: number, variables: number): object {
-  const each = Math.ceil(variables / containers);
+  const variablesPerContainer = Math.ceil(variables / containers);
   const metadata = {
     generateName: "checkout-7d9c5b8f64-",
     namespace: "shop",
@@ -52,7 +52,7 @@ function reviewOf(containers: number, variables: number): object {
   };
   const spec = {
     volumes: [{ name: "kube-api-access-x7k2p", projected: { sources: tokenSources(), defaultMode: 420 } }],
-    containers: Array.from({ length: containers }, (_, index) => containerOf(index, each)),
+    containers: Array.from({ length: containers }, (_, index) => containerOf(index, variablesPerContainer)),
     restartPolicy: "Always",
     terminationGracePeriodSeconds: 30,
     dnsPolicy: "ClusterFirst",

@@ -51,8 +51,8 @@ function goalText({ title, measured, met }: Goal): string {
 }
 
 export function shareOfBaseline(rows: readonly ServerResults[]): number {
-  const cost = (name: string) => rows.find((row) => row.server === name)?.cpuMicroseconds ?? 0;
-  return cost("baseline") / cost("webhook");
+  const cpuOf = (name: string) => rows.find((row) => row.server === name)?.cpuMicroseconds ?? 0;
+  return cpuOf("baseline") / cpuOf("webhook");
 }
 
 function tableOf(title: string, share: number, rows: readonly ServerResults[]): string[] {

@@ -1,6 +1,6 @@
 /**
- * `npm run bench:admission [-- --json] [-- --soak]`: measures the webhook and a baseline server in turns, so that both run
- * under the same load of the host. CPU time per request is the main result, as it hardly depends on other processes.
+ * `npm run bench:admission [-- --json] [-- --soak]`: measures the webhook and a baseline server in turns, so that other
+ * load of the host affects both. CPU time per request is the main result, as it hardly depends on other processes.
  */
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -27,7 +27,7 @@ const SOAK = { full: 100_000, short: 20_000, steps: 5 } as const;
 
 type Bench = { readonly folder: string; readonly cert: string; readonly key: string; readonly ca: string };
 
-function load(
+function sendLoad(
   bench: Bench,
   server: ServerProcess,
   size: Size,
@@ -53,29 +53,29 @@ function load(
 
 type Round = { readonly cpu: number; readonly load: LoadResult };
 
-async function round(bench: Bench, server: ServerProcess, size: Size): Promise<Round> {
+async function measureRound(bench: Bench, server: ServerProcess, size: Size): Promise<Round> {
   const before = cpuMicroseconds(server.pid);
-  const result = await load(bench, server, size, { requests: PLAN[size].requests, perSecond: 0 });
+  const result = await sendLoad(bench, server, size, { requests: PLAN[size].requests, perSecond: 0 });
   return { cpu: (cpuMicroseconds(server.pid) - before) / result.answered, load: result };
 }
 
 async function measure(bench: Bench, servers: readonly ServerProcess[], size: Size): Promise<ServerResults[]> {
   const rounds = new Map<string, Round[]>();
   for (const server of servers) {
-    await load(bench, server, size, { requests: PLAN[size].warmUp, perSecond: 0 });
+    await sendLoad(bench, server, size, { requests: PLAN[size].warmUp, perSecond: 0 });
     rounds.set(server.name, []);
   }
   for (let turn = 0; turn < PLAN[size].rounds; turn += 1) {
     // Alternating the order spreads a drift of the host over both servers.
     for (const server of turn % 2 === 0 ? servers : [...servers].reverse()) {
-      rounds.get(server.name)?.push(await round(bench, server, size));
+      rounds.get(server.name)?.push(await measureRound(bench, server, size));
     }
   }
   const results: ServerResults[] = [];
   for (const server of servers) {
     const measured = rounds.get(server.name) ?? [];
     const perSecond = median(measured.map((each) => each.load.answered / each.load.seconds));
-    const half = await load(bench, server, size, { requests: PLAN[size].half, perSecond: perSecond / 2 });
+    const halfLoad = await sendLoad(bench, server, size, { requests: PLAN[size].half, perSecond: perSecond / 2 });
     const cpu = median(measured.map((each) => each.cpu));
     results.push({
       server: server.name,
@@ -85,7 +85,7 @@ async function measure(bench: Bench, servers: readonly ServerProcess[], size: Si
       p50Ms: median(measured.map((each) => each.load.p50)),
       p99Ms: median(measured.map((each) => each.load.p99)),
       p999Ms: median(measured.map((each) => each.load.p999)),
-      halfLoadP99Ms: half.p99,
+      halfLoadP99Ms: halfLoad.p99,
     });
   }
   return results;
@@ -94,13 +94,13 @@ async function measure(bench: Bench, servers: readonly ServerProcess[], size: Si
 async function soak(bench: Bench, server: ServerProcess, requests: number): Promise<number[]> {
   const bytes = [residentBytes(server.pid)];
   for (let step = 0; step < SOAK.steps; step += 1) {
-    await load(bench, server, "small", { requests: requests / SOAK.steps, perSecond: 0 });
+    await sendLoad(bench, server, "small", { requests: requests / SOAK.steps, perSecond: 0 });
     bytes.push(residentBytes(server.pid));
   }
   return bytes;
 }
 
-async function run(full: boolean): Promise<AdmissionResults> {
+async function run(isFullSoak: boolean): Promise<AdmissionResults> {
   const folder = mkdtempSync(join(tmpdir(), "lastcall-bench-"));
   const bench = { folder, cert: join(folder, "tls.crt"), key: join(folder, "tls.key"), ca: join(folder, "ca.crt") };
   const running: ServerProcess[] = [];
@@ -119,9 +119,9 @@ async function run(full: boolean): Promise<AdmissionResults> {
     running.push(await startServer("webhook", webhook, join(folder, "webhook.log")));
     const small = await measure(bench, running, "small");
     const large = await measure(bench, running, "large");
-    const soakRequests = full ? SOAK.full : SOAK.short;
-    const soaked = running.filter((server) => server.name === "webhook");
-    const memory = soaked[0] === undefined ? [] : await soak(bench, soaked[0], soakRequests);
+    const soakRequests = isFullSoak ? SOAK.full : SOAK.short;
+    const webhookServers = running.filter((server) => server.name === "webhook");
+    const memory = webhookServers[0] === undefined ? [] : await soak(bench, webhookServers[0], soakRequests);
     const bytes = { small: reviewBytes("small").length, large: reviewBytes("large").length };
     const share = { small: shareOfBaseline(small), large: shareOfBaseline(large) };
     return {

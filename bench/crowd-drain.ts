@@ -32,7 +32,7 @@ export async function startCrowdManager(pod: CrowdPod, manager: CrowdStart): Pro
   const { command, flags, wrapper } = manager;
   const port = `--port=${manager.port}`;
   const start = (command: readonly string[]): ChildProcess => {
-    const [program = "", ...args] = [...pod.inside, ...command];
+    const [program = "", ...args] = [...pod.enterCommand, ...command];
     const env = { PATH: process.env["PATH"] ?? "", LASTCALL_TOKEN: "crowd" };
     return spawn(program, args, { env, stdio: ["ignore", "pipe", "inherit"] });
   };
@@ -43,12 +43,12 @@ export async function startCrowdManager(pod: CrowdPod, manager: CrowdStart): Pro
   return {
     pid,
     drain: async () => {
-      const hook = start([...command, "drain", port]);
+      const hookProcess = start([...command, "drain", port]);
       let text = "";
-      hook.stdout?.on("data", (chunk: Buffer) => {
+      hookProcess.stdout?.on("data", (chunk: Buffer) => {
         text += chunk.toString();
       });
-      await once(hook, "close");
+      await once(hookProcess, "close");
       if (text === "") throw new Error(`no report: the manager ended with ${child.exitCode ?? child.signalCode}`);
       const report: DrainReport = JSON.parse(text);
       return report;

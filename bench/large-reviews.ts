@@ -1,6 +1,6 @@
 /**
- * `npm run bench:large [-- --program=PATH]`: measures how long small admissions wait while one tenant sends the largest and
- * most complex reviews that the API server accepts, and the same with the baseline server, which only parses the bodies.
+ * `npm run bench:large [-- --program=PATH]`: measures the latency of small admissions while one tenant sends the largest and
+ * most complex reviews that the API server accepts, with the webhook and with a baseline server that only parses the bodies.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { Agent, request } from "node:https";
@@ -15,15 +15,18 @@ import { type ServerProcess, startServer } from "./server-process.ts";
 const HERE = import.meta.dirname;
 const ROUNDS = 5;
 
-type Part = { readonly [key: string]: unknown };
+type JsonObject = { readonly [key: string]: unknown };
 type LargeReview = { readonly title: string; readonly count: number; readonly pod: (count: number) => object };
 
 function repeat<T>(count: number, part: (index: number) => T): T[] {
   return Array.from({ length: count }, (_, index) => part(index));
 }
 
-const APP: Part = { name: "app", image: "app:1" };
-const podOf = (spec: Part, annotations: Part = {}): object => ({ metadata: { name: "web-0", annotations }, spec });
+const APP: JsonObject = { name: "app", image: "app:1" };
+const podOf = (spec: JsonObject, annotations: JsonObject = {}): object => ({
+  metadata: { name: "web-0", annotations },
+  spec,
+});
 const probe = { httpGet: { port: 80 } };
 
 const REVIEWS: readonly LargeReview[] = [
@@ -129,7 +132,7 @@ function post(server: ServerProcess, agent: Agent, body: Buffer): Promise<Answer
 type Measurement = {
   readonly smallMaxMs: number;
   readonly smallMedianMs: number;
-  /** CPU time of the server for one large review alone, during which it answers nothing else. */
+  /** CPU time of the server for one large review, measured without other requests. */
   readonly cpuMs: number;
   readonly answerBytes: number;
   readonly unanswered: number;
@@ -137,23 +140,23 @@ type Measurement = {
 
 async function measure(server: ServerProcess, ca: Buffer, body: Buffer): Promise<Measurement> {
   const agents = [1, 2].map(() => new Agent({ keepAlive: true, maxSockets: 1, ca }));
-  const [small, large] = agents;
-  if (small === undefined || large === undefined) throw new Error("no agents");
+  const [smallAgent, largeAgent] = agents;
+  if (smallAgent === undefined || largeAgent === undefined) throw new Error("no agents");
   // Warm-up: opens the connections and lets V8 compile the code before the measurement.
   for (const agent of agents) await post(server, agent, reviewBytes("small"));
-  for (let round = 0; round < ROUNDS; round += 1) await post(server, large, body);
+  for (let round = 0; round < ROUNDS; round += 1) await post(server, largeAgent, body);
   const before = cpuMicroseconds(server.pid);
-  for (let round = 0; round < ROUNDS; round += 1) await post(server, large, body);
+  for (let round = 0; round < ROUNDS; round += 1) await post(server, largeAgent, body);
   const cpuMs = (cpuMicroseconds(server.pid) - before) / ROUNDS / 1_000;
   const smallAnswers: Answer[] = [];
   let isDone = false;
-  const sender = (async () => {
-    while (!isDone) smallAnswers.push(await post(server, small, reviewBytes("small")));
+  const smallRequests = (async () => {
+    while (!isDone) smallAnswers.push(await post(server, smallAgent, reviewBytes("small")));
   })();
   const largeAnswers: Answer[] = [];
-  for (let round = 0; round < ROUNDS; round += 1) largeAnswers.push(await post(server, large, body));
+  for (let round = 0; round < ROUNDS; round += 1) largeAnswers.push(await post(server, largeAgent, body));
   isDone = true;
-  await sender;
+  await smallRequests;
   for (const agent of agents) agent.destroy();
   const sorted = smallAnswers.map(({ ms }) => ms).toSorted((left, right) => left - right);
   return {
@@ -189,7 +192,9 @@ try {
     await startServer("baseline", [join(HERE, "baseline-server.ts"), cert, key], join(folder, "baseline.log")),
   );
   running.push(await startServer("webhook", webhook, join(folder, "webhook.log")));
-  process.stdout.write("latency of small admissions beside large reviews; the baseline server only reads and parses\n");
+  process.stdout.write(
+    "latency of small admissions during large reviews; the baseline server only parses the bodies\n",
+  );
   for (const { title, pod, count } of REVIEWS) {
     const body = reviewOf(pod(count));
     process.stdout.write(`${title} (${(body.length / 1e6).toFixed(2)} MB)\n`);

@@ -12,7 +12,7 @@ export type BuildName = "native" | "node" | "pause";
 export type Build = {
   readonly name: BuildName;
   readonly command: readonly string[];
-  /** All files that a container needs to run it, in bytes, but for the C library that Node is linked with. */
+  /** Size of all files that a container needs to run the build, except the C library that Node is linked with. */
   readonly bytes: number;
   readonly strippedBytes: number;
 };
@@ -22,7 +22,7 @@ export async function makeBuilds(folder: string): Promise<readonly Build[]> {
   const bundle = await bundleManager(folder);
   const pause = join(folder, "pause");
   execFileSync("musl-gcc", ["-Os", "-static", "-s", "-o", pause, join(import.meta.dirname, "manager-pause.c")]);
-  // A copied binary shares no pages with this benchmark's own Node, which would halve its PSS.
+  // A copied binary shares no pages with the Node that runs this benchmark; shared pages would halve the PSS.
   const node = join(folder, "node");
   copyFileSync(process.execPath, node);
   return [

@@ -17,7 +17,7 @@ const NATIVE: BuildResults = {
 };
 const NODE: BuildResults = { ...NATIVE, build: "node", idle: { ...memory, rssKiB: 65_000 }, threads: 7 };
 
-test("a run of the manager's benchmark within all limits misses no goal", () => {
+test("a run of the manager benchmark within all limits misses no goal", () => {
   expect(goalsOf([NATIVE, NODE]).filter(({ met }) => !met)).toEqual([]);
 });
 
@@ -58,12 +58,12 @@ test.for([
 });
 
 test("memory above 1/80 of the Node build's memory in the same run misses its goal", () => {
-  const slim = { ...NODE, idle: { ...memory, rssKiB: 600 * 80 - 1 } };
-  const missed = goalsOf([NATIVE, slim]).filter(({ met }) => !met);
+  const smallNodeBuild = { ...NODE, idle: { ...memory, rssKiB: 600 * 80 - 1 } };
+  const missed = goalsOf([NATIVE, smallNodeBuild]).filter(({ met }) => !met);
   expect(missed.map(({ title }) => title)).toEqual(["resident memory, idle: at most 1/80 of Node's"]);
 });
 
-test("an unknown argument of the manager's benchmark is refused", () => {
+test("the manager benchmark refuses an unknown argument", () => {
   expect(readOptions(["--quik"])).toBeUndefined();
   expect(readOptions(["--quick", "--json"])).toMatchObject({ quick: true, json: true, drainSeconds: 15 });
 });

@@ -21,11 +21,11 @@ export type AdmissionTarget = {
 
 export type WebhookPair = { readonly draining: AdmissionTarget; readonly control: AdmissionTarget };
 
-export async function rounds({ draining, control }: WebhookPair, count: number): Promise<AdmissionRounds> {
+export async function measureRounds({ draining, control }: WebhookPair, count: number): Promise<AdmissionRounds> {
   const results: { draining: AdmissionRound[]; control: AdmissionRound[] } = { draining: [], control: [] };
   for (let turn = 0; turn < count; turn += 1) {
-    results.draining.push(await admissions(draining, ADMISSIONS_PER_SECOND * ROUND_SECONDS, ADMISSIONS_PER_SECOND));
-    results.control.push(await admissions(control, ADMISSIONS_PER_SECOND * ROUND_SECONDS, ADMISSIONS_PER_SECOND));
+    results.draining.push(await sendAdmissions(draining, ADMISSIONS_PER_SECOND * ROUND_SECONDS, ADMISSIONS_PER_SECOND));
+    results.control.push(await sendAdmissions(control, ADMISSIONS_PER_SECOND * ROUND_SECONDS, ADMISSIONS_PER_SECOND));
   }
   return results;
 }
@@ -34,8 +34,8 @@ export function roundsWithin(seconds: number): number {
   return Math.max(1, Math.floor(seconds / ROUND_SECONDS / 2));
 }
 
-/** `perSecond` 0: as fast as they are answered. Rejects if one fails. */
-export async function admissions(
+/** `perSecond` 0: each connection sends its next review after a response. Rejects if a review fails. */
+export async function sendAdmissions(
   target: AdmissionTarget,
   requests: number,
   perSecond: number,

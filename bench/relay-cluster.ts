@@ -1,4 +1,4 @@
-/** Derives the names of the relay benchmark's cluster from numbers, so that all processes agree without messages. */
+/** Derives the names in the relay benchmark's cluster from numbers, so that all processes use the same names. */
 import type { WithdrawalRequest } from "../src/contract/relay-wire.ts";
 
 export const NAMESPACES = 10;

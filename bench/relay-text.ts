@@ -16,7 +16,7 @@ export function textOf(results: RelayResults): string {
   const lines = [
     `${results.cores} cores for the webhook, the API server, the Pods and the load; load average ${before.toFixed(2)} before, ${after.toFixed(2)} after.`,
     `${cluster.endpoints} endpoints in ${cluster.slices} slices of ${cluster.sliceBytes} bytes, ${cluster.namespaces} namespaces; ${streams} Pods drain at once.`,
-    "The Pods and the API server stand for other hosts, so they run only in the CPU time that the webhook and the admissions leave.",
+    "The Pods and the API server stand for other hosts, so they get only the CPU time that the webhook and the admissions leave.",
     "",
     `memory of the webhook: ${megabytes(memory.idle)} idle, ${megabytes(memory.open)} with all streams open,`,
     `  ${megabytes(memory.withdrawn)} after all withdrawals, ${megabytes(memory.closed)} after all streams closed;`,
@@ -26,9 +26,9 @@ export function textOf(results: RelayResults): string {
     `  ${percent(cpu.openShare)} of a core for the heartbeats of all streams, ${percent(cpu.thousandHeartbeatsShare)} for every 1000 Pods that wait only for the relay`,
     `all streams opened in ${results.openingSeconds.toFixed(1)} s`,
     "",
-    "from slice written to line read      Pods     p50 ms     p99 ms     max ms",
-    spreadLine(`${eventsPerSecond} changes/s beside admissions`, withdrawalMs.beside),
-    spreadLine(`${eventsPerSecond} changes/s alone`, withdrawalMs.alone),
+    "slice write to status line read      Pods     p50 ms     p99 ms     max ms",
+    spreadLine(`${eventsPerSecond} changes/s during admissions`, withdrawalMs.beside),
+    spreadLine(`${eventsPerSecond} changes/s, no admissions`, withdrawalMs.alone),
     spreadLine(`all at once, in ${results.burstSeconds.toFixed(1)} s`, withdrawalMs.burst),
     "",
     `${admissions.perSecond} admissions/s                    p50 ms     p99 ms     p99 control            p99 of each round; p99 is that of the best round`,
@@ -59,10 +59,10 @@ function spreadLine(name: string, { count, p50, p99, max }: Spread): string {
 function roundsLine(name: string, rounds: AdmissionRounds): string {
   const { draining, control } = rounds;
   const cells = [median(draining.map((round) => round.p50)), bestP99(draining), bestP99(control)];
-  const each = draining.map((round) => round.p99.toFixed(2)).join(", ");
+  const roundTexts = draining.map((round) => round.p99.toFixed(2)).join(", ");
   const widths = [9, 11, 16];
   const row = cells.map((ms, index) => ms.toFixed(2).padStart(widths[index] ?? 0)).join("");
-  return `${name.padEnd(34)}${row} (x ${ratioToControl(rounds).toFixed(2)})   ${each}`;
+  return `${name.padEnd(34)}${row} (x ${ratioToControl(rounds).toFixed(2)})   ${roundTexts}`;
 }
 
 function mainThreadMs({ draining }: AdmissionRounds): string {

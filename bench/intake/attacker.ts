@@ -2,9 +2,9 @@
 import { ATTACKS, type AttackCounts, attack, COMBINATIONS } from "./attacks.ts";
 
 const [name = "", port = "", sourceAddresses = "0"] = process.argv.slice(2);
-const chosen = (COMBINATIONS[name] ?? [name]).map((part) => ATTACKS[part]);
+const attacks = (COMBINATIONS[name] ?? [name]).map((part) => ATTACKS[part]);
 const counts: AttackCounts = { opened: 0, closed: 0 };
-for (const definition of chosen) {
+for (const definition of attacks) {
   if (definition === undefined)
     throw new Error(
       `attack "${name}" does not exist; expected one of ${Object.keys({ ...ATTACKS, ...COMBINATIONS }).join(", ")}`,

@@ -9,12 +9,12 @@ export type ClientOrder = {
   readonly port: number;
   readonly caFile: string;
   readonly bodyFile: string;
-  /** JSON of the client certificate's pair, sent with reviews but not with probes; empty: none. */
+  /** JSON with the client's certificate and key, which reviews use and probes do not; empty without one. */
   readonly clientFile: string;
   readonly seconds: number;
 };
 
-export const CALLS_PER_SECOND = { new: 6, kept: 25, probe: 1 } as const;
+export const CALLS_PER_SECOND = { new: 6, keptAlive: 25, probe: 1 } as const;
 export type CallKind = keyof typeof CALLS_PER_SECOND;
 
 export type CallResults = {
@@ -32,8 +32,8 @@ const order: ClientOrder = JSON.parse(process.argv[2] ?? "{}");
 const body = readFileSync(order.bodyFile);
 const client = order.clientFile === "" ? {} : JSON.parse(readFileSync(order.clientFile, "utf8"));
 const target = { host: "127.0.0.1", port: order.port, ca: readFileSync(order.caFile), servername: "localhost" };
-/** The limits of an API server's client: any number of connections, of which 25 are kept idle. */
-const kept = new Agent({ keepAlive: true, maxFreeSockets: 25 });
+/** The limits of an API server's webhook client: any number of connections, at most 25 of them idle. */
+const keepAliveAgent = new Agent({ keepAlive: true, maxFreeSockets: 25 });
 
 const REVIEW = {
   path: "/mutate",
@@ -43,7 +43,7 @@ const REVIEW = {
 };
 const CALLS = {
   new: { ...REVIEW, agent: false },
-  kept: { ...REVIEW, agent: kept },
+  keptAlive: { ...REVIEW, agent: keepAliveAgent },
   probe: { path: "/readyz", method: "GET", headers: {}, agent: false },
 } as const;
 
@@ -59,9 +59,9 @@ function call(kind: CallKind): Promise<number> {
     });
   });
   // The request's own timeout option would limit only idle time.
-  const limit = setTimeout(() => req.destroy(new Error("no answer within 5 s")), TIMEOUT_MS);
+  const timer = setTimeout(() => req.destroy(new Error("no answer within 5 s")), TIMEOUT_MS);
   req.once("error", reject);
-  req.once("close", () => clearTimeout(limit));
+  req.once("close", () => clearTimeout(timer));
   req.end(kind === "probe" ? undefined : body);
   return promise;
 }
@@ -77,7 +77,7 @@ async function callSteadily(kind: CallKind): Promise<CallResults> {
   const ends = await Promise.allSettled(calls);
   const latenciesMs = ends.flatMap((end) => (end.status === "fulfilled" ? [end.value] : []));
   const failures = ends.flatMap((end) => (end.status === "rejected" ? [(end.reason as Error).message] : []));
-  return { sent, latenciesMs: latenciesMs.toSorted((one, other) => one - other), failures };
+  return { sent, latenciesMs: latenciesMs.toSorted((left, right) => left - right), failures };
 }
 
 if (process.argv[1] === import.meta.filename) {

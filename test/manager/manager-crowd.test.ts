@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startCrowdManager } from "../../bench/crowd-drain.ts";
-import { type CrowdPod, crowdRefusal, startCrowdPod } from "../../bench/crowd-pod.ts";
+import { type CrowdPod, crowdSkipReason, startCrowdPod } from "../../bench/crowd-pod.ts";
 import { eventually } from "../time/eventually.ts";
 import { type Build, NATIVE_BUILD, NODE_BUILD } from "./builds.ts";
 import { cgroupSkipReason, openCgroup } from "./in-cgroup.ts";
@@ -17,7 +17,7 @@ const PEAK_KIB = 4 * 1_024;
 
 const FLAGS = ["--drain-delay=1s", "--drain-timeout=90s", "--quiet-period=1s"];
 
-const refusal = NATIVE_BUILD.command === "" ? "the native build is missing" : crowdRefusal();
+const refusal = NATIVE_BUILD.command === "" ? "the native build is missing" : crowdSkipReason();
 if (refusal !== "") process.stdout.write(`skipped: no crowd of connections here: ${refusal}\n`);
 
 let folder = "";
