@@ -10,7 +10,7 @@ const MAX_IDLE_BYTES = 80e6;
 /** Garbage collection moves memory by up to 5 %; more growth is a leak. */
 const MAX_SOAK_GROWTH = 1.05;
 
-export function goalsOf(results: AdmissionResults): readonly Goal[] {
+export function checkGoals(results: AdmissionResults): readonly Goal[] {
   const { shareOfBaseline, small, idle, soakBytes, soakRequests } = results;
   const p99Ms = small.find((row) => row.server === "webhook")?.halfLoadP99Ms ?? Number.POSITIVE_INFINITY;
   // The first entry is the bundle of a release; a run from sources also keeps the compiler in memory.
@@ -19,12 +19,12 @@ export function goalsOf(results: AdmissionResults): readonly Goal[] {
   return [
     {
       title: "small Pod: at least 60 % of the baseline",
-      measured: percent(shareOfBaseline.small),
+      measured: formatPercent(shareOfBaseline.small),
       met: shareOfBaseline.small >= MIN_SMALL_SHARE,
     },
     {
       title: "large Pod: at least 85 % of the baseline",
-      measured: percent(shareOfBaseline.large),
+      measured: formatPercent(shareOfBaseline.large),
       met: shareOfBaseline.large >= MIN_LARGE_SHARE,
     },
     {
@@ -39,12 +39,12 @@ export function goalsOf(results: AdmissionResults): readonly Goal[] {
     },
     {
       title: `memory after ${soakRequests} requests: at most 105 % of before`,
-      measured: percent(growth),
+      measured: formatPercent(growth),
       met: growth <= MAX_SOAK_GROWTH,
     },
   ];
 }
 
-function percent(share: number): string {
+function formatPercent(share: number): string {
   return `${(100 * share).toFixed(1)} %`;
 }

@@ -62,12 +62,12 @@ async function measure(kind: CrowdKind, command: readonly string[]): Promise<voi
       flags: FLAGS,
       wrapper: cgroup?.wrapper ?? [],
     });
-    const before = manager.cost();
+    const before = manager.readCost();
     const startMs = performance.now();
     try {
       const report = await manager.drain();
       const elapsedMs = performance.now() - startMs;
-      const { peakKiB, cpuMs } = manager.cost();
+      const { peakKiB, cpuMs } = manager.readCost();
       const share = (cpuMs - before.cpuMs) / elapsedMs;
       const summary = `${report.outcome} after ${(elapsedMs / 1_000).toFixed(1)} s, ${report.leftTotal} open, evidence from ${report.evidenceSource}`;
       printGoal(kind, `peak ${peakKiB} KiB (idle ${before.peakKiB})`, peakKiB <= MAX_PEAK_KIB);

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { makeCertificate } from "../src/webhook/certificates/self-made.ts";
 import { reviewBytes } from "./admission-reviews.ts";
-import { cpuMicroseconds } from "./process-cost.ts";
+import { readCpuMicroseconds } from "./process-cost.ts";
 import { type ServerProcess, startServer } from "./server-process.ts";
 
 const HERE = import.meta.dirname;
@@ -18,12 +18,12 @@ const ROUNDS = 5;
 type JsonObject = { readonly [key: string]: unknown };
 type LargeReview = { readonly title: string; readonly count: number; readonly pod: (count: number) => object };
 
-function repeat<T>(count: number, part: (index: number) => T): T[] {
-  return Array.from({ length: count }, (_, index) => part(index));
+function repeat<T>(count: number, createItem: (index: number) => T): T[] {
+  return Array.from({ length: count }, (_, index) => createItem(index));
 }
 
 const APP: JsonObject = { name: "app", image: "app:1" };
-const podOf = (spec: JsonObject, annotations: JsonObject = {}): object => ({
+const buildPod = (spec: JsonObject, annotations: JsonObject = {}): object => ({
   metadata: { name: "web-0", annotations },
   spec,
 });
@@ -33,19 +33,19 @@ const REVIEWS: readonly LargeReview[] = [
   {
     title: "20 000 containers, as small as possible",
     count: 20_000,
-    pod: (count) => podOf({ containers: repeat(count, (index) => ({ name: `c${index}`, image: "x" })) }),
+    pod: (count) => buildPod({ containers: repeat(count, (index) => ({ name: `c${index}`, image: "x" })) }),
   },
   {
     title: "20 000 containers in 3 MiB",
     count: 20_000,
-    pod: (count) => podOf({ containers: repeat(count, (index) => ({ name: `c${index}`, image: "x".repeat(130) })) }),
+    pod: (count) => buildPod({ containers: repeat(count, (index) => ({ name: `c${index}`, image: "x".repeat(130) })) }),
   },
   {
     title: "1 000 containers in 3 MiB, with 3 probes each",
     count: 1_000,
     pod: (count) => {
       const probes = { livenessProbe: probe, readinessProbe: probe, startupProbe: probe };
-      return podOf({
+      return buildPod({
         containers: repeat(count, (index) => ({ name: `c${index}`, image: "x".repeat(2_900), ...probes })),
       });
     },
@@ -54,13 +54,13 @@ const REVIEWS: readonly LargeReview[] = [
     title: "36 000 unknown annotations",
     count: 36_000,
     pod: (count) =>
-      podOf({ containers: [APP] }, Object.fromEntries(repeat(count, (index) => [`lastcall.dev/key-${index}`, "x"]))),
+      buildPod({ containers: [APP] }, Object.fromEntries(repeat(count, (index) => [`lastcall.dev/key-${index}`, "x"]))),
   },
   {
     title: "400 000 names in a list",
     count: 400_000,
     pod: (count) =>
-      podOf({ containers: [APP] }, { "lastcall.dev/containers": repeat(count, (index) => `n${index}`).join() }),
+      buildPod({ containers: [APP] }, { "lastcall.dev/containers": repeat(count, (index) => `n${index}`).join() }),
   },
   {
     title: "20 000 mounts and 20 000 volumes beside a driver's socket",
@@ -69,7 +69,7 @@ const REVIEWS: readonly LargeReview[] = [
       const volumeMounts = repeat(count, (index) => ({ name: `v${index}`, mountPath: "/run/envoy" }));
       const volumes = repeat(count, (index) => ({ name: `v${index}`, emptyDir: {} }));
       const driver = { "lastcall.dev/driver": "envoy", "lastcall.dev/driver-url": "unix:/run/envoy/x.sock" };
-      return podOf({ volumes, containers: [{ ...APP, volumeMounts }] }, driver);
+      return buildPod({ volumes, containers: [{ ...APP, volumeMounts }] }, driver);
     },
   },
   {
@@ -82,7 +82,7 @@ const REVIEWS: readonly LargeReview[] = [
         `--hooks=${"x,".repeat(25_000)}`,
         ...repeat(count, () => "x,".repeat(25_000)),
       ];
-      return podOf({ initContainers: [{ name: "lastcall", image: "x", args }], containers: [APP] });
+      return buildPod({ initContainers: [{ name: "lastcall", image: "x", args }], containers: [APP] });
     },
   },
   {
@@ -91,12 +91,12 @@ const REVIEWS: readonly LargeReview[] = [
     pod: (count) => {
       const env = repeat(count, (index) => ({ name: `V${index}` }));
       const manager = { name: "lastcall", image: "x", args: ["serve", "--port=17890"], env };
-      return podOf({ initContainers: [manager], containers: [APP] });
+      return buildPod({ initContainers: [manager], containers: [APP] });
     },
   },
 ];
 
-function reviewOf(pod: object): Buffer {
+function buildReview(pod: object): Buffer {
   const body = {
     uid: "large",
     operation: "CREATE",
@@ -107,7 +107,7 @@ function reviewOf(pod: object): Buffer {
   return Buffer.from(JSON.stringify({ apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", request: body }));
 }
 
-/** `bytes` is 0 if the connection ended without an answer. */
+/** `bytes` is 0 if the connection ended without a response. */
 type Answer = { readonly bytes: number; readonly ms: number };
 
 function post(server: ServerProcess, agent: Agent, body: Buffer): Promise<Answer> {
@@ -145,9 +145,9 @@ async function measure(server: ServerProcess, ca: Buffer, body: Buffer): Promise
   // Warm-up: opens the connections and lets V8 compile the code before the measurement.
   for (const agent of agents) await post(server, agent, reviewBytes("small"));
   for (let round = 0; round < ROUNDS; round += 1) await post(server, largeAgent, body);
-  const before = cpuMicroseconds(server.pid);
+  const before = readCpuMicroseconds(server.pid);
   for (let round = 0; round < ROUNDS; round += 1) await post(server, largeAgent, body);
-  const cpuMs = (cpuMicroseconds(server.pid) - before) / ROUNDS / 1_000;
+  const cpuMs = (readCpuMicroseconds(server.pid) - before) / ROUNDS / 1_000;
   const smallAnswers: Answer[] = [];
   let isDone = false;
   const smallRequests = (async () => {
@@ -196,7 +196,7 @@ try {
     "latency of small admissions during large reviews; the baseline server only parses the bodies\n",
   );
   for (const { title, pod, count } of REVIEWS) {
-    const body = reviewOf(pod(count));
+    const body = buildReview(pod(count));
     process.stdout.write(`${title} (${(body.length / 1e6).toFixed(2)} MB)\n`);
     for (const server of running) {
       const { smallMaxMs, smallMedianMs, cpuMs, answerBytes, unanswered } = await measure(server, ca, body);

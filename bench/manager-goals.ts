@@ -16,7 +16,7 @@ const MAX_SHARE_OF_CORE = 0.02;
 const MANY_CONNECTIONS = 5_000;
 
 /** @throws when the run lacks one of the builds */
-export function goalsOf(results: readonly BuildResults[]): readonly Goal[] {
+export function checkGoals(results: readonly BuildResults[]): readonly Goal[] {
   const native = resultsOf(results, "native");
   const node = resultsOf(results, "node");
   const sizeKiB = native.strippedBytes / 1024;

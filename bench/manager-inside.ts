@@ -4,7 +4,7 @@ import { createNamespaceNetwork } from "../src/demo/network/namespace-network.ts
 import type { PodNetwork } from "../src/demo/network/pod-network.ts";
 import { HOLDS_LIMIT } from "../src/manager/drain/hook-calls.ts";
 import type { Build } from "./manager-builds.ts";
-import { goalsOf } from "./manager-goals.ts";
+import { checkGoals } from "./manager-goals.ts";
 import { type Options, readOptions, USAGE } from "./manager-options.ts";
 import type { BuildResults } from "./manager-results.ts";
 import {
@@ -15,7 +15,7 @@ import {
   measureIdle,
   measureStarts,
 } from "./manager-scenarios.ts";
-import { goalText, tableOf } from "./manager-text.ts";
+import { formatGoal, formatTable } from "./manager-text.ts";
 
 const CONNECTIONS = [1, 100, 5_000];
 
@@ -77,7 +77,7 @@ async function measureManagers(
 }
 
 function report(results: readonly BuildResults[], options: Options): number {
-  const goals = goalsOf(results);
+  const goals = checkGoals(results);
   const missed = goals.filter(({ met }) => !met);
   if (options.json) {
     const { quick, idleSeconds, drainSeconds } = options;
@@ -85,7 +85,7 @@ function report(results: readonly BuildResults[], options: Options): number {
     process.stdout.write(`${JSON.stringify({ quick, idleSeconds, drainSeconds, builds: results, goals, passed })}\n`);
   } else {
     if (options.quick) process.stdout.write("quick run: the goals are set for the longer times of a full run\n");
-    process.stdout.write(`\n${tableOf(results, options)}\n\n${goals.map(goalText).join("\n")}\n`);
+    process.stdout.write(`\n${formatTable(results, options)}\n\n${goals.map(formatGoal).join("\n")}\n`);
   }
   for (const { title, measured } of missed) process.stderr.write(`missed: ${title}: ${measured}\n`);
   return missed.length > 0 ? 1 : 0;

@@ -4,9 +4,9 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { PodNetwork } from "../src/demo/network/pod-network.ts";
 import { HOLDS_LIMIT } from "../src/manager/drain/hook-calls.ts";
 import type { Build } from "./manager-builds.ts";
-import { type Memory, memoryOf, switchesOf, threadsOf } from "./manager-cost.ts";
+import { countContextSwitches, countThreads, type Memory, readMemory } from "./manager-cost.ts";
 import { endProcess, startPod, waitForOutput } from "./manager-pod.ts";
-import { cpuMicroseconds } from "./process-cost.ts";
+import { readCpuMicroseconds } from "./process-cost.ts";
 
 const SETTLE_MS = 5_000;
 const HOLDS_PER_CONTAINER = 4;
@@ -23,10 +23,10 @@ export async function measureIdle(network: PodNetwork, build: Build, seconds: nu
   const pod = await startPod(await network.attach(), build, []);
   try {
     await pause(SETTLE_MS);
-    const before = switchesOf(pod.pid);
+    const before = countContextSwitches(pod.pid);
     await pause(seconds * 1_000);
-    const switches = switchesOf(pod.pid) - before;
-    return { memory: memoryOf(pod.pid), threads: threadsOf(pod.pid), switches };
+    const switches = countContextSwitches(pod.pid) - before;
+    return { memory: readMemory(pod.pid), threads: countThreads(pod.pid), switches };
   } finally {
     await pod.end();
   }
@@ -48,7 +48,7 @@ export async function measureHolds(network: PodNetwork, build: Build): Promise<M
     }
     await pause(SETTLE_MS);
     if (answeredHooks > 0) throw new Error(`${build.name}: ${answeredHooks} of the hooks were answered early`);
-    return memoryOf(pod.pid);
+    return readMemory(pod.pid);
   } finally {
     await pod.end();
   }
@@ -66,7 +66,7 @@ export async function measureAfterCalls(network: PodNetwork, build: Build): Prom
     };
     await Promise.all(Array.from({ length: CALLERS }, caller));
     await pause(SETTLE_MS);
-    return memoryOf(pod.pid);
+    return readMemory(pod.pid);
   } finally {
     await pod.end();
   }
@@ -84,11 +84,11 @@ export async function measureDrain(
   const pod = await startPod(await network.attach(), build, flags);
   try {
     const closeConnections = await pod.openBusyConnections(drain.connections);
-    const cpuBefore = cpuMicroseconds(pod.pid);
+    const cpuBefore = readCpuMicroseconds(pod.pid);
     const startMs = performance.now();
     const outcome = await pod.drain(drain.client);
     const elapsedMs = performance.now() - startMs;
-    const cpuMs = (cpuMicroseconds(pod.pid) - cpuBefore) / 1_000;
+    const cpuMs = (readCpuMicroseconds(pod.pid) - cpuBefore) / 1_000;
     closeConnections();
     if (outcome !== "timeout") throw new Error(`${build.name}: the drain ended as "${outcome}" instead of "timeout"`);
     return { connections: drain.connections, seconds: elapsedMs / 1_000, shareOfCore: cpuMs / elapsedMs };

@@ -22,7 +22,7 @@ export async function obtainAccess(webhook: WebhookEndpoint): Promise<Access> {
   const variablesByNamespace = new Map<string, ReadonlyMap<string, string>>();
   for (let index = 0; index < NAMESPACES; index += 1) {
     const namespace = namespaceAt(index);
-    variablesByNamespace.set(namespace, await variablesOf(webhook, namespace));
+    variablesByNamespace.set(namespace, await readVariables(webhook, namespace));
   }
   const firstVariables = variablesByNamespace.get(namespaceAt(0)) ?? new Map<string, string>();
   const ca = (firstVariables.get(VARIABLES.relayCa) ?? "").replace(/.{64}/g, "$&\n");
@@ -39,7 +39,7 @@ export async function obtainAccess(webhook: WebhookEndpoint): Promise<Access> {
 }
 
 /** Reads the relay's port from its webhook's log. @throws Error when it does not listen */
-export async function relayPortIn(logFile: string): Promise<number> {
+export async function readRelayPort(logFile: string): Promise<number> {
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const port = Number(/"relayPort":([0-9]+)/.exec(readFileSync(logFile, "utf8"))?.[1] ?? 0);
     if (port !== 0) return port;
@@ -48,7 +48,7 @@ export async function relayPortIn(logFile: string): Promise<number> {
   throw new Error(`${logFile} has no "relayPort" after ${(MAX_TRIES * PAUSE_MS) / 1_000} s: the relay does not listen`);
 }
 
-async function variablesOf(webhook: WebhookEndpoint, namespace: string): Promise<ReadonlyMap<string, string>> {
+async function readVariables(webhook: WebhookEndpoint, namespace: string): Promise<ReadonlyMap<string, string>> {
   const review = JSON.parse(reviewBytes("small").toString("utf8"));
   review.request.namespace = namespace;
   review.request.object.metadata.namespace = namespace;
@@ -70,7 +70,7 @@ function variablesIn(value: unknown): readonly (readonly [string, string])[] {
   return Object.values(value).flatMap(variablesIn);
 }
 
-export async function metricOf(webhook: WebhookEndpoint, name: string): Promise<number> {
+export async function readMetric(webhook: WebhookEndpoint, name: string): Promise<number> {
   const text = await call(webhook, "/metrics");
   return Number(new RegExp(`^${name} ([0-9.e+]+)$`, "m").exec(text)?.[1] ?? 0);
 }

@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import type { LoadOrder, LoadResult } from "./load-generator.ts";
-import { cpuMicroseconds, mainThreadMicroseconds } from "./process-cost.ts";
+import { readCpuMicroseconds, readMainThreadMicroseconds } from "./process-cost.ts";
 import type { AdmissionRound, AdmissionRounds } from "./relay-results.ts";
 
 const GENERATOR = join(import.meta.dirname, "load-generator.ts");
@@ -42,7 +42,7 @@ export async function sendAdmissions(
 ): Promise<AdmissionRound> {
   const { port, pid, caFile, bodyFile } = target;
   const order: LoadOrder = { port, caFile, bodyFile, connections: CONNECTIONS, requests, perSecond };
-  const [cpuBefore, mainBefore] = [cpuMicroseconds(pid), mainThreadMicroseconds(pid)];
+  const [cpuBefore, mainBefore] = [readCpuMicroseconds(pid), readMainThreadMicroseconds(pid)];
   const startMs = performance.now();
   const child = spawn(process.execPath, [GENERATOR, JSON.stringify(order)], { stdio: ["ignore", "pipe", "inherit"] });
   let text = "";
@@ -56,8 +56,8 @@ export async function sendAdmissions(
         reject(new Error(`admissions failed: ${text}`));
         return;
       }
-      const cpuShare = (cpuMicroseconds(pid) - cpuBefore) / 1_000 / (performance.now() - startMs);
-      const mainThreadMs = (mainThreadMicroseconds(pid) - mainBefore) / 1_000 / requests;
+      const cpuShare = (readCpuMicroseconds(pid) - cpuBefore) / 1_000 / (performance.now() - startMs);
+      const mainThreadMs = (readMainThreadMicroseconds(pid) - mainBefore) / 1_000 / requests;
       resolve({ p50: result.p50, p99: result.p99, cpuShare, mainThreadMs });
     });
   });

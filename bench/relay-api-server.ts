@@ -31,10 +31,10 @@ const secrets = new Map<string, Stored>();
 const [certFile = "", keyFile = ""] = process.argv.slice(2);
 const pair = { cert: readFileSync(certFile), key: readFileSync(keyFile) };
 const server = createServer(pair, (request, reply) => {
-  answer(request, reply).catch((error) => reply.writeHead(500).end(String(error)));
+  respond(request, reply).catch((error) => reply.writeHead(500).end(String(error)));
 });
 
-async function answer(request: IncomingMessage, reply: ServerResponse): Promise<void> {
+async function respond(request: IncomingMessage, reply: ServerResponse): Promise<void> {
   const url = new URL(request.url ?? "/", "http://api");
   const body = request.method === "GET" ? "" : await text(request);
   const [, namespace] = /\/namespaces\/team-([0-9]+)\/endpointslices$/.exec(url.pathname) ?? [];
@@ -42,13 +42,13 @@ async function answer(request: IncomingMessage, reply: ServerResponse): Promise<
   if (namespace !== undefined && isWatch) watchSlices(Number(namespace), url, reply);
   else if (namespace !== undefined) listSlices(Number(namespace), url, reply);
   else if (isWatch) openWatch(url, reply, () => undefined);
-  else sendJson(reply, ...answerOther(request.method ?? "", url.pathname, body));
+  else sendJson(reply, ...otherResponse(request.method ?? "", url.pathname, body));
 }
 
-type Answer = readonly [status: number, body: unknown];
+type ApiResponse = readonly [status: number, body: unknown];
 
-function answerOther(method: string, path: string, body: string): Answer {
-  if (/\/secrets(\/|$)/.test(path)) return answerSecret(method, path, body);
+function otherResponse(method: string, path: string, body: string): ApiResponse {
+  if (/\/secrets(\/|$)/.test(path)) return secretResponse(method, path, body);
   if (method === "POST") return [201, JSON.parse(body)];
   if (path === "/version") return [200, { major: "1", minor: "35", gitVersion: "v1.35.0" }];
   return [200, { kind: "List", metadata: { resourceVersion: String(version) }, items: itemsOf(path) }];
@@ -114,23 +114,23 @@ function eventText(slice: number): string {
   return `{"type":"MODIFIED","object":${sliceText(slice, versions[slice] ?? 0, terminating)}}\n`;
 }
 
-function answerSecret(method: string, path: string, body: string): Answer {
+function secretResponse(method: string, path: string, body: string): ApiResponse {
   const stored = secrets.get(path);
   if (method === "POST") {
     const created: Stored = JSON.parse(body);
     const name = `${path}/${created.metadata.name}`;
-    return secrets.has(name) ? failureAnswer(409, "AlreadyExists") : [201, storeSecret(name, created)];
+    return secrets.has(name) ? failureResponse(409, "AlreadyExists") : [201, storeSecret(name, created)];
   }
-  if (stored === undefined) return failureAnswer(404, "NotFound");
+  if (stored === undefined) return failureResponse(404, "NotFound");
   if (method === "GET") return [200, stored];
   try {
     return [200, storeSecret(path, jsonPatch.applyPatch(structuredClone(stored), JSON.parse(body), true).newDocument)];
   } catch {
-    return failureAnswer(409, "Conflict");
+    return failureResponse(409, "Conflict");
   }
 }
 
-function failureAnswer(code: number, reason: string): Answer {
+function failureResponse(code: number, reason: string): ApiResponse {
   return [code, { kind: "Status", status: "Failure", code, reason }];
 }
 

@@ -76,7 +76,7 @@ function openStream(
   });
 }
 
-async function open(order: StreamOrder): Promise<void> {
+async function openStreams(order: StreamOrder): Promise<void> {
   const startMs = monotonicMs();
   const opened: Promise<void>[] = [];
   for (const [index, request] of order.requests.entries()) {
@@ -88,7 +88,7 @@ async function open(order: StreamOrder): Promise<void> {
 }
 
 process.on("message", async (order: StreamOrder | null) => {
-  if (order !== null && "requests" in order) await open(order);
+  if (order !== null && "requests" in order) await openStreams(order);
   process.send?.({ outMsByUid, lines, broken, brokenReason } satisfies StreamResults);
 });
 

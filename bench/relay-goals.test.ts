@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { readSlice } from "../src/kubernetes/rotation/read-slice.ts";
 import { endpointStateOf } from "../src/kubernetes/rotation/rotation-of.ts";
 import { drainingPods, PODS, requestOf, SLICES, sliceOf } from "./relay-cluster.ts";
-import { goalsOf } from "./relay-goals.ts";
+import { checkGoals } from "./relay-goals.ts";
 import { readOptions } from "./relay-options.ts";
 import { type RelayResults, spreadOf } from "./relay-results.ts";
 import { sliceText } from "./relay-slice-text.ts";
@@ -35,7 +35,7 @@ const GOOD: RelayResults = {
 };
 
 function missed(results: RelayResults): string[] {
-  return goalsOf(results)
+  return checkGoals(results)
     .filter(({ met }) => !met)
     .map(({ title }) => title);
 }
@@ -75,7 +75,7 @@ test("each result above its limit misses only its own goal", () => {
 
 test("each latency goal reports the ratio of the control, the webhook without drains", () => {
   const slow = { draining: [{ ...round, p99: 3 }], control: [{ ...round, p99: 2.5 }] };
-  const goals = goalsOf({ ...GOOD, admissions: { ...GOOD.admissions, events: slow } });
+  const goals = checkGoals({ ...GOOD, admissions: { ...GOOD.admissions, events: slow } });
   expect(goals.find(({ title }) => title.includes("slices change"))?.measured).toMatch(/^1\.50; .*: 1\.25$/);
 });
 

@@ -7,7 +7,7 @@ const MAX_WITHDRAWAL_P99_MS = 250;
 /** Limit of the p99 of admissions while Pods drain, as a multiple of the p99 without drains and of the control's p99. */
 const MAX_RATIO = 2;
 
-export function goalsOf(results: RelayResults): readonly Goal[] {
+export function checkGoals(results: RelayResults): readonly Goal[] {
   const { streams, withdrawalMs, admissions } = results;
   const reported = withdrawalMs.beside.count + withdrawalMs.alone.count + withdrawalMs.burst.count;
   const quietGoal = (load: string, { draining, control }: ReturnType<typeof ratioToQuiet>): Goal => ({

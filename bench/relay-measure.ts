@@ -1,7 +1,7 @@
 /** Runs the relay benchmark: opens streams, changes slices and admits Pods, alone and at the same time. */
 import { availableParallelism, loadavg } from "node:os";
-import { cpuMicroseconds, mainThreadMicroseconds, residentBytes } from "./process-cost.ts";
-import { type Access, metricOf, obtainAccess, type WebhookEndpoint } from "./relay-access.ts";
+import { readCpuMicroseconds, readMainThreadMicroseconds, readResidentBytes } from "./process-cost.ts";
+import { type Access, obtainAccess, readMetric, type WebhookEndpoint } from "./relay-access.ts";
 import {
   ADMISSIONS_PER_SECOND,
   measureRounds,
@@ -26,7 +26,7 @@ const CHANGES_PER_SECOND = 100;
 const WARM_UP = 10_000;
 const QUIET_ROUNDS = 3;
 const CPU_SAMPLE_SECONDS = 10;
-/** More than the Pods that wait only for the relay in a rollout without failures. */
+/** A rollout without failures has fewer Pods that wait only for the relay. */
 const HEARTBEAT_PODS = 500;
 /** Time in which the relay stops its watches, which it keeps for a while after the last Pod of a namespace. */
 const CLOSED_WAIT_MS = 45_000;
@@ -45,17 +45,17 @@ export async function measure(bench: Bench, streams: number): Promise<RelayResul
   const access = await obtainAccess(webhook);
   for (const each of [webhooks.draining, webhooks.control]) await sendAdmissions(each, WARM_UP, 0);
   const quiet = await measureRounds(webhooks, QUIET_ROUNDS);
-  const idle = residentBytes(pid);
+  const idle = readResidentBytes(pid);
 
   const pods = drainingPods(streams);
   print(`${streams} streams open`);
   const opened = await openAndMeasure(bench, access, pods);
-  const openBytes = residentBytes(pid);
-  const relayHeap = await metricOf(webhook, "lastcall_relay_heap_used_bytes");
+  const openBytes = readResidentBytes(pid);
+  const relayHeap = await readMetric(webhook, "lastcall_relay_heap_used_bytes");
   print("streams are open, no changes");
-  const openShare = await cpuShareOf(pid);
+  const openShare = await measureCpuShare(pid);
   print(`${HEARTBEAT_PODS} more Pods wait only for the relay`);
-  const thousandHeartbeatsShare = await heartbeatShare(bench, access, openShare);
+  const thousandHeartbeatsShare = await measureHeartbeatShare(bench, access, openShare);
 
   const podsInFifths = (parts: readonly number[]) => pods.filter((_pod, index) => parts.includes(index % 5));
   print("slices change");
@@ -70,13 +70,13 @@ export async function measure(bench: Bench, streams: number): Promise<RelayResul
   const burstStartMs = performance.now();
   const burstMs = await withdraw(processes, { pods: podsInFifths([4]), perSecond: 0 });
   const burstSeconds = (performance.now() - burstStartMs) / 1_000;
-  const withdrawn = residentBytes(pid);
+  const withdrawn = readResidentBytes(pid);
   const { broken, brokenReason } = await streamResults(processes);
 
   print("closing all streams");
   for (const client of processes.clients) await client.stop();
   await pause(CLOSED_WAIT_MS);
-  const closed = residentBytes(pid);
+  const closed = readResidentBytes(pid);
   const quietAgain = await measureRounds(webhooks, QUIET_ROUNDS);
   const admittedWhileOpening = opened.rounds.draining.length * ROUND_SECONDS * ADMISSIONS_PER_SECOND;
   const admissionMs = median(quiet.draining.map(({ mainThreadMs }) => mainThreadMs)) * admittedWhileOpening;
@@ -127,20 +127,24 @@ async function openAndMeasure(
   pods: readonly number[],
 ): Promise<Opened> {
   const { pid } = webhooks.draining;
-  const [startMs, startCpu, startMain] = [performance.now(), cpuMicroseconds(pid), mainThreadMicroseconds(pid)];
+  const [startMs, startCpu, startMain] = [performance.now(), readCpuMicroseconds(pid), readMainThreadMicroseconds(pid)];
   const [seconds, opening] = await Promise.all([
     openStreams(processes, access, pods).then(() => (performance.now() - startMs) / 1_000),
     measureRounds(webhooks, roundsWithin(pods.length / STREAMS_PER_SECOND)),
   ]);
-  const mainThreadMs = (mainThreadMicroseconds(pid) - startMain) / 1_000;
-  return { seconds, cpuMs: (cpuMicroseconds(pid) - startCpu) / 1_000, mainThreadMs, rounds: opening };
+  const mainThreadMs = (readMainThreadMicroseconds(pid) - startMain) / 1_000;
+  return { seconds, cpuMs: (readCpuMicroseconds(pid) - startCpu) / 1_000, mainThreadMs, rounds: opening };
 }
 
-async function heartbeatShare({ processes, webhooks }: Bench, access: Access, openShare: number): Promise<number> {
+async function measureHeartbeatShare(
+  { processes, webhooks }: Bench,
+  access: Access,
+  openShare: number,
+): Promise<number> {
   const pods = drainingPods(HEARTBEAT_PODS).map((pod) => pod + 1);
   const end = await openHeartbeats(processes.port, access, pods);
   try {
-    return ((await cpuShareOf(webhooks.draining.pid)) - openShare) * (1_000 / HEARTBEAT_PODS);
+    return ((await measureCpuShare(webhooks.draining.pid)) - openShare) * (1_000 / HEARTBEAT_PODS);
   } finally {
     await end();
   }
@@ -154,22 +158,22 @@ async function changeWithoutAdmissions(
   openShare: number,
 ): Promise<ChangeResults> {
   const { pid } = webhooks.draining;
-  const before = await sliceEvents(webhook);
-  const [startMs, startCpu] = [performance.now(), cpuMicroseconds(pid)];
+  const before = await readSliceEvents(webhook);
+  const [startMs, startCpu] = [performance.now(), readCpuMicroseconds(pid)];
   const latenciesMs = await withdraw(processes, { pods, perSecond: CHANGES_PER_SECOND });
-  const cpuMs = (cpuMicroseconds(pid) - startCpu) / 1_000 - openShare * (performance.now() - startMs);
-  const events = (await sliceEvents(webhook)) - before;
+  const cpuMs = (readCpuMicroseconds(pid) - startCpu) / 1_000 - openShare * (performance.now() - startMs);
+  const events = (await readSliceEvents(webhook)) - before;
   return { latenciesMs, perEventMs: cpuMs / events, events };
 }
 
-async function cpuShareOf(pid: number): Promise<number> {
-  const [startMs, startCpu] = [performance.now(), cpuMicroseconds(pid)];
+async function measureCpuShare(pid: number): Promise<number> {
+  const [startMs, startCpu] = [performance.now(), readCpuMicroseconds(pid)];
   await pause(CPU_SAMPLE_SECONDS * 1_000);
-  return (cpuMicroseconds(pid) - startCpu) / 1_000 / (performance.now() - startMs);
+  return (readCpuMicroseconds(pid) - startCpu) / 1_000 / (performance.now() - startMs);
 }
 
-function sliceEvents(webhook: WebhookEndpoint): Promise<number> {
-  return metricOf(webhook, "lastcall_relay_slice_events_total");
+function readSliceEvents(webhook: WebhookEndpoint): Promise<number> {
+  return readMetric(webhook, "lastcall_relay_slice_events_total");
 }
 
 function concatRounds(first: AdmissionRounds, second: AdmissionRounds): AdmissionRounds {

@@ -7,21 +7,21 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { makeCertificate } from "../src/webhook/certificates/self-made.ts";
 import { reviewBytes } from "./admission-reviews.ts";
-import { kubeconfigText, relayPortIn } from "./relay-access.ts";
-import { goalsOf } from "./relay-goals.ts";
+import { kubeconfigText, readRelayPort } from "./relay-access.ts";
+import { checkGoals } from "./relay-goals.ts";
 import { measure } from "./relay-measure.ts";
 import { type ApiAddress, type ApiAddressRequest, startChild } from "./relay-messages.ts";
 import { readOptions, USAGE } from "./relay-options.ts";
 import type { RelayResults } from "./relay-results.ts";
 import { startClientProcess } from "./relay-scenarios.ts";
-import { textOf } from "./relay-text.ts";
+import { formatResults } from "./relay-text.ts";
 import { startServer } from "./server-process.ts";
 
 const HERE = import.meta.dirname;
 const PROGRAM = join(HERE, "../src/lastcall.ts");
 const CLIENT_PROCESSES = 4;
 
-async function run(streams: number): Promise<RelayResults> {
+async function runBenchmark(streams: number): Promise<RelayResults> {
   const folder = mkdtempSync(join(tmpdir(), "lastcall-bench-"));
   const running: { readonly stop: () => Promise<void> }[] = [];
   const trackProcess = <T extends { readonly stop: () => Promise<void> }>(process: T): T => {
@@ -51,7 +51,7 @@ async function run(streams: number): Promise<RelayResults> {
     const clients = Array.from({ length: CLIENT_PROCESSES }, () => trackProcess(startClientProcess()));
     return await measure(
       {
-        processes: { port: await relayPortIn(log), api, clients },
+        processes: { port: await readRelayPort(log), api, clients },
         webhook: { port: draining.port, ca: certificate.caCertificate },
         webhooks: { draining: { ...draining, caFile, bodyFile }, control: { ...control, caFile, bodyFile } },
         print: (line) => process.stderr.write(`${line}\n`),
@@ -69,6 +69,8 @@ if (options === undefined) {
   process.stderr.write(USAGE);
   process.exitCode = 64;
 } else {
-  const results = await run(options.streams);
-  process.stdout.write(options.json ? `${JSON.stringify({ ...results, goals: goalsOf(results) })}\n` : textOf(results));
+  const results = await runBenchmark(options.streams);
+  process.stdout.write(
+    options.json ? `${JSON.stringify({ ...results, goals: checkGoals(results) })}\n` : formatResults(results),
+  );
 }

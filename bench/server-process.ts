@@ -16,7 +16,7 @@ export async function startServer(name: string, args: readonly string[], logFile
   closeSync(log);
   const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
   let port = 0;
-  for (let waits = 0; port === 0 && waits < 600 && child.exitCode === null; waits += 1) {
+  for (let polls = 0; port === 0 && polls < 600 && child.exitCode === null; polls += 1) {
     await new Promise((resolve) => setTimeout(resolve, 50));
     port = Number(/"port":([0-9]+)/.exec(readFileSync(logFile, "utf8"))?.[1] ?? 0);
   }

@@ -30,19 +30,19 @@ const unreadOutput = new WeakMap<ChildProcess, string>();
 let hasFailed = false;
 for (const load of LOADS) {
   const results: PodEnd[] = [];
-  for (let count = 0; count < endCount; count += 1) results.push(await endPod(load));
-  process.stdout.write(`${summaryOf(load, results)}\n`);
+  for (let count = 0; count < endCount; count += 1) results.push(await stopPod(load));
+  process.stdout.write(`${formatSummary(load, results)}\n`);
   hasFailed ||= results.some((end) => isMiscounted(load, end));
 }
 process.exit(hasFailed ? 1 : 0);
 
-async function endPod({ clients, pauseMs }: Load): Promise<PodEnd> {
+async function stopPod({ clients, pauseMs }: Load): Promise<PodEnd> {
   const pod = startProgram("stop-pod.ts", [binary]);
   await waitForNamespace(pod);
   const namespaceHolder = spawn("unshare", ["-n", "cat"], { stdio: ["pipe", "ignore", "inherit"] });
   await waitForNamespace(namespaceHolder);
   joinNetworks(pod, namespaceHolder);
-  await nextLine(pod);
+  await readLine(pod);
   const enterCommand = ["nsenter", "-t", String(namespaceHolder.pid), "-n", "--"];
   const client = startProgram(
     "stop-client.ts",
@@ -51,13 +51,13 @@ async function endPod({ clients, pauseMs }: Load): Promise<PodEnd> {
   );
   await new Promise((resolve) => setTimeout(resolve, 300));
   pod.stdin?.write("stop\n");
-  await nextLine(pod);
+  await readLine(pod);
   // Requests after the app's exit are refused, and count on both sides.
   await new Promise((resolve) => setTimeout(resolve, 50));
   client.stdin?.end();
-  const counts = JSON.parse(await nextLine(client));
+  const counts = JSON.parse(await readLine(client));
   pod.stdin?.write("end\n");
-  const report = JSON.parse(await nextLine(pod));
+  const report = JSON.parse(await readLine(pod));
   namespaceHolder.stdin?.end();
   return { requests: counts.requests, failed: counts.failed, reported: report.resets?.stopping };
 }
@@ -73,15 +73,15 @@ function startProgram(
 }
 
 async function waitForNamespace({ pid }: ChildProcess): Promise<void> {
-  const own = namespaceOf("self");
-  while (namespaceOf(String(pid)) === own) await new Promise((resolve) => setTimeout(resolve, 5));
+  const ownNamespace = readNamespace("self");
+  while (readNamespace(String(pid)) === ownNamespace) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
-function namespaceOf(process: string): string {
+function readNamespace(process: string): string {
   return spawnSync("readlink", [`/proc/${process}/ns/net`], { encoding: "utf8" }).stdout;
 }
 
-async function nextLine(program: ChildProcess): Promise<string> {
+async function readLine(program: ChildProcess): Promise<string> {
   let text = unreadOutput.get(program) ?? "";
   while (!text.includes("\n")) {
     if (program.stdout === null) throw new Error("the program has no output");
@@ -98,7 +98,7 @@ function isMiscounted({ isExact }: Load, { failed, reported }: PodEnd): boolean 
   return isExact && reported !== failed;
 }
 
-function summaryOf(load: Load, results: readonly PodEnd[]): string {
+function formatSummary(load: Load, results: readonly PodEnd[]): string {
   const sum = (value: (end: PodEnd) => number): number => results.reduce((total, end) => total + value(end), 0);
   const count = (matches: (end: PodEnd) => boolean): number => results.filter(matches).length;
   return [

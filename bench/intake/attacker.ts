@@ -1,5 +1,5 @@
 /** Attacks a port until SIGTERM, then prints its connection counts: `node attacker.ts ATTACK PORT [ADDRESSES]`. */
-import { ATTACKS, type AttackCounts, attack, COMBINATIONS } from "./attacks.ts";
+import { ATTACKS, type AttackCounts, COMBINATIONS, startAttack } from "./attacks.ts";
 
 const [name = "", port = "", sourceAddresses = "0"] = process.argv.slice(2);
 const attacks = (COMBINATIONS[name] ?? [name]).map((part) => ATTACKS[part]);
@@ -10,7 +10,7 @@ for (const definition of attacks) {
       `attack "${name}" does not exist; expected one of ${Object.keys({ ...ATTACKS, ...COMBINATIONS }).join(", ")}`,
     );
   const override = Number(sourceAddresses);
-  attack(override > 0 ? { ...definition, sourceAddresses: override } : definition, Number(port), counts);
+  startAttack(override > 0 ? { ...definition, sourceAddresses: override } : definition, Number(port), counts);
 }
 process.once("SIGTERM", () => process.stdout.write(`${JSON.stringify(counts)}\n`, () => process.exit(0)));
 process.stdout.write("attacking\n");

@@ -20,9 +20,9 @@ const LIMIT_BYTES = 7 * 1024 * 1024;
 const BODY_WITHOUT_LAST_BYTE = Buffer.alloc(LIMIT_BYTES - 1, " ");
 const SMALL = reviewBytes("small");
 /** A valid review of the largest size that the server reads: a Pod with one long annotation. */
-const LARGE = largeReview(7_200_000);
+const LARGE = buildLargeReview(7_200_000);
 
-function largeReview(bytes: number): Buffer {
+function buildLargeReview(bytes: number): Buffer {
   const review = JSON.parse(SMALL.toString());
   const { metadata } = review.request.object;
   metadata.annotations = { ...metadata.annotations, note: "x".repeat(bytes - SMALL.length) };
@@ -43,9 +43,9 @@ function postRepeatedly(socket: Socket, body: Buffer): undefined {
 }
 
 /** A recorded ClientHello. To respond, the server signs with its key, the most expensive step of a handshake. */
-const CLIENT_HELLO = await recordedHello();
+const CLIENT_HELLO = await recordClientHello();
 
-async function recordedHello(): Promise<Buffer> {
+async function recordClientHello(): Promise<Buffer> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
@@ -182,7 +182,7 @@ export const COMBINATIONS: Readonly<Record<string, readonly string[]>> = {
 
 export type AttackCounts = { opened: number; closed: number };
 
-export function attack(definition: Attack, port: number, counts: AttackCounts): void {
+export function startAttack(definition: Attack, port: number, counts: AttackCounts): void {
   const { connections, perSecond, tls, sourceAddresses = 1, onConnect } = definition;
   let connectionsToOpen = connections;
   const open = (): void => {

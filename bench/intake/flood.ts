@@ -13,7 +13,7 @@ import type { bundleInto } from "../../release/bundle.ts";
 import { makeCertificate } from "../../src/webhook/certificates/self-made.ts";
 import { reviewBytes, SIZES, type Size } from "../admission-reviews.ts";
 import type { LoadOrder, LoadResult } from "../load-generator.ts";
-import { cpuMicroseconds, peakResidentBytes } from "../process-cost.ts";
+import { readCpuMicroseconds, readPeakResidentBytes } from "../process-cost.ts";
 import { type ServerProcess, startServer } from "../server-process.ts";
 
 const HERE = import.meta.dirname;
@@ -61,18 +61,18 @@ async function measureProgram(
   const server = await startServer(name, [...args, ...flags], join(folder, "server.log"));
   try {
     for (const size of SIZE_ORDER) {
-      const before = cpuMicroseconds(server.pid);
+      const before = readCpuMicroseconds(server.pid);
       const { answered, seconds } = await sendLoad(folder, server, size);
       results.perSecond[size].push(answered / seconds);
-      results.cpu[size].push((cpuMicroseconds(server.pid) - before) / answered);
+      results.cpu[size].push((readCpuMicroseconds(server.pid) - before) / answered);
     }
-    results.peakMb.push((peakResidentBytes(server.pid) ?? 0) / 1e6);
+    results.peakMb.push((readPeakResidentBytes(server.pid) ?? 0) / 1e6);
   } finally {
     await server.stop();
   }
 }
 
-function textOf({ name, peakMb, perSecond, cpu }: Program, reference: Program): string {
+function formatResults({ name, peakMb, perSecond, cpu }: Program, reference: Program): string {
   const rates = SIZES.map((size) => {
     const rate = median(perSecond[size]);
     const ratio = (rate / median(reference.perSecond[size])).toFixed(2);
@@ -112,10 +112,10 @@ try {
   const flags = ["webhook", "--port=0", "--host=127.0.0.1", "--opt-in=all", ...pair];
   process.stdout.write(`load average before: ${loadavg()[0]?.toFixed(1)}\n`);
   for (let turn = 0; turn < turns; turn += 1) {
-    // Alternating the order spreads a drift of the host over all programs.
+    // Alternating the order spreads slow changes of the host's load over all programs.
     for (const each of turn % 2 === 0 ? programs : [...programs].reverse()) await measureProgram(folder, each, flags);
   }
-  for (const each of programs) process.stdout.write(`${textOf(each, programs[0] ?? each)}\n`);
+  for (const each of programs) process.stdout.write(`${formatResults(each, programs[0] ?? each)}\n`);
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

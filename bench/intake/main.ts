@@ -13,7 +13,7 @@ import { makeCaPair } from "../../src/authority/signing.ts";
 import { makeCertificate } from "../../src/webhook/certificates/self-made.ts";
 import { reviewBytes } from "../admission-reviews.ts";
 import { makeClientCertificate } from "../client-pair.ts";
-import { peakResidentBytes } from "../process-cost.ts";
+import { readPeakResidentBytes } from "../process-cost.ts";
 import { type ServerProcess, startServer } from "../server-process.ts";
 import { ATTACKS, type AttackCounts, COMBINATIONS } from "./attacks.ts";
 import type { CallResults, ClientOrder, ClientResult } from "./webhook-client.ts";
@@ -40,7 +40,7 @@ async function callWebhook({ folder, clientFile }: Setup, port: number, seconds:
   const child = spawn(process.execPath, [join(HERE, "webhook-client.ts"), JSON.stringify(order)], {
     stdio: ["ignore", "pipe", "inherit"],
   });
-  return JSON.parse(await outputOf(child));
+  return JSON.parse(await readOutput(child));
 }
 
 async function writeClientCertificate(folder: string): Promise<string> {
@@ -52,7 +52,7 @@ async function writeClientCertificate(folder: string): Promise<string> {
   return file;
 }
 
-async function outputOf(child: ChildProcess): Promise<string> {
+async function readOutput(child: ChildProcess): Promise<string> {
   let text = "";
   child.stdout?.on("data", (chunk: Buffer) => {
     text += chunk.toString();
@@ -61,7 +61,7 @@ async function outputOf(child: ChildProcess): Promise<string> {
   return text;
 }
 
-async function refusalCounts({ folder }: Setup, port: number): Promise<string> {
+async function readRefusals({ folder }: Setup, port: number): Promise<string> {
   const { get } = await import("node:https");
   const ca = readFileSync(join(folder, "ca.crt"));
   const target = { host: "127.0.0.1", port, ca, servername: "localhost", path: "/metrics", agent: false } as const;
@@ -87,17 +87,17 @@ async function measureAttack(setup: Setup, kind: string): Promise<boolean> {
     const attacker = spawn(process.execPath, [join(HERE, "attacker.ts"), kind, String(server.port), addresses], {
       stdio: ["ignore", "pipe", "inherit"],
     });
-    const attackerOutput = outputOf(attacker);
+    const attackerOutput = readOutput(attacker);
     await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
     const during = await callWebhook(setup, server.port, SECONDS);
-    const bytes = peakResidentBytes(server.pid);
-    const reasons = bytes === undefined ? "the server has ended" : await refusalCounts(setup, server.port);
+    const bytes = readPeakResidentBytes(server.pid);
+    const reasons = bytes === undefined ? "the server has ended" : await readRefusals(setup, server.port);
     attacker.kill("SIGTERM");
     const counts: AttackCounts = JSON.parse((await attackerOutput).split("\n")[1] ?? "{}");
     const lines = [
       `${kind}: ${(COMBINATIONS[kind] ?? [kind]).map((name) => ATTACKS[name]?.title).join(", ")}; opened ${counts.opened}, closed ${counts.closed}`,
-      ...linesOf("before", control),
-      ...linesOf("during", during),
+      ...formatCalls("before", control),
+      ...formatCalls("during", during),
       `  peak resident memory: ${bytes === undefined ? "the server has ended" : `${(bytes / 1e6).toFixed(0)} MB`}`,
       `  refused: ${reasons}`,
     ];
@@ -114,16 +114,16 @@ const NAMES = {
   probe: "GET /readyz",
 } as const;
 
-function linesOf(when: string, result: ClientResult): readonly string[] {
+function formatCalls(when: string, result: ClientResult): readonly string[] {
   return Object.entries(NAMES).map(([kind, name]) => {
     const { sent, latenciesMs, failures } = result[kind as keyof ClientResult];
     const reasons = [...new Set(failures)].join(", ");
     const failed = failures.length === 0 ? "" : `, ${failures.length} failed (${reasons})`;
-    return `  ${when}: ${latenciesMs.length} of ${sent} ${name}, ${latencyText({ latenciesMs })}${failed}`;
+    return `  ${when}: ${latenciesMs.length} of ${sent} ${name}, ${formatLatencies({ latenciesMs })}${failed}`;
   });
 }
 
-function latencyText({ latenciesMs }: Pick<CallResults, "latenciesMs">): string {
+function formatLatencies({ latenciesMs }: Pick<CallResults, "latenciesMs">): string {
   const at = (share: number) =>
     latenciesMs[Math.min(latenciesMs.length - 1, Math.floor(latenciesMs.length * share))] ?? Number.NaN;
   return `median ${at(0.5).toFixed(1)} ms, p99 ${at(0.99).toFixed(0)} ms, max ${at(1).toFixed(0)} ms`;

@@ -19,7 +19,7 @@ export type CallKind = keyof typeof CALLS_PER_SECOND;
 
 export type CallResults = {
   readonly sent: number;
-  /** Milliseconds from the start of a call to its complete answer, sorted. */
+  /** Milliseconds from the start of a call to its complete response, sorted. */
   readonly latenciesMs: readonly number[];
   readonly failures: readonly string[];
 };
@@ -47,7 +47,7 @@ const CALLS = {
   probe: { path: "/readyz", method: "GET", headers: {}, agent: false },
 } as const;
 
-function call(kind: CallKind): Promise<number> {
+function sendCall(kind: CallKind): Promise<number> {
   const startedMs = performance.now();
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   const req = request({ ...target, ...CALLS[kind] }, (reply) => {
@@ -66,11 +66,11 @@ function call(kind: CallKind): Promise<number> {
   return promise;
 }
 
-async function callSteadily(kind: CallKind): Promise<CallResults> {
+async function sendCallsSteadily(kind: CallKind): Promise<CallResults> {
   const sent = CALLS_PER_SECOND[kind] * order.seconds;
   const calls: Promise<number>[] = [];
   for (; calls.length < sent; await new Promise((resolve) => setTimeout(resolve, 1_000 / CALLS_PER_SECOND[kind]))) {
-    const latency = call(kind);
+    const latency = sendCall(kind);
     latency.catch(() => undefined);
     calls.push(latency);
   }
@@ -82,7 +82,7 @@ async function callSteadily(kind: CallKind): Promise<CallResults> {
 
 if (process.argv[1] === import.meta.filename) {
   const kinds = Object.keys(CALLS_PER_SECOND) as CallKind[];
-  const results = await Promise.all(kinds.map(callSteadily));
+  const results = await Promise.all(kinds.map(sendCallsSteadily));
   const result = Object.fromEntries(kinds.map((kind, index) => [kind, results[index]]));
   process.stdout.write(`${JSON.stringify(result)}\n`, () => process.exit(0));
 }

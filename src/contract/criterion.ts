@@ -7,9 +7,9 @@ export type Criterion = "quiet" | "connections" | "requests" | "clients" | "dead
 
 /** `auto` and `requests` become requests if the driver can count them, otherwise quiet. */
 export function criterionOf(settings: DrainSettings): Criterion {
-  const wanted = settings.drainedWhen;
-  if (wanted === "connections" && driverRow(settings.driver).counted === "clients") return "clients";
-  if (wanted !== "auto" && wanted !== "requests") return wanted;
+  const configured = settings.drainedWhen;
+  if (configured === "connections" && driverRow(settings.driver).counted === "clients") return "clients";
+  if (configured !== "auto" && configured !== "requests") return configured;
   return countsRequests(settings.driver, settings.activeUrl) ? "requests" : "quiet";
 }
 

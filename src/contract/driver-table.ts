@@ -1,6 +1,6 @@
 /**
- * Declares the capabilities of each driver. Manager, injection and command line read these rows; only a driver's own code and
- * its recognition in a Pod contain its name.
+ * Declares the capabilities of each driver. Manager, injection and command line read these rows; only a driver's own code, its
+ * factory and its recognition in a Pod contain its name.
  */
 
 export type DriverRow = {

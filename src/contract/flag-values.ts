@@ -53,7 +53,7 @@ export function driverOf(texts: FlagTexts, problems: FlagProblem[], flag: string
 }
 
 export function hooksText(hooks: readonly HeldContainer[]): string {
-  return hooks.map((held) => `${held.container}:${held.role}`).join(",");
+  return hooks.map((hook) => `${hook.container}:${hook.role}`).join(",");
 }
 
 export function hooksOf(texts: FlagTexts, problems: FlagProblem[], flag: string): HeldContainer[] {

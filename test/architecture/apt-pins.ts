@@ -6,14 +6,14 @@ const DATED_ARCHIVE = /^http:\/\/snapshot\.debian\.org\/archive\/debian(?:-secur
 
 export function missingPins(dockerfile: string): readonly string[] {
   const commands = dockerfile.replaceAll("\\\n", " ").match(/^RUN .+$/gm) ?? [];
-  const apt = commands.filter((command) => /\bapt(?:-get)?\b/.test(command));
-  if (apt.length === 0) return [];
-  const packages = apt.flatMap((command) =>
+  const aptCommands = commands.filter((command) => /\bapt(?:-get)?\b/.test(command));
+  if (aptCommands.length === 0) return [];
+  const packages = aptCommands.flatMap((command) =>
     [...command.matchAll(/\binstall\s([^&|;]*)/g)].flatMap(([, words = ""]) =>
       words.split(/\s+/).filter((word) => word !== "" && !word.startsWith("-")),
     ),
   );
-  const archives = apt.flatMap((command) => command.match(ARCHIVE) ?? []);
+  const archives = aptCommands.flatMap((command) => command.match(ARCHIVE) ?? []);
   return [
     ...packages.filter((name) => !EXACT_VERSION.test(name)).map((name) => `${name} has no version`),
     ...(/^ARG DEBIAN_SNAPSHOT=\d{8}T\d{6}Z$/m.test(dockerfile) ? [] : ["DEBIAN_SNAPSHOT has no time"]),
@@ -21,7 +21,7 @@ export function missingPins(dockerfile: string): readonly string[] {
       ? []
       : ["an archive is not a snapshot"]),
     // The base image has its own package sources.
-    ...(apt.every((command) => command.includes("rm -f /etc/apt/sources.list.d/*"))
+    ...(aptCommands.every((command) => command.includes("rm -f /etc/apt/sources.list.d/*"))
       ? []
       : ["the base image's package sources are not removed"]),
   ];

@@ -13,7 +13,7 @@ export type FlakyRule = {
 
 const REAL_CLOCK = /(?:performance|Date)\.now\(\)/.source;
 /** Names of durations that helpers of the suite measure. */
-const MEASURED = /\b(?:took|elapsed|gone|drain)Ms\b|\bsecondsBetween\(|\.milliseconds\b/.source;
+const MEASURED_DURATION = /\b(?:took|elapsed|gone|drain)Ms\b|\bsecondsBetween\(|\.milliseconds\b/.source;
 const IN_EXPECTATION = /expect\((?:(?!expect\(|;\n)[\s\S])*?/.source;
 const AT_MOST = /\.(?:not\.toBeGreaterThan|toBeLessThan)(?:OrEqual)?\(/.source;
 /** Ports on which programs of the system may listen. */
@@ -54,7 +54,7 @@ export const FLAKY_RULES: readonly FlakyRule[] = [
   {
     name: "an upper bound on real time",
     alternative: "assert the outcome, or use virtual time; otherwise add `// bound: REASON` to the line",
-    pattern: new RegExp(`${IN_EXPECTATION}(?:${REAL_CLOCK}|${MEASURED})(?:(?!;\\n)[\\s\\S])*?${AT_MOST}`, "g"),
+    pattern: new RegExp(`${IN_EXPECTATION}(?:${REAL_CLOCK}|${MEASURED_DURATION})(?:(?!;\\n)[\\s\\S])*?${AT_MOST}`, "g"),
     acceptsReason: true,
   },
   {

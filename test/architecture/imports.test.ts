@@ -25,7 +25,7 @@ function importedFiles(file: string): readonly string[] {
   const source = readFileSync(join(SRC, file), "utf8");
   return ALL_IMPORTS.flatMap((pattern) => [...source.matchAll(pattern)].map((match) => match[1] ?? ""))
     .map((target) => relative(SRC, join(SRC, dirname(file), target)))
-    .filter((reached) => reached.endsWith(".ts"));
+    .filter((imported) => imported.endsWith(".ts"));
 }
 
 /** Returns the file's folder, or, for a file directly in a room, the file itself. */
@@ -35,7 +35,7 @@ function folderOf(file: string): string {
 
 const importsByFile = files.map((file) => [file, importedFiles(file)] as const);
 const importsByFolder = importsByFile.map(
-  ([file, reached]) => [folderOf(file), reached.map(folderOf).filter((place) => place !== folderOf(file))] as const,
+  ([file, imported]) => [folderOf(file), imported.map(folderOf).filter((place) => place !== folderOf(file))] as const,
 );
 
 test("neither files nor folders import each other in a cycle, types included", () => {
@@ -48,10 +48,10 @@ test("the search for import cycles finds a cycle, and none in a tree", () => {
   expect(cyclesIn([...tree, ["c", ["a"]] as const])).toEqual([["a", "b", "c"]]);
 });
 
-const importsWithinRooms = importsByFile.flatMap(([file, reached]) => {
+const importsWithinRooms = importsByFile.flatMap(([file, imported]) => {
   const from = folderOf(file);
   if (from.endsWith(".ts")) return [];
-  return reached.filter((to) => roomOf(to) === roomOf(file)).map((to) => ({ file, from, to: folderOf(to) }));
+  return imported.filter((to) => roomOf(to) === roomOf(file)).map((to) => ({ file, from, to: folderOf(to) }));
 });
 
 test("a folder of src imports only allowed folders of the same program", () => {
@@ -75,8 +75,8 @@ function isAllowed(file: string, target: string): boolean {
   if (rule === undefined) return false;
   if (target.startsWith("node:")) return rule.io;
   if (target.startsWith(".")) {
-    const reached = roomOf(relative(SRC, join(SRC, dirname(file), target)));
-    return reached === room || rule.rooms.includes(reached) || (COMPOSERS[file] ?? []).includes(reached);
+    const importedRoom = roomOf(relative(SRC, join(SRC, dirname(file), target)));
+    return importedRoom === room || rule.rooms.includes(importedRoom) || (COMPOSERS[file] ?? []).includes(importedRoom);
   }
   return rule.npm.includes(target) || (EXCEPTIONS[file] ?? []).includes(target);
 }

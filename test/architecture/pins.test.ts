@@ -76,11 +76,11 @@ test.for(["package-lock.json", "native/toolchain/package-lock.json"])(
   "the lock file %s has a hash of every downloaded package",
   (file) => {
     const { packages }: { readonly packages: Readonly<Record<string, LockedPackage>> } = JSON.parse(read(file));
-    const fetched = Object.entries(packages).filter(
+    const downloads = Object.entries(packages).filter(
       ([name, { link, version }]) => name !== "" && version !== undefined && link !== true,
     );
-    expect(fetched.length).toBeGreaterThan(0);
-    const packagesWithoutHash = fetched
+    expect(downloads.length).toBeGreaterThan(0);
+    const packagesWithoutHash = downloads
       .filter(([, { integrity }]) => !/^sha512-/.test(integrity ?? ""))
       .map(([name]) => name);
     expect(packagesWithoutHash).toEqual([]);

@@ -79,7 +79,7 @@ test("the manager reports all invalid flags at once and uses the valid flags", (
   expect(parsed.drainDelayMs).toBe(7_000);
 });
 
-test("the reader of the manager's flags never throws", () => {
+test("the parser of the manager's flags never throws", () => {
   fc.assert(
     fc.property(fc.array(fc.string()), (args) => {
       const { problems } = parseServeFlags(args);

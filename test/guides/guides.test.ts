@@ -70,7 +70,7 @@ describe.for(GUIDE_NAMES)("%s", { timeout: 60_000 }, (name) => {
     expect(await Promise.all(admittedPods.map((pod) => admitPod(pod, namespace)))).toEqual(admittedPods);
   });
 
-  test("the described shutdown equals the output of explain", async () => {
+  test("the described shutdown equals the output of lastcall explain", async () => {
     const timelines = codeBlocksOf(guide, "text");
     if (timelines.length === 0) {
       expect(["argo-workflows", "envoy-gateway", "rabbitmq"]).toContain(name);
@@ -153,10 +153,10 @@ test("only the Job that opts in gets a manager", async () => {
 test.for([
   { name: "istio", annotation: "traffic.sidecar.istio.io/excludeInboundPorts", value: "17890" },
   { name: "linkerd", annotation: "config.linkerd.io/skip-inbound-ports", value: "4567,4568,17890" },
-])("Pods of the guide for $name exclude the manager's port before the mesh's injector runs", async (expected) => {
-  const { manifest } = readGuide(expected.name);
+])("Pods of the guide for $name exclude the manager's port before the mesh's injector runs", async (guideCase) => {
+  const { manifest } = readGuide(guideCase.name);
   const [{ pod } = { pod: {} }] = podsOf(manifest);
   const after = (await admitPod(pod, namespaceIn(manifest))) as RawObject;
   const annotations = objectAt(objectAt(after, "metadata"), "annotations");
-  expect(annotations).toMatchObject({ [expected.annotation]: expected.value });
+  expect(annotations).toMatchObject({ [guideCase.annotation]: guideCase.value });
 });

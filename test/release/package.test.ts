@@ -34,8 +34,8 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 describe("the npm package", { timeout: LIMIT_MS }, () => {
   test("installs without a registry or dependencies, and the installed command runs", () => {
-    const packed = run("npm", ["run", "package"], clone);
-    expect(packed.status, packed.err).toBe(0);
+    const packResult = run("npm", ["run", "package"], clone);
+    expect(packResult.status, packResult.err).toBe(0);
     writeFileSync(join(installed, "package.json"), "{}");
     const tarball = join(clone, `lastcall-${VERSION}.tgz`);
     const install = run("npm", ["install", "--offline", "--no-audit", "--no-fund", tarball], installed);
