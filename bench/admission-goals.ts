@@ -3,14 +3,14 @@ import type { AdmissionResults } from "./admission-text.ts";
 
 export type Goal = { readonly title: string; readonly measured: string; readonly met: boolean };
 
-const SMALL_SHARE = 0.6;
-const LARGE_SHARE = 0.85;
-const HALF_LOAD_P99_MS = 3;
-const IDLE_BYTES = 80e6;
+const MIN_SMALL_SHARE = 0.6;
+const MIN_LARGE_SHARE = 0.85;
+const MAX_HALF_LOAD_P99_MS = 3;
+const MAX_IDLE_BYTES = 80e6;
 /** Garbage collection moves memory by up to 5 %; more growth is a leak. */
-const SOAK_GROWTH = 1.05;
+const MAX_SOAK_GROWTH = 1.05;
 
-export function goalsOf(results: AdmissionResults): readonly Goal[] {
+export function checkGoals(results: AdmissionResults): readonly Goal[] {
   const { shareOfBaseline, small, idle, soakBytes, soakRequests } = results;
   const p99Ms = small.find((row) => row.server === "webhook")?.halfLoadP99Ms ?? Number.POSITIVE_INFINITY;
   // The first entry is the bundle of a release; a run from sources also keeps the compiler in memory.
@@ -19,32 +19,32 @@ export function goalsOf(results: AdmissionResults): readonly Goal[] {
   return [
     {
       title: "small Pod: at least 60 % of the baseline",
-      measured: percent(shareOfBaseline.small),
-      met: shareOfBaseline.small >= SMALL_SHARE,
+      measured: formatPercent(shareOfBaseline.small),
+      met: shareOfBaseline.small >= MIN_SMALL_SHARE,
     },
     {
       title: "large Pod: at least 85 % of the baseline",
-      measured: percent(shareOfBaseline.large),
-      met: shareOfBaseline.large >= LARGE_SHARE,
+      measured: formatPercent(shareOfBaseline.large),
+      met: shareOfBaseline.large >= MIN_LARGE_SHARE,
     },
     {
       title: "small Pod at half load: p99 at most 3 ms",
       measured: `${p99Ms.toFixed(2)} ms`,
-      met: p99Ms <= HALF_LOAD_P99_MS,
+      met: p99Ms <= MAX_HALF_LOAD_P99_MS,
     },
     {
       title: "idle memory, bundled: at most 80 MB",
       measured: `${(idleBytes / 1e6).toFixed(1)} MB`,
-      met: idleBytes <= IDLE_BYTES,
+      met: idleBytes <= MAX_IDLE_BYTES,
     },
     {
       title: `memory after ${soakRequests} requests: at most 105 % of before`,
-      measured: percent(growth),
-      met: growth <= SOAK_GROWTH,
+      measured: formatPercent(growth),
+      met: growth <= MAX_SOAK_GROWTH,
     },
   ];
 }
 
-function percent(share: number): string {
+function formatPercent(share: number): string {
   return `${(100 * share).toFixed(1)} %`;
 }

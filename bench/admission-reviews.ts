@@ -4,12 +4,12 @@ export type Size = "small" | "large";
 export const SIZES: readonly Size[] = ["small", "large"];
 
 export function reviewBytes(size: Size): Buffer {
-  return Buffer.from(JSON.stringify(size === "small" ? reviewOf(1, 9) : reviewOf(12, 2_000)));
+  return Buffer.from(JSON.stringify(size === "small" ? buildReview(1, 9) : buildReview(12, 2_000)));
 }
 
 const PROBE = { timeoutSeconds: 1, periodSeconds: 10, successThreshold: 1, failureThreshold: 3 };
 
-function containerOf(index: number, variables: number): object {
+function buildContainer(index: number, variables: number): object {
   return {
     name: `app-${index}`,
     image: `registry.example/shop/app-${index}:v1.18.3`,
@@ -32,8 +32,8 @@ function containerOf(index: number, variables: number): object {
   };
 }
 
-function reviewOf(containers: number, variables: number): object {
-  const each = Math.ceil(variables / containers);
+function buildReview(containers: number, variables: number): object {
+  const variablesPerContainer = Math.ceil(variables / containers);
   const metadata = {
     generateName: "checkout-7d9c5b8f64-",
     namespace: "shop",
@@ -52,7 +52,7 @@ function reviewOf(containers: number, variables: number): object {
   };
   const spec = {
     volumes: [{ name: "kube-api-access-x7k2p", projected: { sources: tokenSources(), defaultMode: 420 } }],
-    containers: Array.from({ length: containers }, (_, index) => containerOf(index, each)),
+    containers: Array.from({ length: containers }, (_, index) => buildContainer(index, variablesPerContainer)),
     restartPolicy: "Always",
     terminationGracePeriodSeconds: 30,
     dnsPolicy: "ClusterFirst",

@@ -1,5 +1,5 @@
 /** Defines the results of the admission benchmark and prints them as text. */
-import { type Goal, goalsOf } from "./admission-goals.ts";
+import { checkGoals, type Goal } from "./admission-goals.ts";
 import { SIZES, type Size } from "./admission-reviews.ts";
 
 export type ServerResults = {
@@ -28,7 +28,7 @@ export type AdmissionResults = {
   readonly soakBytes: readonly number[];
 };
 
-export function textOf(results: AdmissionResults): string {
+export function formatResults(results: AdmissionResults): string {
   const { before, after } = results.loadAverage;
   const lines = [
     `${results.cores} cores; both servers were measured in turns.`,
@@ -37,25 +37,25 @@ export function textOf(results: AdmissionResults): string {
   ];
   for (const size of SIZES) {
     const title = `${size} Pod, ${results.bytes[size]} bytes`;
-    lines.push(...tableOf(title, results.shareOfBaseline[size], results[size]), "");
+    lines.push(...formatTable(title, results.shareOfBaseline[size], results[size]), "");
   }
-  for (const { setup, bytes } of results.idle) lines.push(`idle memory, ${setup}: ${megabytes(bytes)}`);
-  const steps = results.soakBytes.map(megabytes).join(", ");
+  for (const { setup, bytes } of results.idle) lines.push(`idle memory, ${setup}: ${formatMegabytes(bytes)}`);
+  const steps = results.soakBytes.map(formatMegabytes).join(", ");
   lines.push(`memory over ${results.soakRequests} small requests: ${steps}`, "");
-  lines.push(...goalsOf(results).map(goalText), "");
+  lines.push(...checkGoals(results).map(formatGoal), "");
   return lines.join("\n");
 }
 
-function goalText({ title, measured, met }: Goal): string {
+function formatGoal({ title, measured, met }: Goal): string {
   return `${met ? "met   " : "missed"}  ${title} (${measured})`;
 }
 
 export function shareOfBaseline(rows: readonly ServerResults[]): number {
-  const cost = (name: string) => rows.find((row) => row.server === name)?.cpuMicroseconds ?? 0;
-  return cost("baseline") / cost("webhook");
+  const cpuOf = (name: string) => rows.find((row) => row.server === name)?.cpuMicroseconds ?? 0;
+  return cpuOf("baseline") / cpuOf("webhook");
 }
 
-function tableOf(title: string, share: number, rows: readonly ServerResults[]): string[] {
+function formatTable(title: string, share: number, rows: readonly ServerResults[]): string[] {
   const headers = ["CPU µs", "req/s/core", "req/s", "p50 ms", "p99 ms", "p99.9 ms", "p99 ms at half load"];
   const lines = [`${title}: ${(100 * share).toFixed(1)} % of the baseline`];
   lines.push(`${"".padEnd(10)}${headers.map((header) => header.padStart(Math.max(10, header.length + 2))).join("")}`);
@@ -75,6 +75,6 @@ function tableOf(title: string, share: number, rows: readonly ServerResults[]): 
   return lines;
 }
 
-function megabytes(bytes: number): string {
+function formatMegabytes(bytes: number): string {
   return `${(bytes / 1e6).toFixed(1)} MB`;
 }

@@ -1,18 +1,19 @@
 /**
- * `npm run bench:admission [-- --json] [-- --soak]`: measures the webhook and a baseline server in turns, so that both run
- * under the same load of the host. CPU time per request is the main result, as it hardly depends on other processes.
+ * `npm run bench:admission [-- --json] [-- --soak]`: measures the webhook and a baseline server in turns, so that other
+ * load of the host affects both. CPU time per request is the main result, as it hardly depends on other processes. `--soak` sends 100 000 instead
+ * of 20 000 requests before memory is compared.
  */
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { makeCertificate } from "../src/webhook/certificates/self-made.ts";
-import { goalsOf } from "./admission-goals.ts";
+import { checkGoals } from "./admission-goals.ts";
 import { reviewBytes, SIZES, type Size } from "./admission-reviews.ts";
-import { type AdmissionResults, type ServerResults, shareOfBaseline, textOf } from "./admission-text.ts";
-import { idleMemory } from "./idle-memory.ts";
+import { type AdmissionResults, formatResults, type ServerResults, shareOfBaseline } from "./admission-text.ts";
+import { measureIdleMemory } from "./idle-memory.ts";
 import type { LoadOrder, LoadResult } from "./load-generator.ts";
-import { cpuMicroseconds, residentBytes } from "./process-cost.ts";
+import { readCpuMicroseconds, readResidentBytes } from "./process-cost.ts";
 import { type ServerProcess, startServer } from "./server-process.ts";
 
 const HERE = import.meta.dirname;
@@ -25,16 +26,16 @@ const PLAN = {
 } as const;
 const SOAK = { full: 100_000, short: 20_000, steps: 5 } as const;
 
-type Bench = { readonly folder: string; readonly cert: string; readonly key: string; readonly ca: string };
+type BenchFiles = { readonly folder: string; readonly cert: string; readonly key: string; readonly ca: string };
 
-function load(
-  bench: Bench,
+function sendLoad(
+  files: BenchFiles,
   server: ServerProcess,
   size: Size,
   rate: Pick<LoadOrder, "requests" | "perSecond">,
 ): Promise<LoadResult> {
-  const bodyFile = join(bench.folder, `${size}.json`);
-  const order: LoadOrder = { port: server.port, caFile: bench.ca, bodyFile, connections: CONNECTIONS, ...rate };
+  const bodyFile = join(files.folder, `${size}.json`);
+  const order: LoadOrder = { port: server.port, caFile: files.ca, bodyFile, connections: CONNECTIONS, ...rate };
   const child = spawn(process.execPath, [join(HERE, "load-generator.ts"), JSON.stringify(order)], {
     stdio: ["ignore", "pipe", "inherit"],
   });
@@ -53,29 +54,29 @@ function load(
 
 type Round = { readonly cpu: number; readonly load: LoadResult };
 
-async function round(bench: Bench, server: ServerProcess, size: Size): Promise<Round> {
-  const before = cpuMicroseconds(server.pid);
-  const result = await load(bench, server, size, { requests: PLAN[size].requests, perSecond: 0 });
-  return { cpu: (cpuMicroseconds(server.pid) - before) / result.answered, load: result };
+async function measureRound(bench: BenchFiles, server: ServerProcess, size: Size): Promise<Round> {
+  const before = readCpuMicroseconds(server.pid);
+  const result = await sendLoad(bench, server, size, { requests: PLAN[size].requests, perSecond: 0 });
+  return { cpu: (readCpuMicroseconds(server.pid) - before) / result.answered, load: result };
 }
 
-async function measure(bench: Bench, servers: readonly ServerProcess[], size: Size): Promise<ServerResults[]> {
+async function measure(bench: BenchFiles, servers: readonly ServerProcess[], size: Size): Promise<ServerResults[]> {
   const rounds = new Map<string, Round[]>();
   for (const server of servers) {
-    await load(bench, server, size, { requests: PLAN[size].warmUp, perSecond: 0 });
+    await sendLoad(bench, server, size, { requests: PLAN[size].warmUp, perSecond: 0 });
     rounds.set(server.name, []);
   }
   for (let turn = 0; turn < PLAN[size].rounds; turn += 1) {
-    // Alternating the order spreads a drift of the host over both servers.
+    // Alternating the order spreads slow changes of the host's load over both servers.
     for (const server of turn % 2 === 0 ? servers : [...servers].reverse()) {
-      rounds.get(server.name)?.push(await round(bench, server, size));
+      rounds.get(server.name)?.push(await measureRound(bench, server, size));
     }
   }
   const results: ServerResults[] = [];
   for (const server of servers) {
     const measured = rounds.get(server.name) ?? [];
     const perSecond = median(measured.map((each) => each.load.answered / each.load.seconds));
-    const half = await load(bench, server, size, { requests: PLAN[size].half, perSecond: perSecond / 2 });
+    const halfLoad = await sendLoad(bench, server, size, { requests: PLAN[size].half, perSecond: perSecond / 2 });
     const cpu = median(measured.map((each) => each.cpu));
     results.push({
       server: server.name,
@@ -85,22 +86,22 @@ async function measure(bench: Bench, servers: readonly ServerProcess[], size: Si
       p50Ms: median(measured.map((each) => each.load.p50)),
       p99Ms: median(measured.map((each) => each.load.p99)),
       p999Ms: median(measured.map((each) => each.load.p999)),
-      halfLoadP99Ms: half.p99,
+      halfLoadP99Ms: halfLoad.p99,
     });
   }
   return results;
 }
 
-async function soak(bench: Bench, server: ServerProcess, requests: number): Promise<number[]> {
-  const bytes = [residentBytes(server.pid)];
+async function measureSoak(bench: BenchFiles, server: ServerProcess, requests: number): Promise<number[]> {
+  const bytes = [readResidentBytes(server.pid)];
   for (let step = 0; step < SOAK.steps; step += 1) {
-    await load(bench, server, "small", { requests: requests / SOAK.steps, perSecond: 0 });
-    bytes.push(residentBytes(server.pid));
+    await sendLoad(bench, server, "small", { requests: requests / SOAK.steps, perSecond: 0 });
+    bytes.push(readResidentBytes(server.pid));
   }
   return bytes;
 }
 
-async function run(full: boolean): Promise<AdmissionResults> {
+async function runBenchmark(isFullSoak: boolean): Promise<AdmissionResults> {
   const folder = mkdtempSync(join(tmpdir(), "lastcall-bench-"));
   const bench = { folder, cert: join(folder, "tls.crt"), key: join(folder, "tls.key"), ca: join(folder, "ca.crt") };
   const running: ServerProcess[] = [];
@@ -111,7 +112,7 @@ async function run(full: boolean): Promise<AdmissionResults> {
     writeFileSync(bench.key, certificate.source.current().key);
     writeFileSync(bench.ca, certificate.caCertificate);
     for (const size of SIZES) writeFileSync(join(folder, `${size}.json`), reviewBytes(size));
-    const idle = await idleMemory(folder, bench);
+    const idle = await measureIdleMemory(folder, bench);
     const pair = [`--cert=${bench.cert}`, `--key=${bench.key}`];
     const webhook = [PROGRAM, "webhook", "--port=0", "--host=127.0.0.1", "--opt-in=all", ...pair];
     const baselineArgs = [join(HERE, "baseline-server.ts"), bench.cert, bench.key];
@@ -119,9 +120,9 @@ async function run(full: boolean): Promise<AdmissionResults> {
     running.push(await startServer("webhook", webhook, join(folder, "webhook.log")));
     const small = await measure(bench, running, "small");
     const large = await measure(bench, running, "large");
-    const soakRequests = full ? SOAK.full : SOAK.short;
-    const soaked = running.filter((server) => server.name === "webhook");
-    const memory = soaked[0] === undefined ? [] : await soak(bench, soaked[0], soakRequests);
+    const soakRequests = isFullSoak ? SOAK.full : SOAK.short;
+    const webhookServers = running.filter((server) => server.name === "webhook");
+    const memory = webhookServers[0] === undefined ? [] : await measureSoak(bench, webhookServers[0], soakRequests);
     const bytes = { small: reviewBytes("small").length, large: reviewBytes("large").length };
     const share = { small: shareOfBaseline(small), large: shareOfBaseline(large) };
     return {
@@ -149,7 +150,9 @@ function median(values: readonly number[]): number {
   return [...values].sort((left, right) => left - right)[Math.floor(values.length / 2)] ?? 0;
 }
 
-const results = await run(process.argv.includes("--soak"));
+const results = await runBenchmark(process.argv.includes("--soak"));
 process.stdout.write(
-  process.argv.includes("--json") ? `${JSON.stringify({ ...results, goals: goalsOf(results) })}\n` : textOf(results),
+  process.argv.includes("--json")
+    ? `${JSON.stringify({ ...results, goals: checkGoals(results) })}\n`
+    : formatResults(results),
 );

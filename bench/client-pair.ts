@@ -1,9 +1,9 @@
 /** Makes the client certificate of an API server and its key, both PEM. */
 import { generate } from "selfsigned";
 
-export type Pair = { readonly cert: string; readonly key: string };
+export type CertificatePair = { readonly cert: string; readonly key: string };
 
-export async function clientPair(ca: Pair): Promise<Pair> {
+export async function makeClientCertificate(ca: CertificatePair): Promise<CertificatePair> {
   const certificate = await generate([{ name: "commonName", value: "api-server" }], {
     keyType: "ec",
     algorithm: "sha256",

@@ -10,7 +10,7 @@ export type CrowdManager = {
   readonly pid: number;
   /** Runs the manager's own preStop hook to the end of the drain. @throws when the manager ends without a report */
   readonly drain: () => Promise<DrainReport>;
-  readonly cost: () => ManagerCost;
+  readonly readCost: () => ManagerCost;
   readonly end: () => Promise<void>;
 };
 
@@ -21,18 +21,18 @@ export type ManagerCost = {
 
 const MS_PER_TICK = 10;
 
-export type CrowdStart = {
+export type ManagerStart = {
   readonly command: readonly string[];
   readonly port: number;
   readonly flags: readonly string[];
   readonly wrapper: readonly string[];
 };
 
-export async function startCrowdManager(pod: CrowdPod, manager: CrowdStart): Promise<CrowdManager> {
+export async function startCrowdManager(pod: CrowdPod, manager: ManagerStart): Promise<CrowdManager> {
   const { command, flags, wrapper } = manager;
   const port = `--port=${manager.port}`;
   const start = (command: readonly string[]): ChildProcess => {
-    const [program = "", ...args] = [...pod.inside, ...command];
+    const [program = "", ...args] = [...pod.enterCommand, ...command];
     const env = { PATH: process.env["PATH"] ?? "", LASTCALL_TOKEN: "crowd" };
     return spawn(program, args, { env, stdio: ["ignore", "pipe", "inherit"] });
   };
@@ -43,17 +43,17 @@ export async function startCrowdManager(pod: CrowdPod, manager: CrowdStart): Pro
   return {
     pid,
     drain: async () => {
-      const hook = start([...command, "drain", port]);
+      const hookProcess = start([...command, "drain", port]);
       let text = "";
-      hook.stdout?.on("data", (chunk: Buffer) => {
+      hookProcess.stdout?.on("data", (chunk: Buffer) => {
         text += chunk.toString();
       });
-      await once(hook, "close");
+      await once(hookProcess, "close");
       if (text === "") throw new Error(`no report: the manager ended with ${child.exitCode ?? child.signalCode}`);
       const report: DrainReport = JSON.parse(text);
       return report;
     },
-    cost: () => {
+    readCost: () => {
       const peak = /^VmHWM:\s+([0-9]+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
       // utime and stime are the 12th and 13th field after the name in brackets.
       const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];

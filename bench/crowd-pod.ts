@@ -8,25 +8,25 @@ import { join } from "node:path";
 import { createInterface, type Interface } from "node:readline";
 import { endProcess, waitForOutput } from "./manager-pod.ts";
 
-/** `mixed`: one third of the connections is unused, one third has received its answer, one third waits for it. */
+/** `mixed`: one third of the connections sends no request, one third has a response, one third waits for a response. */
 export type CrowdKind = "idle" | "busy" | "mixed";
 
 export type CrowdPod = {
-  readonly inside: readonly string[];
+  readonly enterCommand: readonly string[];
   readonly open: (kind: CrowdKind, connections: number) => Promise<void>;
   readonly closeBusy: () => Promise<void>;
   readonly end: () => Promise<void>;
 };
 
 export const APP_PORTS = [8_080, 8_081, 8_082] as const;
-const [SILENT, ANSWERED, BUSY] = APP_PORTS;
+const [SILENT_PORT, ANSWERED_PORT, BUSY_PORT] = APP_PORTS;
 
-const POD = ["10.111.0.1", "fd00::1"] as const;
+const POD_ADDRESSES = ["10.111.0.1", "fd00::1"] as const;
 /** Each source address has 28 000 ephemeral ports towards each port of the Pod. */
-const SOURCES = [2, 3, 4, 5].map((n) => [`10.111.0.${n}`, `fd00::${n}`] as const);
+const SOURCE_ADDRESSES = [2, 3, 4, 5].map((n) => [`10.111.0.${n}`, `fd00::${n}`] as const);
 
-/** @returns the reason why this host cannot run it; empty if it can */
-export function crowdRefusal(): string {
+/** @returns the requirement that this host lacks, with the error of its check; empty if it lacks none */
+export function crowdSkipReason(): string {
   for (const command of [
     ["unshare", "-n", "true"],
     ["ip", "-V"],
@@ -43,65 +43,65 @@ export async function startCrowdPod(folder: string): Promise<CrowdPod> {
   const program = join(folder, "crowd");
   execFileSync("cc", ["-O1", "-o", program, join(import.meta.dirname, "crowd.c")]);
   const children: ChildProcess[] = [];
-  const network = async (): Promise<{ readonly inside: readonly string[]; readonly pid: number }> => {
-    const holder = spawn("unshare", ["-n", "sh", "-c", "echo ready; exec sleep infinity"], {
+  const createNetwork = async (): Promise<{ readonly enterCommand: readonly string[]; readonly pid: number }> => {
+    const namespaceHolder = spawn("unshare", ["-n", "sh", "-c", "echo ready; exec sleep infinity"], {
       stdio: ["ignore", "pipe", "inherit"],
     });
-    children.push(holder);
-    await waitForOutput(holder, "ready");
-    return { inside: ["nsenter", "-t", String(holder.pid), "-n", "--"], pid: holder.pid ?? 0 };
+    children.push(namespaceHolder);
+    await waitForOutput(namespaceHolder, "ready");
+    return { enterCommand: ["nsenter", "-t", String(namespaceHolder.pid), "-n", "--"], pid: namespaceHolder.pid ?? 0 };
   };
-  const pod = await network();
-  const client = await network();
+  const pod = await createNetwork();
+  const client = await createNetwork();
   connectNetworks(pod, client);
-  const start = (inside: readonly string[], mode: string): ChildProcess => {
-    const [command = "", ...args] = [...inside, program, mode];
+  const start = (enterCommand: readonly string[], mode: string): ChildProcess => {
+    const [command = "", ...args] = [...enterCommand, program, mode];
     const child = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] });
     children.push(child);
     return child;
   };
-  await waitForOutput(start(pod.inside, "serve"), "ready");
-  const crowd = createCrowd(start(client.inside, "hold"));
+  await waitForOutput(start(pod.enterCommand, "serve"), "ready");
+  const connectionClient = createConnectionClient(start(client.enterCommand, "hold"));
   return {
-    inside: pod.inside,
+    enterCommand: pod.enterCommand,
     open: async (kind, connections) => {
-      const kinds = { idle: [SILENT], busy: [BUSY], mixed: [SILENT, ANSWERED, BUSY] }[kind];
-      let left = connections;
+      const kinds = { idle: [SILENT_PORT], busy: [BUSY_PORT], mixed: [SILENT_PORT, ANSWERED_PORT, BUSY_PORT] }[kind];
+      let remaining = connections;
       // closeBusy closes the connections that were opened last.
       for (const [index, port] of kinds.entries()) {
-        const share = index === kinds.length - 1 ? left : Math.floor(connections / kinds.length);
-        left -= share;
-        await crowd.open(port, share);
+        const share = index === kinds.length - 1 ? remaining : Math.floor(connections / kinds.length);
+        remaining -= share;
+        await connectionClient.open(port, share);
       }
     },
-    closeBusy: crowd.closeLast,
+    closeBusy: connectionClient.closeLast,
     end: async () => {
       await Promise.all(children.reverse().map(endProcess));
     },
   };
 }
 
-type Network = { readonly inside: readonly string[]; readonly pid: number };
+type Network = { readonly enterCommand: readonly string[]; readonly pid: number };
 
 function connectNetworks(pod: Network, client: Network): void {
-  const ip = ({ inside }: Network, ...args: readonly string[]) => run([...inside, "ip", ...args]);
-  ip(pod, "link", "set", "lo", "up");
-  ip(pod, "link", "add", "v0", "type", "veth", "peer", "name", "v1", "netns", String(client.pid));
-  ip(pod, "addr", "add", `${POD[0]}/16`, "dev", "v0");
-  ip(pod, "addr", "add", `${POD[1]}/64`, "dev", "v0", "nodad");
-  for (const [four, six] of SOURCES) {
-    ip(client, "addr", "add", `${four}/16`, "dev", "v1");
-    ip(client, "addr", "add", `${six}/64`, "dev", "v1", "nodad");
+  const runIp = ({ enterCommand: inside }: Network, ...args: readonly string[]) => run([...inside, "ip", ...args]);
+  runIp(pod, "link", "set", "lo", "up");
+  runIp(pod, "link", "add", "v0", "type", "veth", "peer", "name", "v1", "netns", String(client.pid));
+  runIp(pod, "addr", "add", `${POD_ADDRESSES[0]}/16`, "dev", "v0");
+  runIp(pod, "addr", "add", `${POD_ADDRESSES[1]}/64`, "dev", "v0", "nodad");
+  for (const [four, six] of SOURCE_ADDRESSES) {
+    runIp(client, "addr", "add", `${four}/16`, "dev", "v1");
+    runIp(client, "addr", "add", `${six}/64`, "dev", "v1", "nodad");
   }
-  ip(pod, "link", "set", "v0", "up");
-  ip(client, "link", "set", "v1", "up");
+  runIp(pod, "link", "set", "v0", "up");
+  runIp(client, "link", "set", "v1", "up");
 }
 
 function run(command: readonly string[]): void {
   execFileSync(command[0] ?? "", command.slice(1), { stdio: ["ignore", "ignore", "inherit"] });
 }
 
-function createCrowd(child: ChildProcess) {
+function createConnectionClient(child: ChildProcess) {
   const { stdin, stdout } = child;
   if (stdin === null || stdout === null) throw new Error("crowd hold has no stdin or stdout");
   const lines: Interface = createInterface({ input: stdout });
@@ -117,8 +117,8 @@ function createCrowd(child: ChildProcess) {
   return {
     open: async (port: number, connections: number): Promise<void> => {
       const half = Math.floor(connections / 2);
-      const servers = `open ${POD[0]} ${POD[1]} ${port} ${half} ${connections - half}`;
-      await send(`${servers} ${SOURCES.flat().join(" ")}`);
+      const command = `open ${POD_ADDRESSES[0]} ${POD_ADDRESSES[1]} ${port} ${half} ${connections - half}`;
+      await send(`${command} ${SOURCE_ADDRESSES.flat().join(" ")}`);
     },
     closeLast: (): Promise<void> => send("close"),
   };

@@ -1,7 +1,7 @@
 /*
- * Serves or opens more connections than one process may have files, by sharing them out over child processes.
+ * Serves or opens more connections than the file limit of one process allows, spread over child processes.
  *
- *   crowd serve   listens on 8080 (never reads), 8081 (answers a byte with a byte), 8082 (never answers a byte)
+ *   crowd serve   listens on 8080 (never reads), 8081 (responds to one byte with one byte), 8082 (never responds)
  *   crowd hold    per line of input: `open SERVER4 SERVER6 PORT COUNT4 COUNT6 SOURCE4 SOURCE6...` opens connections of
  *                 both families, from the sources in turn, and prints `done`; `close` closes those of the last `open`
  */
@@ -23,7 +23,7 @@
 #define PORTS 3
 #define ANSWERS 8081
 #define SILENT 8080
-/* Connections of one process: common limits on files are 20000 and more. */
+/* Connections per process: common file limits are 20000 and more. */
 #define SHARE 15000
 #define SHARES 32
 
@@ -102,7 +102,7 @@ static void dial(const char *server, int port, const char *source) {
   socklen_t toLength = address(server, port, &to);
   int fd = socket(to.ss_family, SOCK_STREAM, 0);
   int on = 1;
-  /* A reset leaves no FIN_WAIT socket behind, although the server never reads. */
+  /* Closes with a reset: after a FIN, sockets would stay in FIN_WAIT, because the server never reads. */
   struct linger none = {1, 0};
   setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof none);
   setsockopt(fd, SOL_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof on);

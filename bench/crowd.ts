@@ -1,6 +1,6 @@
 /**
- * `npm run bench:crowd [-- --connections N] [-- --node] [-- --binary FILE]`: drains a Pod with 100 000 real connections, idle,
- * busy and mixed, of both address families, by a manager limited to 16Mi. Takes four minutes and 2 GB of kernel memory.
+ * `npm run bench:crowd [-- --connections N] [-- --node] [-- --binary FILE]`: drains a Pod with 100 000 real connections (idle,
+ * busy, or mixed; IPv4 and IPv6) with a manager limited to 16Mi. Takes four minutes and 2 GB of kernel memory.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,12 +9,12 @@ import { parseArgs } from "node:util";
 import { buildManager } from "../native/build/build.ts";
 import { cgroupSkipReason, openCgroup } from "../test/manager/in-cgroup.ts";
 import { startCrowdManager } from "./crowd-drain.ts";
-import { type CrowdKind, crowdRefusal, startCrowdPod } from "./crowd-pod.ts";
+import { type CrowdKind, crowdSkipReason, startCrowdPod } from "./crowd-pod.ts";
 
 const NATIVE_LIMIT_MIB = 16;
 const NODE_LIMIT_MIB = 512;
-const PEAK_KIB = 8 * 1_024;
-const SHARE_OF_CORE = 0.05;
+const MAX_PEAK_KIB = 8 * 1_024;
+const MAX_SHARE_OF_CORE = 0.05;
 const FLAGS = ["--drain-delay=5s", "--drain-timeout=60s"];
 
 const { values } = parseArgs({
@@ -25,32 +25,34 @@ const { values } = parseArgs({
   },
 });
 const connections = Number(values.connections);
-const refusal = crowdRefusal();
-if (refusal !== "") {
-  process.stderr.write(`bench:crowd: this host cannot run it: ${refusal}\n`);
+const skipReason = crowdSkipReason();
+if (skipReason !== "") {
+  process.stderr.write(`bench:crowd: this host lacks a requirement: ${skipReason}\n`);
   process.exit(1);
 }
 const folder = mkdtempSync(join(tmpdir(), "lastcall-crowd-"));
-let missed = 0;
+let missedGoals = 0;
 try {
-  const command = await commandOf();
+  const command = await managerCommand();
   for (const kind of ["idle", "busy", "mixed"] as const) await measure(kind, command);
 } finally {
   rmSync(folder, { recursive: true });
 }
-process.exitCode = missed > 0 ? 1 : 0;
+process.exitCode = missedGoals > 0 ? 1 : 0;
 
-async function commandOf(): Promise<readonly string[]> {
+async function managerCommand(): Promise<readonly string[]> {
   if (values.node === true) return [process.execPath, join(import.meta.dirname, "../src/manager/node-main.ts")];
   return [values.binary ?? (await buildManager("x64")).file];
 }
 
 async function measure(kind: CrowdKind, command: readonly string[]): Promise<void> {
   const limits = { memoryMib: values.node === true ? NODE_LIMIT_MIB : NATIVE_LIMIT_MIB };
-  const noCgroup = cgroupSkipReason(limits);
-  const cgroup = noCgroup === "" ? openCgroup(limits) : undefined;
+  const cgroupSkipText = cgroupSkipReason(limits);
+  const cgroup = cgroupSkipText === "" ? openCgroup(limits) : undefined;
   const limitText = (): string =>
-    cgroup === undefined ? noCgroup : `${limits.memoryMib} MiB of memory, ${cgroup.memory().outOfMemoryKills} killed`;
+    cgroup === undefined
+      ? cgroupSkipText
+      : `${limits.memoryMib} MiB of memory, ${cgroup.memory().outOfMemoryKills} killed`;
   const pod = await startCrowdPod(folder);
   try {
     await pod.open(kind, connections);
@@ -60,24 +62,24 @@ async function measure(kind: CrowdKind, command: readonly string[]): Promise<voi
       flags: FLAGS,
       wrapper: cgroup?.wrapper ?? [],
     });
-    const before = manager.cost();
-    const fromMs = performance.now();
+    const before = manager.readCost();
+    const startMs = performance.now();
     try {
       const report = await manager.drain();
-      const spentMs = performance.now() - fromMs;
-      const { peakKiB, cpuMs } = manager.cost();
-      const share = (cpuMs - before.cpuMs) / spentMs;
-      const summary = `${report.outcome} after ${(spentMs / 1_000).toFixed(1)} s, ${report.leftTotal} open, evidence from ${report.evidenceSource}`;
-      goal(kind, `peak ${peakKiB} KiB (idle ${before.peakKiB})`, peakKiB <= PEAK_KIB);
-      goal(kind, `CPU ${(100 * share).toFixed(2)} % of a core`, share <= SHARE_OF_CORE);
-      goal(
+      const elapsedMs = performance.now() - startMs;
+      const { peakKiB, cpuMs } = manager.readCost();
+      const share = (cpuMs - before.cpuMs) / elapsedMs;
+      const summary = `${report.outcome} after ${(elapsedMs / 1_000).toFixed(1)} s, ${report.leftTotal} open, evidence from ${report.evidenceSource}`;
+      printGoal(kind, `peak ${peakKiB} KiB (idle ${before.peakKiB})`, peakKiB <= MAX_PEAK_KIB);
+      printGoal(kind, `CPU ${(100 * share).toFixed(2)} % of a core`, share <= MAX_SHARE_OF_CORE);
+      printGoal(
         kind,
         summary,
         report.outcome === (kind === "idle" ? "drained" : "timeout") && report.leftTotal === connections,
       );
       process.stdout.write(`        ${limitText()}\n`);
     } catch (error) {
-      goal(kind, `${String(error)} (${limitText()})`, false);
+      printGoal(kind, `${String(error)} (${limitText()})`, false);
     } finally {
       await manager.end();
     }
@@ -87,7 +89,7 @@ async function measure(kind: CrowdKind, command: readonly string[]): Promise<voi
   }
 }
 
-function goal(kind: CrowdKind, title: string, met: boolean): void {
-  if (!met) missed += 1;
+function printGoal(kind: CrowdKind, title: string, met: boolean): void {
+  if (!met) missedGoals += 1;
   process.stdout.write(`${met ? "met   " : "MISSED"}  ${connections} ${kind} connections: ${title}\n`);
 }

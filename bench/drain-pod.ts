@@ -7,17 +7,17 @@ import { join } from "node:path";
 export const DRAIN_DELAY_MS = 1_000;
 export const QUIET_PERIOD_MS = 500;
 
-const MANAGER = join(import.meta.dirname, "../src/manager/node-main.ts");
+const MANAGER_FILE = join(import.meta.dirname, "../src/manager/node-main.ts");
 const PORT = 17_890;
 const TOKEN = "bench";
 
 export type Pod = {
   readonly address: string;
-  readonly drain: () => Promise<Drained>;
+  readonly drain: () => Promise<DrainResult>;
   readonly stop: () => Promise<void>;
 };
 
-export type Drained = { readonly releasedMs: number; readonly outcome: string; readonly evidenceSource: string };
+export type DrainResult = { readonly releasedMs: number; readonly outcome: string; readonly evidenceSource: string };
 
 export async function startPod(address: string): Promise<Pod> {
   const flags = [
@@ -26,15 +26,15 @@ export async function startPod(address: string): Promise<Pod> {
     `--quiet-period=${QUIET_PERIOD_MS}ms`,
     "--drain-timeout=30s",
   ];
-  const child = spawn(process.execPath, [MANAGER, "serve", ...flags], {
+  const child = spawn(process.execPath, [MANAGER_FILE, "serve", ...flags], {
     env: { LASTCALL_TOKEN: TOKEN },
     stdio: ["ignore", "pipe", "inherit"],
   });
-  await listening(child, address);
-  return { address, drain: () => drain(address), stop: () => stop(child) };
+  await waitUntilListening(child, address);
+  return { address, drain: () => drain(address), stop: () => killProcess(child) };
 }
 
-async function listening(child: ChildProcess, address: string): Promise<void> {
+async function waitUntilListening(child: ChildProcess, address: string): Promise<void> {
   const ended = once(child, "exit").then(() => Promise.reject(new Error(`the manager of ${address} ended early`)));
   ended.catch(() => undefined);
   let text = "";
@@ -46,9 +46,9 @@ async function listening(child: ChildProcess, address: string): Promise<void> {
   child.stdout?.resume();
 }
 
-function drain(address: string): Promise<Drained> {
-  return new Promise((done, failed) => {
-    const sent = request(
+function drain(address: string): Promise<DrainResult> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request(
       { host: address, port: PORT, method: "POST", path: `/${TOKEN}/drain`, agent: false },
       (res) => {
         const releasedMs = performance.now();
@@ -58,16 +58,16 @@ function drain(address: string): Promise<Drained> {
         });
         res.on("end", () => {
           const report: { outcome: string; evidenceSource: string } = JSON.parse(body);
-          done({ releasedMs, outcome: report.outcome, evidenceSource: report.evidenceSource });
+          resolve({ releasedMs, outcome: report.outcome, evidenceSource: report.evidenceSource });
         });
       },
     );
-    sent.on("error", failed);
-    sent.end();
+    outgoing.on("error", reject);
+    outgoing.end();
   });
 }
 
-export async function stop(child: ChildProcess): Promise<void> {
+export async function killProcess(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exited = once(child, "exit");
   child.kill("SIGKILL");

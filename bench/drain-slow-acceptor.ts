@@ -1,4 +1,4 @@
-/** Blocks its accept loop on demand: `node drain-slow-acceptor.ts ADDRESS`, then a number of milliseconds per line on stdin. */
+/** Stops accepting connections on demand: `node drain-slow-acceptor.ts ADDRESS`, then milliseconds per line of stdin. */
 import { writeSync } from "node:fs";
 import { createServer } from "node:http";
 import { createInterface } from "node:readline";

@@ -1,75 +1,75 @@
-/** Generates the traffic under which drains are measured. Each kind reports its last evidence by the client's clock. */
+/** Generates the kinds of traffic of the drain benchmark. Each reports the time of its last response. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { Agent, createServer, get, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { stop } from "./drain-pod.ts";
+import { killProcess } from "./drain-pod.ts";
 
 export type Traffic = {
-  /** Continues the traffic from the drain's trigger on. @returns the time of the last evidence; -1 without any */
-  readonly during: () => Promise<number>;
+  /** Continues the traffic after the drain's trigger. @returns the time of the last response; -1 without one */
+  readonly sendDuringDrain: () => Promise<number>;
   readonly end: () => Promise<void>;
 };
 
-export type Kind = { readonly name: string; readonly start: (address: string) => Promise<Traffic> };
+export type TrafficKind = { readonly name: string; readonly start: (address: string) => Promise<Traffic> };
 
-export const KINDS: readonly Kind[] = [
-  { name: "no traffic", start: noTraffic },
-  { name: "short requests", start: shortRequests },
-  { name: "one long request", start: longRequest },
-  { name: "idle keep-alive", start: idleKeepAlive },
-  { name: "busy backlog", start: busyBacklog },
+export const TRAFFIC_KINDS: readonly TrafficKind[] = [
+  { name: "no traffic", start: startWithoutTraffic },
+  { name: "short requests", start: startShortRequests },
+  { name: "one long request", start: startLongRequest },
+  { name: "idle keep-alive", start: startIdleKeepAlive },
+  { name: "busy backlog", start: startBusyBacklog },
 ];
 
 const LOAD_AFTER_TRIGGER_MS = 1_300;
 
-async function noTraffic(address: string): Promise<Traffic> {
+async function startWithoutTraffic(address: string): Promise<Traffic> {
   const server = await serve(address, (_, res) => res.end());
-  return { during: async () => -1, end: server.end };
+  return { sendDuringDrain: async () => -1, end: server.end };
 }
 
-/** Continues as long as clients with outdated endpoints would. */
-async function shortRequests(address: string): Promise<Traffic> {
+/** Sends requests for LOAD_AFTER_TRIGGER_MS, as clients with outdated endpoints do. */
+async function startShortRequests(address: string): Promise<Traffic> {
   const server = await serve(address, (_, res) => res.setHeader("connection", "close").end("short"));
   return {
     end: server.end,
-    during: async () => {
+    sendDuringDrain: async () => {
       const untilMs = performance.now() + LOAD_AFTER_TRIGGER_MS;
-      let last = -1;
+      let lastResponseMs = -1;
       while (performance.now() < untilMs) {
-        last = await fetchOnce(address, server.port, false);
+        lastResponseMs = await fetchOnce(address, server.port, false);
         await pause(23);
       }
-      return last;
+      return lastResponseMs;
     },
   };
 }
 
-async function longRequest(address: string): Promise<Traffic> {
+async function startLongRequest(address: string): Promise<Traffic> {
   const server = await serve(address, (_, res) => setTimeout(() => res.end("long"), 1_700));
-  const answered = fetchOnce(address, server.port, false);
+  const answeredMs = fetchOnce(address, server.port, false);
   await pause(50);
-  return { during: () => answered, end: server.end };
+  return { sendDuringDrain: () => answeredMs, end: server.end };
 }
 
-/** Uses a pool of keep-alive connections for a while after the trigger, then leaves them open and idle. */
-async function idleKeepAlive(address: string): Promise<Traffic> {
+/** Sends requests on four keep-alive connections until 700 ms after the trigger, then leaves the connections idle. */
+async function startIdleKeepAlive(address: string): Promise<Traffic> {
   const server = await serve(address, (_, res) => res.end("kept"));
   const agents = [1, 2, 3, 4].map(() => new Agent({ keepAlive: true, maxSockets: 1 }));
-  const useAll = async (): Promise<number> => {
+  const requestOnAllAgents = async (): Promise<number> => {
     const answered = await Promise.all(agents.map((agent) => fetchOnce(address, server.port, agent)));
     return Math.max(...answered);
   };
   for (let n = 0; n < 3; n += 1) {
-    await useAll();
+    await requestOnAllAgents();
     await pause(220);
   }
   return {
-    during: async () => {
+    sendDuringDrain: async () => {
       await pause(700);
-      return useAll();
+      return requestOnAllAgents();
     },
     end: async () => {
       for (const agent of agents) agent.destroy();
@@ -78,15 +78,15 @@ async function idleKeepAlive(address: string): Promise<Traffic> {
   };
 }
 
-async function busyBacklog(address: string): Promise<Traffic> {
+async function startBusyBacklog(address: string): Promise<Traffic> {
   const child = spawn(process.execPath, [join(import.meta.dirname, "drain-slow-acceptor.ts"), address], {
     stdio: ["pipe", "pipe", "inherit"],
   });
   const [line] = (await once(child.stdout, "data")) as [Buffer];
   const port = Number(line.toString());
   return {
-    end: () => stop(child),
-    during: async () => {
+    end: () => killProcess(child),
+    sendDuringDrain: async () => {
       child.stdin.write(`${LOAD_AFTER_TRIGGER_MS}\n`);
       await once(child.stdout, "data");
       const answered = await Promise.all([1, 2, 3, 4, 5].map(() => fetchOnce(address, port, false)));
@@ -110,7 +110,7 @@ async function serve(address: string, handle: (req: IncomingMessage, res: Server
 }
 
 function fetchOnce(host: string, port: number, agent: Agent | false): Promise<number> {
-  return new Promise((done, failed) => {
-    get({ host, port, agent }, (res) => res.resume().on("end", () => done(performance.now()))).on("error", failed);
+  return new Promise((resolve, reject) => {
+    get({ host, port, agent }, (res) => res.resume().on("end", () => resolve(performance.now()))).on("error", reject);
   });
 }

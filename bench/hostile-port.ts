@@ -11,35 +11,35 @@ const onNode = process.argv.includes("--node");
 const NODE = [process.execPath, new URL("../test/manager/compiled-once.mjs", import.meta.url).pathname];
 const manager = onNode ? NODE : [binary ?? new URL("../build/native/lastcall", import.meta.url).pathname];
 
-const refusal = networkRefusal();
-if (refusal !== "") {
-  process.stderr.write(`bench:hostile-port: this host cannot create a network namespace: ${refusal}\n`);
+const skipReason = networkRefusal();
+if (skipReason !== "") {
+  process.stderr.write(`bench:hostile-port: this host cannot create a network namespace: ${skipReason}\n`);
   process.exit(1);
 }
 const SCENARIOS = [
-  { title: "2000 silent from 1 address", attack: "silent", amount: 2_000, addresses: 1 },
-  { title: "2000 silent from 200 addresses", attack: "silent", amount: 2_000, addresses: 200 },
-  { title: "2000 a second from 200 addresses", attack: "churn", amount: 2_000, addresses: 200 },
+  { title: "2000 silent connections from 1 address", attack: "silent", amount: 2_000, addresses: 1 },
+  { title: "2000 silent connections from 200 addresses", attack: "silent", amount: 2_000, addresses: 200 },
+  { title: "2000 connections a second from 200 addresses", attack: "churn", amount: 2_000, addresses: 200 },
 ] as const;
-const only = process.argv.find((arg) => arg.startsWith("--only="))?.slice("--only=".length) ?? "";
+const titleFilter = process.argv.find((arg) => arg.startsWith("--only="))?.slice("--only=".length) ?? "";
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 print(`manager: ${manager.join(" ")}`);
 print(attackText("control", await runAttack({ manager, ...NO_ATTACK })));
 for (const { title, ...scenario } of SCENARIOS)
-  if (title.includes(only)) print(attackText(title, await runAttack({ manager, wrapper: [], ...scenario })));
-const TEN_M = { milliCpu: 10 };
-const noCgroup = cgroupSkipReason(TEN_M);
-if (onNode) print("10m of CPU: skipped, it is measured with the native build only");
-else if (noCgroup !== "") print(`10m of CPU: skipped: ${noCgroup}`);
+  if (title.includes(titleFilter)) print(attackText(title, await runAttack({ manager, wrapper: [], ...scenario })));
+const CPU_LIMIT = { milliCpu: 10 };
+const cgroupSkipText = cgroupSkipReason(CPU_LIMIT);
+if (onNode) print("10m of CPU: skipped; measured with the native build only");
+else if (cgroupSkipText !== "") print(`10m of CPU: skipped: ${cgroupSkipText}`);
 else {
-  const cgroup = openCgroup(TEN_M);
+  const cgroup = openCgroup(CPU_LIMIT);
   const { wrapper } = cgroup;
-  const starved = [
+  const cpuLimitedScenarios = [
     { title: "10m of CPU, no attack", ...NO_ATTACK },
-    { title: "10m of CPU, 500 a second", attack: "churn", amount: 500, addresses: 200 },
-    { title: "10m of CPU, 2000 silent", attack: "silent", amount: 2_000, addresses: 1 },
+    { title: "10m of CPU, 500 connections a second", attack: "churn", amount: 500, addresses: 200 },
+    { title: "10m of CPU, 2000 silent connections", attack: "silent", amount: 2_000, addresses: 1 },
   ] as const;
-  for (const { title, ...scenario } of starved)
-    if (title.includes(only)) print(attackText(title, await runAttack({ manager, ...scenario, wrapper })));
+  for (const { title, ...scenario } of cpuLimitedScenarios)
+    if (title.includes(titleFilter)) print(attackText(title, await runAttack({ manager, ...scenario, wrapper })));
   await cgroup.close();
 }

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { bundleInto } from "../release/bundle.ts";
 import type { IdleMemory } from "./admission-text.ts";
-import { residentBytes } from "./process-cost.ts";
+import { readResidentBytes } from "./process-cost.ts";
 import { startServer } from "./server-process.ts";
 
 const ROOT = join(import.meta.dirname, "..");
@@ -10,7 +10,7 @@ const SETTLE_MS = 2_000;
 
 export type CertificatePair = { readonly cert: string; readonly key: string };
 
-export async function idleMemory(folder: string, pair: CertificatePair): Promise<IdleMemory[]> {
+export async function measureIdleMemory(folder: string, pair: CertificatePair): Promise<IdleMemory[]> {
   const release = join(folder, "release");
   await bundleInto(release);
   const bundle = [join(release, "lastcall/lastcall.mjs"), "webhook"];
@@ -25,7 +25,7 @@ export async function idleMemory(folder: string, pair: CertificatePair): Promise
     const server = await startServer(setup, [...args, "--port=0", "--host=127.0.0.1"], join(folder, "idle.log"));
     try {
       await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
-      measured.push({ setup, bytes: residentBytes(server.pid) });
+      measured.push({ setup, bytes: readResidentBytes(server.pid) });
     } finally {
       await server.stop();
     }

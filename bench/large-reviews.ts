@@ -1,6 +1,6 @@
 /**
- * `npm run bench:large [-- --program=PATH]`: measures how long small admissions wait while one tenant sends the largest and
- * most complex reviews that the API server accepts, and the same with the baseline server, which only parses the bodies.
+ * `npm run bench:large [-- --program=PATH]`: measures the latency of small admissions while one tenant sends the largest and
+ * most complex reviews that the API server accepts, with the webhook and with a baseline server that only parses the bodies.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { Agent, request } from "node:https";
@@ -9,40 +9,43 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { makeCertificate } from "../src/webhook/certificates/self-made.ts";
 import { reviewBytes } from "./admission-reviews.ts";
-import { cpuMicroseconds } from "./process-cost.ts";
+import { readCpuMicroseconds } from "./process-cost.ts";
 import { type ServerProcess, startServer } from "./server-process.ts";
 
 const HERE = import.meta.dirname;
 const ROUNDS = 5;
 
-type Part = { readonly [key: string]: unknown };
+type JsonObject = { readonly [key: string]: unknown };
 type LargeReview = { readonly title: string; readonly count: number; readonly pod: (count: number) => object };
 
-function repeat<T>(count: number, part: (index: number) => T): T[] {
-  return Array.from({ length: count }, (_, index) => part(index));
+function repeat<T>(count: number, createItem: (index: number) => T): T[] {
+  return Array.from({ length: count }, (_, index) => createItem(index));
 }
 
-const APP: Part = { name: "app", image: "app:1" };
-const podOf = (spec: Part, annotations: Part = {}): object => ({ metadata: { name: "web-0", annotations }, spec });
+const APP: JsonObject = { name: "app", image: "app:1" };
+const buildPod = (spec: JsonObject, annotations: JsonObject = {}): object => ({
+  metadata: { name: "web-0", annotations },
+  spec,
+});
 const probe = { httpGet: { port: 80 } };
 
 const REVIEWS: readonly LargeReview[] = [
   {
     title: "20 000 containers, as small as possible",
     count: 20_000,
-    pod: (count) => podOf({ containers: repeat(count, (index) => ({ name: `c${index}`, image: "x" })) }),
+    pod: (count) => buildPod({ containers: repeat(count, (index) => ({ name: `c${index}`, image: "x" })) }),
   },
   {
     title: "20 000 containers in 3 MiB",
     count: 20_000,
-    pod: (count) => podOf({ containers: repeat(count, (index) => ({ name: `c${index}`, image: "x".repeat(130) })) }),
+    pod: (count) => buildPod({ containers: repeat(count, (index) => ({ name: `c${index}`, image: "x".repeat(130) })) }),
   },
   {
     title: "1 000 containers in 3 MiB, with 3 probes each",
     count: 1_000,
     pod: (count) => {
       const probes = { livenessProbe: probe, readinessProbe: probe, startupProbe: probe };
-      return podOf({
+      return buildPod({
         containers: repeat(count, (index) => ({ name: `c${index}`, image: "x".repeat(2_900), ...probes })),
       });
     },
@@ -51,13 +54,13 @@ const REVIEWS: readonly LargeReview[] = [
     title: "36 000 unknown annotations",
     count: 36_000,
     pod: (count) =>
-      podOf({ containers: [APP] }, Object.fromEntries(repeat(count, (index) => [`lastcall.dev/key-${index}`, "x"]))),
+      buildPod({ containers: [APP] }, Object.fromEntries(repeat(count, (index) => [`lastcall.dev/key-${index}`, "x"]))),
   },
   {
     title: "400 000 names in a list",
     count: 400_000,
     pod: (count) =>
-      podOf({ containers: [APP] }, { "lastcall.dev/containers": repeat(count, (index) => `n${index}`).join() }),
+      buildPod({ containers: [APP] }, { "lastcall.dev/containers": repeat(count, (index) => `n${index}`).join() }),
   },
   {
     title: "20 000 mounts and 20 000 volumes beside a driver's socket",
@@ -66,7 +69,7 @@ const REVIEWS: readonly LargeReview[] = [
       const volumeMounts = repeat(count, (index) => ({ name: `v${index}`, mountPath: "/run/envoy" }));
       const volumes = repeat(count, (index) => ({ name: `v${index}`, emptyDir: {} }));
       const driver = { "lastcall.dev/driver": "envoy", "lastcall.dev/driver-url": "unix:/run/envoy/x.sock" };
-      return podOf({ volumes, containers: [{ ...APP, volumeMounts }] }, driver);
+      return buildPod({ volumes, containers: [{ ...APP, volumeMounts }] }, driver);
     },
   },
   {
@@ -79,7 +82,7 @@ const REVIEWS: readonly LargeReview[] = [
         `--hooks=${"x,".repeat(25_000)}`,
         ...repeat(count, () => "x,".repeat(25_000)),
       ];
-      return podOf({ initContainers: [{ name: "lastcall", image: "x", args }], containers: [APP] });
+      return buildPod({ initContainers: [{ name: "lastcall", image: "x", args }], containers: [APP] });
     },
   },
   {
@@ -88,12 +91,12 @@ const REVIEWS: readonly LargeReview[] = [
     pod: (count) => {
       const env = repeat(count, (index) => ({ name: `V${index}` }));
       const manager = { name: "lastcall", image: "x", args: ["serve", "--port=17890"], env };
-      return podOf({ initContainers: [manager], containers: [APP] });
+      return buildPod({ initContainers: [manager], containers: [APP] });
     },
   },
 ];
 
-function reviewOf(pod: object): Buffer {
+function buildReview(pod: object): Buffer {
   const body = {
     uid: "large",
     operation: "CREATE",
@@ -104,7 +107,7 @@ function reviewOf(pod: object): Buffer {
   return Buffer.from(JSON.stringify({ apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", request: body }));
 }
 
-/** `bytes` is 0 if the connection ended without an answer. */
+/** `bytes` is 0 if the connection ended without a response. */
 type Answer = { readonly bytes: number; readonly ms: number };
 
 function post(server: ServerProcess, agent: Agent, body: Buffer): Promise<Answer> {
@@ -129,7 +132,7 @@ function post(server: ServerProcess, agent: Agent, body: Buffer): Promise<Answer
 type Measurement = {
   readonly smallMaxMs: number;
   readonly smallMedianMs: number;
-  /** CPU time of the server for one large review alone, during which it answers nothing else. */
+  /** CPU time of the server for one large review, measured without other requests. */
   readonly cpuMs: number;
   readonly answerBytes: number;
   readonly unanswered: number;
@@ -137,23 +140,23 @@ type Measurement = {
 
 async function measure(server: ServerProcess, ca: Buffer, body: Buffer): Promise<Measurement> {
   const agents = [1, 2].map(() => new Agent({ keepAlive: true, maxSockets: 1, ca }));
-  const [small, large] = agents;
-  if (small === undefined || large === undefined) throw new Error("no agents");
+  const [smallAgent, largeAgent] = agents;
+  if (smallAgent === undefined || largeAgent === undefined) throw new Error("no agents");
   // Warm-up: opens the connections and lets V8 compile the code before the measurement.
   for (const agent of agents) await post(server, agent, reviewBytes("small"));
-  for (let round = 0; round < ROUNDS; round += 1) await post(server, large, body);
-  const before = cpuMicroseconds(server.pid);
-  for (let round = 0; round < ROUNDS; round += 1) await post(server, large, body);
-  const cpuMs = (cpuMicroseconds(server.pid) - before) / ROUNDS / 1_000;
+  for (let round = 0; round < ROUNDS; round += 1) await post(server, largeAgent, body);
+  const before = readCpuMicroseconds(server.pid);
+  for (let round = 0; round < ROUNDS; round += 1) await post(server, largeAgent, body);
+  const cpuMs = (readCpuMicroseconds(server.pid) - before) / ROUNDS / 1_000;
   const smallAnswers: Answer[] = [];
   let isDone = false;
-  const sender = (async () => {
-    while (!isDone) smallAnswers.push(await post(server, small, reviewBytes("small")));
+  const smallRequests = (async () => {
+    while (!isDone) smallAnswers.push(await post(server, smallAgent, reviewBytes("small")));
   })();
   const largeAnswers: Answer[] = [];
-  for (let round = 0; round < ROUNDS; round += 1) largeAnswers.push(await post(server, large, body));
+  for (let round = 0; round < ROUNDS; round += 1) largeAnswers.push(await post(server, largeAgent, body));
   isDone = true;
-  await sender;
+  await smallRequests;
   for (const agent of agents) agent.destroy();
   const sorted = smallAnswers.map(({ ms }) => ms).toSorted((left, right) => left - right);
   return {
@@ -189,9 +192,11 @@ try {
     await startServer("baseline", [join(HERE, "baseline-server.ts"), cert, key], join(folder, "baseline.log")),
   );
   running.push(await startServer("webhook", webhook, join(folder, "webhook.log")));
-  process.stdout.write("latency of small admissions beside large reviews; the baseline server only reads and parses\n");
+  process.stdout.write(
+    "latency of small admissions during large reviews; the baseline server only parses the bodies\n",
+  );
   for (const { title, pod, count } of REVIEWS) {
-    const body = reviewOf(pod(count));
+    const body = buildReview(pod(count));
     process.stdout.write(`${title} (${(body.length / 1e6).toFixed(2)} MB)\n`);
     for (const server of running) {
       const { smallMaxMs, smallMedianMs, cpuMs, answerBytes, unanswered } = await measure(server, ca, body);

@@ -1,6 +1,6 @@
 /**
- * Sends reviews over keep-alive TLS connections and prints the latencies as one line of JSON. Prepared bytes on raw sockets
- * keep the client from limiting the server.
+ * Sends reviews over keep-alive TLS connections and prints the latencies as one line of JSON. Writes prepared bytes to
+ * sockets, without an HTTP client, so that the client's CPU time does not limit the server.
  */
 import { readFileSync } from "node:fs";
 import { connect, type TLSSocket } from "node:tls";
@@ -11,7 +11,7 @@ export type LoadOrder = {
   readonly bodyFile: string;
   readonly connections: number;
   readonly requests: number;
-  /** Requests start at this rate whatever the server does; 0: each connection sends the next one after each answer. */
+  /** Rate of requests, independent of the responses; 0: each connection sends its next request after a response. */
   readonly perSecond: number;
 };
 
@@ -19,7 +19,7 @@ export type LoadResult = {
   readonly answered: number;
   readonly failed: number;
   readonly seconds: number;
-  /** Milliseconds from the time a request was due to its complete answer. */
+  /** Milliseconds from the time at which a request was due to its complete response. */
   readonly p50: number;
   readonly p99: number;
   readonly p999: number;
@@ -27,13 +27,13 @@ export type LoadResult = {
 
 const order: LoadOrder = JSON.parse(process.argv[2] ?? "{}");
 const body = readFileSync(order.bodyFile);
-const head = `POST /mutate HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`;
-const bytes = Buffer.concat([Buffer.from(head), body]);
+const requestHead = `POST /mutate HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`;
+const requestBytes = Buffer.concat([Buffer.from(requestHead), body]);
 const latencies: number[] = [];
 let failed = 0;
 let started = 0;
 const overdueMs: number[] = [];
-const free: Connection[] = [];
+const idleConnections: Connection[] = [];
 
 type Connection = { readonly send: (dueMs: number) => void };
 
@@ -46,7 +46,7 @@ function openConnection(onAnswer: (connection: Connection) => void): Promise<Con
     const connection: Connection = {
       send: (due) => {
         dueMs = due;
-        socket.write(bytes);
+        socket.write(requestBytes);
       },
     };
     socket.setNoDelay(true);
@@ -71,11 +71,11 @@ function answerLengthOf(text: string): number {
   return end + 4 + Number(length ?? 0);
 }
 
-function next(connection: Connection): void {
-  if (latencies.length === order.requests) finish();
+function sendNext(connection: Connection): void {
+  if (latencies.length === order.requests) printResult();
   if (order.perSecond > 0) {
     const due = overdueMs.shift();
-    if (due === undefined) free.push(connection);
+    if (due === undefined) idleConnections.push(connection);
     else connection.send(due);
   } else if (started < order.requests) {
     started += 1;
@@ -87,29 +87,30 @@ function startDueRequests(startMs: number): void {
   const nowMs = performance.now();
   while (started < order.requests && startMs + (started * 1000) / order.perSecond <= nowMs) {
     started += 1;
-    const connection = free.pop();
+    const connection = idleConnections.pop();
     if (connection === undefined) overdueMs.push(nowMs);
     else connection.send(nowMs);
   }
   if (started < order.requests) setTimeout(() => startDueRequests(startMs), 1);
 }
 
-function finish(): void {
+function printResult(): void {
   const seconds = (performance.now() - startMs) / 1000;
   latencies.sort((left, right) => left - right);
-  const at = (share: number) => latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? 0;
+  const latencyAt = (share: number) =>
+    latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? 0;
   const result: LoadResult = {
     answered: latencies.length,
     failed,
     seconds,
-    p50: at(0.5),
-    p99: at(0.99),
-    p999: at(0.999),
+    p50: latencyAt(0.5),
+    p99: latencyAt(0.99),
+    p999: latencyAt(0.999),
   };
   process.stdout.write(`${JSON.stringify(result)}\n`, () => process.exit(0));
 }
 
-const connections = await Promise.all(Array.from({ length: order.connections }, () => openConnection(next)));
+const connections = await Promise.all(Array.from({ length: order.connections }, () => openConnection(sendNext)));
 const startMs = performance.now();
-for (const connection of connections) next(connection);
+for (const connection of connections) sendNext(connection);
 if (order.perSecond > 0) startDueRequests(startMs);

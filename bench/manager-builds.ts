@@ -12,7 +12,7 @@ export type BuildName = "native" | "node" | "pause";
 export type Build = {
   readonly name: BuildName;
   readonly command: readonly string[];
-  /** All files that a container needs to run it, in bytes, but for the C library that Node is linked with. */
+  /** Size of all files that a container needs to run the build, except the C library that Node is linked with. */
   readonly bytes: number;
   readonly strippedBytes: number;
 };
@@ -22,12 +22,12 @@ export async function makeBuilds(folder: string): Promise<readonly Build[]> {
   const bundle = await bundleManager(folder);
   const pause = join(folder, "pause");
   execFileSync("musl-gcc", ["-Os", "-static", "-s", "-o", pause, join(import.meta.dirname, "manager-pause.c")]);
-  // A copied binary shares no pages with this benchmark's own Node, which would halve its PSS.
+  // A copied binary shares no pages with the Node that runs this benchmark; shared pages would halve the PSS.
   const node = join(folder, "node");
   copyFileSync(process.execPath, node);
   return [
     describeBuild("native", [native], [native], folder),
-    describeBuild("node", [node, bundle], [node, bundle, koffiLibrary()], folder),
+    describeBuild("node", [node, bundle], [node, bundle, findKoffiLibrary()], folder),
     describeBuild("pause", [pause], [pause], folder),
   ];
 }
@@ -47,7 +47,7 @@ async function bundleManager(folder: string): Promise<string> {
   return bundle;
 }
 
-function koffiLibrary(): string {
+function findKoffiLibrary(): string {
   const folder = join(ROOT, "node_modules/@koromix");
   const [name] = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".node"));
   if (name === undefined) throw new Error(`${folder} has no compiled library of koffi; run npm ci`);
@@ -56,10 +56,15 @@ function koffiLibrary(): string {
 
 function describeBuild(name: BuildName, command: readonly string[], files: readonly string[], folder: string): Build {
   const bytes = files.reduce((sum, file) => sum + statSync(file).size, 0);
-  return { name, command, bytes, strippedBytes: files.reduce((sum, file) => sum + strippedSize(file, folder), 0) };
+  return {
+    name,
+    command,
+    bytes,
+    strippedBytes: files.reduce((sum, file) => sum + measureStrippedSize(file, folder), 0),
+  };
 }
 
-function strippedSize(file: string, folder: string): number {
+function measureStrippedSize(file: string, folder: string): number {
   if (file.endsWith(".mjs")) return statSync(file).size;
   const copy = join(folder, "stripped");
   execFileSync("strip", ["-o", copy, file]);

@@ -7,7 +7,7 @@ export type Memory = {
   readonly anonymousKiB: number;
 };
 
-export function memoryOf(pid: number): Memory {
+export function readMemory(pid: number): Memory {
   const text = readFileSync(`/proc/${pid}/smaps_rollup`, "utf8");
   return {
     rssKiB: numberAfter(text, "Rss:"),
@@ -16,12 +16,12 @@ export function memoryOf(pid: number): Memory {
   };
 }
 
-export function threadsOf(pid: number): number {
+export function countThreads(pid: number): number {
   return readdirSync(`/proc/${pid}/task`).length;
 }
 
 /** Voluntary and involuntary context switches of all threads: a sleeping process has none. */
-export function switchesOf(pid: number): number {
+export function countContextSwitches(pid: number): number {
   let switches = 0;
   for (const thread of readdirSync(`/proc/${pid}/task`)) {
     const text = readFileSync(`/proc/${pid}/task/${thread}/status`, "utf8");

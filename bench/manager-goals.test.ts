@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { goalsOf } from "./manager-goals.ts";
+import { checkGoals } from "./manager-goals.ts";
 import { readOptions } from "./manager-options.ts";
 import type { BuildResults } from "./manager-results.ts";
 
@@ -17,8 +17,8 @@ const NATIVE: BuildResults = {
 };
 const NODE: BuildResults = { ...NATIVE, build: "node", idle: { ...memory, rssKiB: 65_000 }, threads: 7 };
 
-test("a run of the manager's benchmark within all limits misses no goal", () => {
-  expect(goalsOf([NATIVE, NODE]).filter(({ met }) => !met)).toEqual([]);
+test("a run of the manager benchmark within all limits misses no goal", () => {
+  expect(checkGoals([NATIVE, NODE]).filter(({ met }) => !met)).toEqual([]);
 });
 
 test.for([
@@ -53,17 +53,17 @@ test.for([
     missed: ["drain with 5000 connections: below 2 % of a core"],
   },
 ])("$title misses only its own goal", ({ native, missed }) => {
-  const goals = goalsOf([{ ...NATIVE, ...native }, NODE]);
+  const goals = checkGoals([{ ...NATIVE, ...native }, NODE]);
   expect(goals.filter(({ met }) => !met).map(({ title }) => title)).toEqual(missed);
 });
 
 test("memory above 1/80 of the Node build's memory in the same run misses its goal", () => {
-  const slim = { ...NODE, idle: { ...memory, rssKiB: 600 * 80 - 1 } };
-  const missed = goalsOf([NATIVE, slim]).filter(({ met }) => !met);
+  const smallNodeBuild = { ...NODE, idle: { ...memory, rssKiB: 600 * 80 - 1 } };
+  const missed = checkGoals([NATIVE, smallNodeBuild]).filter(({ met }) => !met);
   expect(missed.map(({ title }) => title)).toEqual(["resident memory, idle: at most 1/80 of Node's"]);
 });
 
-test("an unknown argument of the manager's benchmark is refused", () => {
+test("the manager benchmark refuses an unknown argument", () => {
   expect(readOptions(["--quik"])).toBeUndefined();
   expect(readOptions(["--quick", "--json"])).toMatchObject({ quick: true, json: true, drainSeconds: 15 });
 });

@@ -1,21 +1,21 @@
-/** Measures in namespaces that end with this process: `node manager-inside.ts BUILDS.json [--json] [--quick]`. */
+/** Runs the manager benchmark inside the namespaces of `manager.ts`: `node manager-inside.ts BUILDS.json [--json] [--quick]`. */
 import { readFileSync } from "node:fs";
 import { createNamespaceNetwork } from "../src/demo/network/namespace-network.ts";
 import type { PodNetwork } from "../src/demo/network/pod-network.ts";
 import { HOLDS_LIMIT } from "../src/manager/drain/hook-calls.ts";
 import type { Build } from "./manager-builds.ts";
-import { goalsOf } from "./manager-goals.ts";
+import { checkGoals } from "./manager-goals.ts";
 import { type Options, readOptions, USAGE } from "./manager-options.ts";
 import type { BuildResults } from "./manager-results.ts";
 import {
   type Drain,
-  measureCalled,
+  measureAfterCalls,
   measureDrain,
-  measureHeld,
+  measureHolds,
   measureIdle,
   measureStarts,
 } from "./manager-scenarios.ts";
-import { goalText, tableOf } from "./manager-text.ts";
+import { formatGoal, formatTable } from "./manager-text.ts";
 
 const CONNECTIONS = [1, 100, 5_000];
 
@@ -33,11 +33,11 @@ async function measureAll(network: PodNetwork, builds: readonly Build[], options
   printProgress(`idle for ${options.idleSeconds} s`, options);
   const idle = await Promise.all(builds.map((build) => measureIdle(network, build, options.idleSeconds)));
   const managers = builds.filter(({ name }) => name !== "pause");
-  const active = await measureManagers(network, managers, options);
+  const managerResults = await measureManagers(network, managers, options);
   const results = builds.map((build, index): BuildResults => {
     const idleResult = idle[index];
     if (idleResult === undefined) throw new Error(`${build.name} was not measured`);
-    const manager = active.get(build.name);
+    const manager = managerResults.get(build.name);
     return {
       build: build.name,
       bytes: build.bytes,
@@ -52,40 +52,40 @@ async function measureAll(network: PodNetwork, builds: readonly Build[], options
   return report(results, options);
 }
 
-type Active = NonNullable<BuildResults["manager"]>;
+type ManagerResults = NonNullable<BuildResults["manager"]>;
 
 async function measureManagers(
   network: PodNetwork,
   managers: readonly Build[],
   options: Options,
-): Promise<ReadonlyMap<string, Active>> {
+): Promise<ReadonlyMap<string, ManagerResults>> {
   const client = managers.find(({ name }) => name === "native")?.command[0] ?? "";
-  const found = new Map<string, Active & { readonly drains: Drain[] }>();
+  const resultsByBuild = new Map<string, ManagerResults & { readonly drains: Drain[] }>();
   printProgress(`${HOLDS_LIMIT} hooks held, 10000 calls`, options);
   for (const build of managers) {
-    const held = await measureHeld(network, build);
-    found.set(build.name, { held, called: await measureCalled(network, build), drains: [] });
+    const held = await measureHolds(network, build);
+    resultsByBuild.set(build.name, { held, called: await measureAfterCalls(network, build), drains: [] });
   }
   for (const connections of CONNECTIONS) {
     for (const build of managers) {
       printProgress(`${build.name} drains ${connections} connections for ${options.drainSeconds} s`, options);
       const drain = await measureDrain(network, build, { connections, seconds: options.drainSeconds, client });
-      found.get(build.name)?.drains.push(drain);
+      resultsByBuild.get(build.name)?.drains.push(drain);
     }
   }
-  return found;
+  return resultsByBuild;
 }
 
 function report(results: readonly BuildResults[], options: Options): number {
-  const goals = goalsOf(results);
+  const goals = checkGoals(results);
   const missed = goals.filter(({ met }) => !met);
   if (options.json) {
     const { quick, idleSeconds, drainSeconds } = options;
     const passed = missed.length === 0;
     process.stdout.write(`${JSON.stringify({ quick, idleSeconds, drainSeconds, builds: results, goals, passed })}\n`);
   } else {
-    if (options.quick) process.stdout.write("quick: the goals were set for longer times\n");
-    process.stdout.write(`\n${tableOf(results, options)}\n\n${goals.map(goalText).join("\n")}\n`);
+    if (options.quick) process.stdout.write("quick run: the goals are set for the longer times of a full run\n");
+    process.stdout.write(`\n${formatTable(results, options)}\n\n${goals.map(formatGoal).join("\n")}\n`);
   }
   for (const { title, measured } of missed) process.stderr.write(`missed: ${title}: ${measured}\n`);
   return missed.length > 0 ? 1 : 0;

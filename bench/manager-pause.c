@@ -1,4 +1,4 @@
-/* The lower bound of a container's cost: prints that it listens and waits forever. */
+/* Prints "listening" and waits forever; its memory is the lower bound of a container's. */
 #include <unistd.h>
 
 int main(void) {

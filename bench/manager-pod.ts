@@ -1,4 +1,4 @@
-/** Starts a Pod of the manager benchmark: its own network with an app that never answers, and one of the builds. */
+/** Starts a Pod of the manager benchmark: its own network, an app that never responds, and one of the builds. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { get } from "node:http";
@@ -15,35 +15,35 @@ const BATCH = 200;
 export type Pod = {
   readonly pid: number;
   /** Opens connections with one unanswered request each. @returns a function that closes them */
-  readonly occupy: (connections: number) => Promise<() => void>;
+  readonly openBusyConnections: (connections: number) => Promise<() => void>;
   /** Runs the manager's own preStop hook to the end of the drain. @returns the drain's outcome */
   readonly drain: (client: string) => Promise<string>;
   readonly call: (path: string) => Promise<string>;
   readonly end: () => Promise<void>;
 };
 
-export async function startPod(place: PodAttachment, build: Build, flags: readonly string[]): Promise<Pod> {
-  const app = start(place, [process.execPath, join(import.meta.dirname, "manager-app.ts"), String(APP_PORT)]);
+export async function startPod(attachment: PodAttachment, build: Build, flags: readonly string[]): Promise<Pod> {
+  const app = start(attachment, [process.execPath, join(import.meta.dirname, "manager-app.ts"), String(APP_PORT)]);
   await waitForOutput(app, "ready");
-  const child = start(place, build.name === "pause" ? build.command : [...build.command, "serve", ...flags]);
+  const child = start(attachment, build.name === "pause" ? build.command : [...build.command, "serve", ...flags]);
   await waitForOutput(child, '"listening"');
   child.stdout?.resume();
   return {
     pid: child.pid ?? 0,
-    occupy: (connections) => occupy(app, place.address, connections),
-    drain: (client) => drain(place, client),
-    call: (path) => callManager(place.address, path),
+    openBusyConnections: (connections) => openBusyConnections(app, attachment.address, connections),
+    drain: (client) => drain(attachment, client),
+    call: (path) => callManager(attachment.address, path),
     end: async () => {
       await endProcess(child);
       await endProcess(app);
-      place.release();
+      attachment.release();
     },
   };
 }
 
-/** The network's wrapper execs the program, so the PID is the program's. */
-function start(place: PodAttachment, command: readonly string[]): ChildProcess {
-  const [program = "", ...args] = place.inside(command);
+/** The network's command execs the program in the same process, so the child's PID is the program's. */
+function start(attachment: PodAttachment, command: readonly string[]): ChildProcess {
+  const [program = "", ...args] = attachment.inside(command);
   return spawn(program, args, {
     env: { PATH: process.env["PATH"] ?? "", LASTCALL_TOKEN: TOKEN },
     stdio: ["ignore", "pipe", "inherit"],
@@ -62,7 +62,7 @@ export async function waitForOutput(child: ChildProcess, text: string): Promise<
   throw new Error(`${child.spawnargs.join(" ")} ended before it printed ${text}`);
 }
 
-async function occupy(app: ChildProcess, host: string, connections: number): Promise<() => void> {
+async function openBusyConnections(app: ChildProcess, host: string, connections: number): Promise<() => void> {
   const sockets: Socket[] = [];
   const served = waitForOutput(app, `served ${connections}\n`);
   while (sockets.length < connections) {
@@ -80,8 +80,8 @@ async function occupy(app: ChildProcess, host: string, connections: number): Pro
   };
 }
 
-async function drain(place: PodAttachment, client: string): Promise<string> {
-  const child = start(place, [client, "drain"]);
+async function drain(attachment: PodAttachment, client: string): Promise<string> {
+  const child = start(attachment, [client, "drain"]);
   let text = "";
   child.stdout?.on("data", (chunk) => {
     text += String(chunk);
@@ -92,15 +92,15 @@ async function drain(place: PodAttachment, client: string): Promise<string> {
 }
 
 function callManager(host: string, path: string): Promise<string> {
-  return new Promise((done, failed) => {
-    const sent = get({ host, port: PORT, path: `/${TOKEN}/${path}`, agent: false }, (res) => {
+  return new Promise((resolve, reject) => {
+    const outgoing = get({ host, port: PORT, path: `/${TOKEN}/${path}`, agent: false }, (res) => {
       let body = "";
       res.on("data", (chunk) => {
         body += String(chunk);
       });
-      res.on("end", () => done(body));
+      res.on("end", () => resolve(body));
     });
-    sent.on("error", failed);
+    outgoing.on("error", reject);
   });
 }
 

@@ -4,9 +4,9 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { PodNetwork } from "../src/demo/network/pod-network.ts";
 import { HOLDS_LIMIT } from "../src/manager/drain/hook-calls.ts";
 import type { Build } from "./manager-builds.ts";
-import { type Memory, memoryOf, switchesOf, threadsOf } from "./manager-cost.ts";
+import { countContextSwitches, countThreads, type Memory, readMemory } from "./manager-cost.ts";
 import { endProcess, startPod, waitForOutput } from "./manager-pod.ts";
-import { cpuMicroseconds } from "./process-cost.ts";
+import { readCpuMicroseconds } from "./process-cost.ts";
 
 const SETTLE_MS = 5_000;
 const HOLDS_PER_CONTAINER = 4;
@@ -14,8 +14,8 @@ const CONTAINERS = HOLDS_LIMIT / HOLDS_PER_CONTAINER;
 const CALLS = 10_000;
 const CALLERS = 10;
 const START_ROUNDS = 21;
-/** The drain waits for its deadline only and samples no connections. */
-const ENDLESS = ["--drained-when=deadline", "--drain-delay=60m", "--drain-timeout=60m"];
+/** The drain ends at its deadline only, so it samples no connections. */
+const DEADLINE_ONLY_FLAGS = ["--drained-when=deadline", "--drain-delay=60m", "--drain-timeout=60m"];
 
 export type Idle = { readonly memory: Memory; readonly threads: number; readonly switches: number };
 
@@ -23,50 +23,50 @@ export async function measureIdle(network: PodNetwork, build: Build, seconds: nu
   const pod = await startPod(await network.attach(), build, []);
   try {
     await pause(SETTLE_MS);
-    const before = switchesOf(pod.pid);
+    const before = countContextSwitches(pod.pid);
     await pause(seconds * 1_000);
-    const switches = switchesOf(pod.pid) - before;
-    return { memory: memoryOf(pod.pid), threads: threadsOf(pod.pid), switches };
+    const switches = countContextSwitches(pod.pid) - before;
+    return { memory: readMemory(pod.pid), threads: countThreads(pod.pid), switches };
   } finally {
     await pod.end();
   }
 }
 
-export async function measureHeld(network: PodNetwork, build: Build): Promise<Memory> {
+export async function measureHolds(network: PodNetwork, build: Build): Promise<Memory> {
   const containers = Array.from({ length: CONTAINERS }, (_, n) => `c${n}`);
   const hooks = containers.map((container) => `${container}:app`).join(",");
-  const pod = await startPod(await network.attach(), build, [...ENDLESS, `--hooks=${hooks}`]);
+  const pod = await startPod(await network.attach(), build, [...DEADLINE_ONLY_FLAGS, `--hooks=${hooks}`]);
   try {
-    let ended = 0;
+    let answeredHooks = 0;
     for (const container of containers) {
       for (let n = 0; n < HOLDS_PER_CONTAINER; n += 1) {
         const onEnd = () => {
-          ended += 1;
+          answeredHooks += 1;
         };
         pod.call(`prestop/${container}`).then(onEnd, onEnd);
       }
     }
     await pause(SETTLE_MS);
-    if (ended > 0) throw new Error(`${build.name}: ${ended} of the hooks were answered early`);
-    return memoryOf(pod.pid);
+    if (answeredHooks > 0) throw new Error(`${build.name}: ${answeredHooks} of the hooks were answered early`);
+    return readMemory(pod.pid);
   } finally {
     await pod.end();
   }
 }
 
-export async function measureCalled(network: PodNetwork, build: Build): Promise<Memory> {
+export async function measureAfterCalls(network: PodNetwork, build: Build): Promise<Memory> {
   const pod = await startPod(await network.attach(), build, []);
   try {
-    let left = CALLS;
+    let remainingCalls = CALLS;
     const caller = async (): Promise<void> => {
-      while (left > 0) {
-        left -= 1;
+      while (remainingCalls > 0) {
+        remainingCalls -= 1;
         await pod.call("status");
       }
     };
     await Promise.all(Array.from({ length: CALLERS }, caller));
     await pause(SETTLE_MS);
-    return memoryOf(pod.pid);
+    return readMemory(pod.pid);
   } finally {
     await pod.end();
   }
@@ -83,15 +83,15 @@ export async function measureDrain(
   const flags = ["--drain-delay=1s", `--drain-timeout=${drain.seconds - 1}s`];
   const pod = await startPod(await network.attach(), build, flags);
   try {
-    const release = await pod.occupy(drain.connections);
-    const cpuBefore = cpuMicroseconds(pod.pid);
-    const fromMs = performance.now();
+    const closeConnections = await pod.openBusyConnections(drain.connections);
+    const cpuBefore = readCpuMicroseconds(pod.pid);
+    const startMs = performance.now();
     const outcome = await pod.drain(drain.client);
-    const spentMs = performance.now() - fromMs;
-    const cpuMs = (cpuMicroseconds(pod.pid) - cpuBefore) / 1_000;
-    release();
+    const elapsedMs = performance.now() - startMs;
+    const cpuMs = (readCpuMicroseconds(pod.pid) - cpuBefore) / 1_000;
+    closeConnections();
     if (outcome !== "timeout") throw new Error(`${build.name}: the drain ended as "${outcome}" instead of "timeout"`);
-    return { connections: drain.connections, seconds: spentMs / 1_000, shareOfCore: cpuMs / spentMs };
+    return { connections: drain.connections, seconds: elapsedMs / 1_000, shareOfCore: cpuMs / elapsedMs };
   } finally {
     await pod.end();
   }
@@ -108,12 +108,12 @@ export async function measureStarts(builds: readonly Build[]): Promise<Readonly<
 
 async function startOnce(build: Build): Promise<number> {
   const [program = "", ...args] = [...build.command, "serve"];
-  const fromMs = performance.now();
+  const startMs = performance.now();
   const child = spawn(program, args, { env: { LASTCALL_TOKEN: "bench" }, stdio: ["ignore", "pipe", "inherit"] });
   await waitForOutput(child, '"listening"');
-  const spentMs = performance.now() - fromMs;
+  const elapsedMs = performance.now() - startMs;
   await endProcess(child);
-  return spentMs;
+  return elapsedMs;
 }
 
 function median(numbers: readonly number[]): number {

@@ -9,12 +9,12 @@ type Row = { readonly name: string; readonly cell: (results: BuildResults) => st
 
 const MISSING = "-";
 
-export function tableOf(results: readonly BuildResults[], options: Options): string {
-  const head = line(
+export function formatTable(results: readonly BuildResults[], options: Options): string {
+  const head = formatLine(
     "",
     results.map(({ build }) => build),
   );
-  const rows = rowsFor(results, options).map(({ name, cell }) => line(name, results.map(cell)));
+  const rows = rowsFor(results, options).map(({ name, cell }) => formatLine(name, results.map(cell)));
   return [head, ...rows].join("\n");
 }
 
@@ -31,7 +31,7 @@ function rowsFor(results: readonly BuildResults[], options: Options): readonly R
     ...memoryRows("after 10000 calls", ({ manager }) => manager?.called),
     ...drains.map(({ connections }, index) => ({
       name: `drain, ${connections} connections, % of a core`,
-      cell: ({ manager }: BuildResults) => percent(manager?.drains[index]?.shareOfCore),
+      cell: ({ manager }: BuildResults) => formatPercent(manager?.drains[index]?.shareOfCore),
     })),
   ];
 }
@@ -44,14 +44,14 @@ function memoryRows(when: string, memory: (results: BuildResults) => Memory | un
   ];
 }
 
-export function goalText({ title, measured, met }: Goal): string {
+export function formatGoal({ title, measured, met }: Goal): string {
   return `${met ? "met   " : "MISSED"}  ${title}: ${measured}`;
 }
 
-function percent(share: number | undefined): string {
+function formatPercent(share: number | undefined): string {
   return share === undefined ? MISSING : (100 * share).toFixed(2);
 }
 
-function line(name: string, cells: readonly string[]): string {
+function formatLine(name: string, cells: readonly string[]): string {
   return `${name.padEnd(40)}${cells.map((cell) => cell.padStart(12)).join("")}`;
 }

@@ -15,19 +15,19 @@ export type Access = {
 export type WebhookEndpoint = { readonly port: number; readonly ca: string };
 
 /** The webhook may listen before the relay has created its Secret. */
-const TRIES = 40;
+const MAX_TRIES = 40;
 const PAUSE_MS = 500;
 
-export async function accessOf(webhook: WebhookEndpoint): Promise<Access> {
+export async function obtainAccess(webhook: WebhookEndpoint): Promise<Access> {
   const variablesByNamespace = new Map<string, ReadonlyMap<string, string>>();
   for (let index = 0; index < NAMESPACES; index += 1) {
     const namespace = namespaceAt(index);
-    variablesByNamespace.set(namespace, await variablesOf(webhook, namespace));
+    variablesByNamespace.set(namespace, await readVariables(webhook, namespace));
   }
-  const first = variablesByNamespace.get(namespaceAt(0)) ?? new Map<string, string>();
-  const ca = (first.get(VARIABLES.relayCa) ?? "").replace(/.{64}/g, "$&\n");
+  const firstVariables = variablesByNamespace.get(namespaceAt(0)) ?? new Map<string, string>();
+  const ca = (firstVariables.get(VARIABLES.relayCa) ?? "").replace(/.{64}/g, "$&\n");
   return {
-    serverName: first.get(VARIABLES.relayName) ?? "",
+    serverName: firstVariables.get(VARIABLES.relayName) ?? "",
     caPem: `-----BEGIN CERTIFICATE-----\n${ca}\n-----END CERTIFICATE-----\n`,
     credentialByNamespace: Object.fromEntries(
       [...variablesByNamespace].map(([namespace, variables]) => [
@@ -39,27 +39,27 @@ export async function accessOf(webhook: WebhookEndpoint): Promise<Access> {
 }
 
 /** Reads the relay's port from its webhook's log. @throws Error when it does not listen */
-export async function relayPortIn(logFile: string): Promise<number> {
-  for (let tries = 0; tries < TRIES; tries += 1) {
+export async function readRelayPort(logFile: string): Promise<number> {
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const port = Number(/"relayPort":([0-9]+)/.exec(readFileSync(logFile, "utf8"))?.[1] ?? 0);
     if (port !== 0) return port;
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
   }
-  throw new Error(`${logFile} has no "relayPort": the relay does not listen`);
+  throw new Error(`${logFile} has no "relayPort" after ${(MAX_TRIES * PAUSE_MS) / 1_000} s: the relay does not listen`);
 }
 
-async function variablesOf(webhook: WebhookEndpoint, namespace: string): Promise<ReadonlyMap<string, string>> {
+async function readVariables(webhook: WebhookEndpoint, namespace: string): Promise<ReadonlyMap<string, string>> {
   const review = JSON.parse(reviewBytes("small").toString("utf8"));
   review.request.namespace = namespace;
   review.request.object.metadata.namespace = namespace;
-  for (let tries = 0; tries < TRIES; tries += 1) {
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const answer = JSON.parse(await call(webhook, "/mutate", JSON.stringify(review)));
     const patch = Buffer.from(answer.response.patch ?? "", "base64").toString("utf8");
     const variables = new Map(variablesIn(patch === "" ? [] : JSON.parse(patch)));
     if (variables.has(VARIABLES.relayCredential)) return variables;
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
   }
-  throw new Error("Pods are admitted without access to the relay");
+  throw new Error(`namespace ${namespace}: no ${VARIABLES.relayCredential} in the patches of ${MAX_TRIES} reviews`);
 }
 
 function variablesIn(value: unknown): readonly (readonly [string, string])[] {
@@ -70,7 +70,7 @@ function variablesIn(value: unknown): readonly (readonly [string, string])[] {
   return Object.values(value).flatMap(variablesIn);
 }
 
-export async function metricOf(webhook: WebhookEndpoint, name: string): Promise<number> {
+export async function readMetric(webhook: WebhookEndpoint, name: string): Promise<number> {
   const text = await call(webhook, "/metrics");
   return Number(new RegExp(`^${name} ([0-9.e+]+)$`, "m").exec(text)?.[1] ?? 0);
 }
@@ -80,7 +80,7 @@ function call({ port, ca }: WebhookEndpoint, path: string, body?: string): Promi
     const headers = body === undefined ? {} : { "content-type": "application/json" };
     const method = body === undefined ? "GET" : "POST";
     const target = { host: "127.0.0.1", port, ca, servername: "localhost", agent: false as const };
-    const sent = request({ ...target, path, method, headers }, (reply) => {
+    const outgoing = request({ ...target, path, method, headers }, (reply) => {
       let text = "";
       reply.setEncoding("utf8");
       reply.on("data", (chunk: string) => {
@@ -89,8 +89,8 @@ function call({ port, ca }: WebhookEndpoint, path: string, body?: string): Promi
       reply.on("end", () => resolve(text));
       reply.on("error", reject);
     });
-    sent.on("error", reject);
-    sent.end(body);
+    outgoing.on("error", reject);
+    outgoing.end(body);
   });
 }
 

@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import type { LoadOrder, LoadResult } from "./load-generator.ts";
-import { cpuMicroseconds, mainThreadMicroseconds } from "./process-cost.ts";
+import { readCpuMicroseconds, readMainThreadMicroseconds } from "./process-cost.ts";
 import type { AdmissionRound, AdmissionRounds } from "./relay-results.ts";
 
 const GENERATOR = join(import.meta.dirname, "load-generator.ts");
@@ -21,11 +21,11 @@ export type AdmissionTarget = {
 
 export type WebhookPair = { readonly draining: AdmissionTarget; readonly control: AdmissionTarget };
 
-export async function rounds({ draining, control }: WebhookPair, count: number): Promise<AdmissionRounds> {
+export async function measureRounds({ draining, control }: WebhookPair, count: number): Promise<AdmissionRounds> {
   const results: { draining: AdmissionRound[]; control: AdmissionRound[] } = { draining: [], control: [] };
   for (let turn = 0; turn < count; turn += 1) {
-    results.draining.push(await admissions(draining, ADMISSIONS_PER_SECOND * ROUND_SECONDS, ADMISSIONS_PER_SECOND));
-    results.control.push(await admissions(control, ADMISSIONS_PER_SECOND * ROUND_SECONDS, ADMISSIONS_PER_SECOND));
+    results.draining.push(await sendAdmissions(draining, ADMISSIONS_PER_SECOND * ROUND_SECONDS, ADMISSIONS_PER_SECOND));
+    results.control.push(await sendAdmissions(control, ADMISSIONS_PER_SECOND * ROUND_SECONDS, ADMISSIONS_PER_SECOND));
   }
   return results;
 }
@@ -34,15 +34,15 @@ export function roundsWithin(seconds: number): number {
   return Math.max(1, Math.floor(seconds / ROUND_SECONDS / 2));
 }
 
-/** `perSecond` 0: as fast as they are answered. Rejects if one fails. */
-export async function admissions(
+/** `perSecond` 0: each connection sends its next review after a response. Rejects if a review fails. */
+export async function sendAdmissions(
   target: AdmissionTarget,
   requests: number,
   perSecond: number,
 ): Promise<AdmissionRound> {
   const { port, pid, caFile, bodyFile } = target;
   const order: LoadOrder = { port, caFile, bodyFile, connections: CONNECTIONS, requests, perSecond };
-  const [cpuBefore, mainBefore] = [cpuMicroseconds(pid), mainThreadMicroseconds(pid)];
+  const [cpuBefore, mainBefore] = [readCpuMicroseconds(pid), readMainThreadMicroseconds(pid)];
   const startMs = performance.now();
   const child = spawn(process.execPath, [GENERATOR, JSON.stringify(order)], { stdio: ["ignore", "pipe", "inherit"] });
   let text = "";
@@ -56,8 +56,8 @@ export async function admissions(
         reject(new Error(`admissions failed: ${text}`));
         return;
       }
-      const cpuShare = (cpuMicroseconds(pid) - cpuBefore) / 1_000 / (performance.now() - startMs);
-      const mainThreadMs = (mainThreadMicroseconds(pid) - mainBefore) / 1_000 / requests;
+      const cpuShare = (readCpuMicroseconds(pid) - cpuBefore) / 1_000 / (performance.now() - startMs);
+      const mainThreadMs = (readMainThreadMicroseconds(pid) - mainBefore) / 1_000 / requests;
       resolve({ p50: result.p50, p99: result.p99, cpuShare, mainThreadMs });
     });
   });

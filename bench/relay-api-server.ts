@@ -1,6 +1,6 @@
 /**
- * Serves as the API server of the relay benchmark, in a process: EndpointSlices in pages and watches, Secrets, and the few
- * other resources that the webhook reads. Answers the order to withdraw Pods when every slice is sent.
+ * Serves as the API server of the relay benchmark, in a child process: EndpointSlices in pages and watches, Secrets, and the
+ * few other resources that the webhook reads. Replies to an order to withdraw Pods after it has sent all their slices.
  */
 import { readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -12,9 +12,9 @@ import { NAMESPACES, namespaceAt, namespaceOf, SLICES, sliceOf } from "./relay-c
 import {
   type ApiAddress,
   type ApiAddressRequest,
-  machineMs,
-  type Withdrawn,
+  monotonicMs,
   type WithdrawOrder,
+  type WithdrawResult,
 } from "./relay-messages.ts";
 import { sliceText } from "./relay-slice-text.ts";
 
@@ -31,24 +31,24 @@ const secrets = new Map<string, Stored>();
 const [certFile = "", keyFile = ""] = process.argv.slice(2);
 const pair = { cert: readFileSync(certFile), key: readFileSync(keyFile) };
 const server = createServer(pair, (request, reply) => {
-  answer(request, reply).catch((error) => reply.writeHead(500).end(String(error)));
+  respond(request, reply).catch((error) => reply.writeHead(500).end(String(error)));
 });
 
-async function answer(request: IncomingMessage, reply: ServerResponse): Promise<void> {
+async function respond(request: IncomingMessage, reply: ServerResponse): Promise<void> {
   const url = new URL(request.url ?? "/", "http://api");
   const body = request.method === "GET" ? "" : await text(request);
   const [, namespace] = /\/namespaces\/team-([0-9]+)\/endpointslices$/.exec(url.pathname) ?? [];
   const isWatch = url.searchParams.get("watch") === "true";
   if (namespace !== undefined && isWatch) watchSlices(Number(namespace), url, reply);
   else if (namespace !== undefined) listSlices(Number(namespace), url, reply);
-  else if (isWatch) keepOpen(url, reply, () => undefined);
-  else json(reply, ...other(request.method ?? "", url.pathname, body));
+  else if (isWatch) openWatch(url, reply, () => undefined);
+  else sendJson(reply, ...otherResponse(request.method ?? "", url.pathname, body));
 }
 
-type Answer = readonly [status: number, body: unknown];
+type ApiResponse = readonly [status: number, body: unknown];
 
-function other(method: string, path: string, body: string): Answer {
-  if (/\/secrets(\/|$)/.test(path)) return secret(method, path, body);
+function otherResponse(method: string, path: string, body: string): ApiResponse {
+  if (/\/secrets(\/|$)/.test(path)) return secretResponse(method, path, body);
   if (method === "POST") return [201, JSON.parse(body)];
   if (path === "/version") return [200, { major: "1", minor: "35", gitVersion: "v1.35.0" }];
   return [200, { kind: "List", metadata: { resourceVersion: String(version) }, items: itemsOf(path) }];
@@ -71,38 +71,42 @@ function slicesIn(namespace: number): readonly number[] {
 
 function watchSlices(namespace: number, url: URL, reply: ServerResponse): void {
   const since = Number(url.searchParams.get("resourceVersion"));
-  const open = watches[namespace] ?? new Set();
-  keepOpen(url, reply, () => open.delete(reply));
+  const openWatches = watches[namespace] ?? new Set();
+  openWatch(url, reply, () => openWatches.delete(reply));
   for (const slice of slicesIn(namespace)) if ((versions[slice] ?? 0) > since) reply.write(eventText(slice));
-  open.add(reply);
+  openWatches.add(reply);
 }
 
 function listSlices(namespace: number, url: URL, reply: ServerResponse): void {
-  const all = slicesIn(namespace);
-  const limit = Number(url.searchParams.get("limit") ?? 0) || all.length;
-  const [from = 0, at = version] = (url.searchParams.get("continue") ?? "").split("@").filter(Boolean).map(Number);
-  const page = all.slice(from, from + limit).map((slice) => sliceText(slice, versions[slice] ?? 0, terminating));
-  const next = from + limit < all.length ? { continue: `${from + limit}@${at}` } : {};
-  const metadata = JSON.stringify({ resourceVersion: String(at), ...next });
+  const slices = slicesIn(namespace);
+  const limit = Number(url.searchParams.get("limit") ?? 0) || slices.length;
+  const [from = 0, listVersion = version] = (url.searchParams.get("continue") ?? "")
+    .split("@")
+    .filter(Boolean)
+    .map(Number);
+  const page = slices.slice(from, from + limit).map((slice) => sliceText(slice, versions[slice] ?? 0, terminating));
+  const next = from + limit < slices.length ? { continue: `${from + limit}@${listVersion}` } : {};
+  const metadata = JSON.stringify({ resourceVersion: String(listVersion), ...next });
   const head = `{"kind":"EndpointSliceList","apiVersion":"discovery.k8s.io/v1","metadata":${metadata}`;
   reply.writeHead(200, { "content-type": "application/json" }).end(`${head},"items":[${page.join(",")}]}`);
 }
 
-function keepOpen(url: URL, reply: ServerResponse, closed: () => void): void {
+function openWatch(url: URL, reply: ServerResponse, onClose: () => void): void {
   reply.writeHead(200, { "content-type": "application/json" });
   reply.flushHeaders();
-  const lifeMs = Number(url.searchParams.get("timeoutSeconds") ?? 300) * 1_000;
+  const durationMs = Number(url.searchParams.get("timeoutSeconds") ?? 300) * 1_000;
   const sendBookmark = (): boolean =>
     reply.write(`{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"${version}"}}}\n`);
-  const bookmark = lifeMs > BOOKMARK_BEFORE_MS ? setTimeout(sendBookmark, lifeMs - BOOKMARK_BEFORE_MS) : undefined;
-  const end = setTimeout(() => {
-    closed();
+  const bookmark =
+    durationMs > BOOKMARK_BEFORE_MS ? setTimeout(sendBookmark, durationMs - BOOKMARK_BEFORE_MS) : undefined;
+  const endTimer = setTimeout(() => {
+    onClose();
     reply.end();
-  }, lifeMs);
+  }, durationMs);
   reply.on("close", () => {
     clearTimeout(bookmark);
-    clearTimeout(end);
-    closed();
+    clearTimeout(endTimer);
+    onClose();
   });
 }
 
@@ -110,34 +114,34 @@ function eventText(slice: number): string {
   return `{"type":"MODIFIED","object":${sliceText(slice, versions[slice] ?? 0, terminating)}}\n`;
 }
 
-function secret(method: string, path: string, body: string): Answer {
+function secretResponse(method: string, path: string, body: string): ApiResponse {
   const stored = secrets.get(path);
   if (method === "POST") {
     const created: Stored = JSON.parse(body);
     const name = `${path}/${created.metadata.name}`;
-    return secrets.has(name) ? failure(409, "AlreadyExists") : [201, store(name, created)];
+    return secrets.has(name) ? failureResponse(409, "AlreadyExists") : [201, storeSecret(name, created)];
   }
-  if (stored === undefined) return failure(404, "NotFound");
+  if (stored === undefined) return failureResponse(404, "NotFound");
   if (method === "GET") return [200, stored];
   try {
-    return [200, store(path, jsonPatch.applyPatch(structuredClone(stored), JSON.parse(body), true).newDocument)];
+    return [200, storeSecret(path, jsonPatch.applyPatch(structuredClone(stored), JSON.parse(body), true).newDocument)];
   } catch {
-    return failure(409, "Conflict");
+    return failureResponse(409, "Conflict");
   }
 }
 
-function failure(code: number, reason: string): Answer {
+function failureResponse(code: number, reason: string): ApiResponse {
   return [code, { kind: "Status", status: "Failure", code, reason }];
 }
 
-function store(path: string, object: Stored): Stored {
+function storeSecret(path: string, object: Stored): Stored {
   version += 1;
   object.metadata.resourceVersion = String(version);
   secrets.set(path, object);
   return object;
 }
 
-function json(reply: ServerResponse, status: number, body: unknown): void {
+function sendJson(reply: ServerResponse, status: number, body: unknown): void {
   reply.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
 }
 
@@ -147,7 +151,7 @@ function withdraw(pod: number): readonly [number, number] {
   version += 1;
   versions[slice] = version;
   const event = eventText(slice);
-  const nowMs = machineMs();
+  const nowMs = monotonicMs();
   for (const reply of watches[namespaceOf(slice)] ?? []) reply.write(event);
   return [pod, nowMs];
 }
@@ -158,15 +162,15 @@ process.on("message", async (order: WithdrawOrder | ApiAddressRequest) => {
     return;
   }
   const { pods, perSecond } = order;
-  const startMs = machineMs();
+  const startMs = monotonicMs();
   const sentMs: (readonly [number, number])[] = [];
   for (const [index, pod] of pods.entries()) {
-    const dueMs = perSecond === 0 ? 0 : startMs + (index * 1_000) / perSecond - machineMs();
+    const dueMs = perSecond === 0 ? 0 : startMs + (index * 1_000) / perSecond - monotonicMs();
     // Without a rate, setImmediate still lets the event loop write to the sockets.
     await new Promise((resolve) => (dueMs > 0 ? setTimeout(resolve, dueMs) : setImmediate(resolve)));
     sentMs.push(withdraw(pod));
   }
-  process.send?.({ sentMs } satisfies Withdrawn);
+  process.send?.({ sentMs } satisfies WithdrawResult);
 });
 
 const listening = new Promise<number>((resolve) => {

@@ -1,7 +1,7 @@
 /**
- * Acts as the managers of some hundred draining Pods in one process, each with its own connection, with prepared bytes on raw
- * sockets. The first order opens the streams and is answered once every stream has sent `in`; any later one is answered with
- * the results so far.
+ * Runs the relay clients of some hundred draining Pods in one process, each with its own connection, and writes prepared bytes
+ * to sockets. Replies to the first order, which opens the streams, when each has a status or FIRST_STATUS_LIMIT_MS is over, and
+ * to a later order with the results so far.
  */
 import { connect } from "node:tls";
 import {
@@ -10,7 +10,7 @@ import {
   WITHDRAWAL_PATH,
   type WithdrawalRequest,
 } from "../src/contract/relay-wire.ts";
-import { machineMs, type StreamOrder, type StreamResults } from "./relay-messages.ts";
+import { monotonicMs, type StreamOrder, type StreamResults } from "./relay-messages.ts";
 
 const outMsByUid: Record<string, number> = {};
 let lines = 0;
@@ -21,20 +21,20 @@ const FIRST_STATUS_LIMIT_MS = 60_000;
 
 const RETRY_DELAY_MS = 1_000;
 
-function openUntilKnown(order: StreamOrder, request: WithdrawalRequest): Promise<void> {
+function openUntilStatus(order: StreamOrder, request: WithdrawalRequest): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, FIRST_STATUS_LIMIT_MS).unref();
-    const start = (): void => {
-      openOnce(order, request, (state) => {
-        if (state === "broken") setTimeout(start, RETRY_DELAY_MS * (0.5 + Math.random()));
+    const connectAgain = (): void => {
+      openStream(order, request, (state) => {
+        if (state === "broken") setTimeout(connectAgain, RETRY_DELAY_MS * (0.5 + Math.random()));
         else resolve();
       });
     };
-    start();
+    connectAgain();
   });
 }
 
-function openOnce(
+function openStream(
   order: StreamOrder,
   request: WithdrawalRequest,
   onState: (state: "in" | "out" | "broken") => void,
@@ -50,7 +50,7 @@ function openOnce(
   socket.setEncoding("latin1");
   let partialLine = "";
   let isOut = false;
-  const read = (line: string): void => {
+  const readLine = (line: string): void => {
     if (line.startsWith("HTTP/1.1 ") && !line.startsWith("HTTP/1.1 200")) brokenReason ||= line;
     if (!line.startsWith("{")) return;
     lines += 1;
@@ -58,13 +58,13 @@ function openOnce(
     if (state === "in") onState("in");
     if (state !== "out" || isOut) return;
     isOut = true;
-    outMsByUid[request.uid] = machineMs();
+    outMsByUid[request.uid] = monotonicMs();
     onState("out");
   };
   socket.on("data", (chunk: string) => {
     const parts = (partialLine + chunk).split("\n");
     partialLine = parts.pop() ?? "";
-    for (const part of parts) read(part);
+    for (const part of parts) readLine(part);
   });
   socket.on("error", (error) => {
     brokenReason ||= error.message;
@@ -76,19 +76,19 @@ function openOnce(
   });
 }
 
-async function open(order: StreamOrder): Promise<void> {
-  const startMs = machineMs();
+async function openStreams(order: StreamOrder): Promise<void> {
+  const startMs = monotonicMs();
   const opened: Promise<void>[] = [];
   for (const [index, request] of order.requests.entries()) {
-    const waitMs = startMs + (index * 1_000) / order.streamsPerSecond - machineMs();
+    const waitMs = startMs + (index * 1_000) / order.streamsPerSecond - monotonicMs();
     if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
-    opened.push(openUntilKnown(order, request));
+    opened.push(openUntilStatus(order, request));
   }
   await Promise.all(opened);
 }
 
 process.on("message", async (order: StreamOrder | null) => {
-  if (order !== null && "requests" in order) await open(order);
+  if (order !== null && "requests" in order) await openStreams(order);
   process.send?.({ outMsByUid, lines, broken, brokenReason } satisfies StreamResults);
 });
 

@@ -1,4 +1,4 @@
-/** Derives the names of the relay benchmark's cluster from numbers, so that all processes agree without messages. */
+/** Derives the names in the relay benchmark's cluster from numbers, so that all processes use the same names. */
 import type { WithdrawalRequest } from "../src/contract/relay-wire.ts";
 
 export const NAMESPACES = 10;
@@ -30,7 +30,7 @@ export function sliceOf(pod: number): number {
 
 export function requestOf(pod: number): WithdrawalRequest {
   const { namespace, service } = sliceIdentity(sliceOf(pod));
-  return { namespace, pod: `${service}-7d9c5b8f64-${hex(pod, 5)}`, uid: uidAt(pod), addresses: [addressAt(pod)] };
+  return { namespace, pod: `${service}-7d9c5b8f64-${formatHex(pod, 5)}`, uid: uidAt(pod), addresses: [addressAt(pod)] };
 }
 
 export function addressAt(pod: number): string {
@@ -43,10 +43,10 @@ export function drainingPods(count: number): readonly number[] {
 
 /** Pseudo-random, so that hashes and compression behave as with real UIDs. */
 function uidAt(pod: number): string {
-  const digits = [1, 2, 3, 4].map((turn) => hex(Math.imul(pod * 4 + turn, 0x9e3779b1) ^ (pod << 7), 8)).join("");
+  const digits = [1, 2, 3, 4].map((turn) => formatHex(Math.imul(pod * 4 + turn, 0x9e3779b1) ^ (pod << 7), 8)).join("");
   return digits.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, "$1-$2-4$3-a$4-$5");
 }
 
-function hex(value: number, digits: number): string {
+function formatHex(value: number, digits: number): string {
   return (value >>> 0).toString(16).padStart(digits, "0").slice(-digits);
 }

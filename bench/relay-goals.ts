@@ -3,22 +3,22 @@ import { type AdmissionRounds, type RelayResults, ratioToControl, ratioToQuiet, 
 
 export type Goal = { readonly title: string; readonly measured: string; readonly met: boolean };
 
-const WITHDRAWAL_P99_MS = 250;
-/** Limit on the p99 of admissions while Pods drain, as a multiple of that without drains and of the control's. */
-const RATIO = 2;
+const MAX_WITHDRAWAL_P99_MS = 250;
+/** Limit of the p99 of admissions while Pods drain, as a multiple of the p99 without drains and of the control's p99. */
+const MAX_RATIO = 2;
 
-export function goalsOf(results: RelayResults): readonly Goal[] {
+export function checkGoals(results: RelayResults): readonly Goal[] {
   const { streams, withdrawalMs, admissions } = results;
   const reported = withdrawalMs.beside.count + withdrawalMs.alone.count + withdrawalMs.burst.count;
-  const toQuiet = (load: string, { draining, control }: ReturnType<typeof ratioToQuiet>): Goal => ({
-    title: `admission p99 while ${load}: below ${RATIO} times that without drains`,
+  const quietGoal = (load: string, { draining, control }: ReturnType<typeof ratioToQuiet>): Goal => ({
+    title: `admission p99 while ${load}: below ${MAX_RATIO} times that without drains`,
     measured: `${draining.toFixed(2)}; that of the control: ${control.toFixed(2)}`,
-    met: draining < RATIO,
+    met: draining < MAX_RATIO,
   });
-  const toControl = (load: string, rounds: AdmissionRounds): Goal => ({
-    title: `admission p99 while ${load}: below ${RATIO} times that of the control at the same time`,
+  const controlGoal = (load: string, rounds: AdmissionRounds): Goal => ({
+    title: `admission p99 while ${load}: below ${MAX_RATIO} times that of the control at the same time`,
     measured: ratioToControl(rounds).toFixed(2),
-    met: ratioToControl(rounds) < RATIO,
+    met: ratioToControl(rounds) < MAX_RATIO,
   });
   return [
     {
@@ -26,19 +26,19 @@ export function goalsOf(results: RelayResults): readonly Goal[] {
       measured: `${reported} of ${streams}`,
       met: reported === streams,
     },
-    withdrawalGoal("beside admissions", withdrawalMs.beside),
-    withdrawalGoal("alone", withdrawalMs.alone),
-    toQuiet("slices change", ratioToQuiet(results, admissions.events)),
-    toControl("slices change", admissions.events),
-    toQuiet("streams open", ratioToQuiet(results, admissions.opening)),
-    toControl("streams open", admissions.opening),
+    withdrawalGoal("during admissions", withdrawalMs.beside),
+    withdrawalGoal("without admissions", withdrawalMs.alone),
+    quietGoal("slices change", ratioToQuiet(results, admissions.events)),
+    controlGoal("slices change", admissions.events),
+    quietGoal("streams open", ratioToQuiet(results, admissions.opening)),
+    controlGoal("streams open", admissions.opening),
   ];
 }
 
 function withdrawalGoal(when: string, { p99 }: Spread): Goal {
   return {
-    title: `from slice written to line read, ${when}: p99 at most ${WITHDRAWAL_P99_MS} ms`,
+    title: `slice write to status line read, ${when}: p99 at most ${MAX_WITHDRAWAL_P99_MS} ms`,
     measured: `${p99.toFixed(1)} ms`,
-    met: p99 <= WITHDRAWAL_P99_MS,
+    met: p99 <= MAX_WITHDRAWAL_P99_MS,
   };
 }

@@ -1,13 +1,13 @@
 /** Runs the relay benchmark: opens streams, changes slices and admits Pods, alone and at the same time. */
 import { availableParallelism, loadavg } from "node:os";
-import { cpuMicroseconds, mainThreadMicroseconds, residentBytes } from "./process-cost.ts";
-import { type Access, accessOf, metricOf, type WebhookEndpoint } from "./relay-access.ts";
+import { readCpuMicroseconds, readMainThreadMicroseconds, readResidentBytes } from "./process-cost.ts";
+import { type Access, obtainAccess, readMetric, type WebhookEndpoint } from "./relay-access.ts";
 import {
   ADMISSIONS_PER_SECOND,
-  admissions,
+  measureRounds,
   ROUND_SECONDS,
-  rounds,
   roundsWithin,
+  sendAdmissions,
   type WebhookPair,
 } from "./relay-admissions.ts";
 import { drainingPods, NAMESPACES, PODS, SLICES } from "./relay-cluster.ts";
@@ -25,11 +25,11 @@ import { sliceText } from "./relay-slice-text.ts";
 const CHANGES_PER_SECOND = 100;
 const WARM_UP = 10_000;
 const QUIET_ROUNDS = 3;
-const SHARE_SECONDS = 10;
-/** More than the Pods that wait only for the relay in a rollout without failures. */
-const HEARTBEATS = 500;
-/** Until the relay has stopped its watches, which it keeps for a while after the last Pod of a namespace. */
-const CLOSED_MS = 45_000;
+const CPU_SAMPLE_SECONDS = 10;
+/** A rollout without failures has fewer Pods that wait only for the relay. */
+const HEARTBEAT_PODS = 500;
+/** Time in which the relay stops its watches, which it keeps for a while after the last Pod of a namespace. */
+const CLOSED_WAIT_MS = 45_000;
 
 export type Bench = {
   readonly processes: Processes;
@@ -42,42 +42,42 @@ export async function measure(bench: Bench, streams: number): Promise<RelayResul
   const { processes, webhook, webhooks, print } = bench;
   const { pid } = webhooks.draining;
   const loadBefore = loadavg()[0] ?? 0;
-  const access = await accessOf(webhook);
-  for (const each of [webhooks.draining, webhooks.control]) await admissions(each, WARM_UP, 0);
-  const quiet = await rounds(webhooks, QUIET_ROUNDS);
-  const idle = residentBytes(pid);
+  const access = await obtainAccess(webhook);
+  for (const each of [webhooks.draining, webhooks.control]) await sendAdmissions(each, WARM_UP, 0);
+  const quiet = await measureRounds(webhooks, QUIET_ROUNDS);
+  const idle = readResidentBytes(pid);
 
   const pods = drainingPods(streams);
   print(`${streams} streams open`);
-  const opened = await open(bench, access, pods);
-  const openBytes = residentBytes(pid);
-  const relayHeap = await metricOf(webhook, "lastcall_relay_heap_used_bytes");
+  const opened = await openAndMeasure(bench, access, pods);
+  const openBytes = readResidentBytes(pid);
+  const relayHeap = await readMetric(webhook, "lastcall_relay_heap_used_bytes");
   print("streams are open, no changes");
-  const openShare = await cpuShareOf(pid);
-  print(`${HEARTBEATS} more Pods wait only for the relay`);
-  const thousandHeartbeatsShare = await heartbeatShare(bench, access, openShare);
+  const openShare = await measureCpuShare(pid);
+  print(`${HEARTBEAT_PODS} more Pods wait only for the relay`);
+  const thousandHeartbeatsShare = await measureHeartbeatShare(bench, access, openShare);
 
-  const fifths = (parts: readonly number[]) => pods.filter((_pod, index) => parts.includes(index % 5));
+  const podsInFifths = (parts: readonly number[]) => pods.filter((_pod, index) => parts.includes(index % 5));
   print("slices change");
-  const alone = await changeAlone(bench, fifths([0]), openShare);
-  print("slices change beside admissions");
-  const beside = fifths([1, 2, 3]);
-  const [besideMs, during] = await Promise.all([
-    withdraw(processes, { pods: beside, perSecond: CHANGES_PER_SECOND }),
-    rounds(webhooks, roundsWithin(beside.length / CHANGES_PER_SECOND)),
+  const resultsWithoutAdmissions = await changeWithoutAdmissions(bench, podsInFifths([0]), openShare);
+  print("slices change during admissions");
+  const podsDuringAdmissions = podsInFifths([1, 2, 3]);
+  const [latenciesDuringAdmissions, duringChanges] = await Promise.all([
+    withdraw(processes, { pods: podsDuringAdmissions, perSecond: CHANGES_PER_SECOND }),
+    measureRounds(webhooks, roundsWithin(podsDuringAdmissions.length / CHANGES_PER_SECOND)),
   ]);
   print("all remaining slices change at once");
   const burstStartMs = performance.now();
-  const burstMs = await withdraw(processes, { pods: fifths([4]), perSecond: 0 });
+  const burstMs = await withdraw(processes, { pods: podsInFifths([4]), perSecond: 0 });
   const burstSeconds = (performance.now() - burstStartMs) / 1_000;
-  const withdrawn = residentBytes(pid);
+  const withdrawn = readResidentBytes(pid);
   const { broken, brokenReason } = await streamResults(processes);
 
-  print("all streams close");
+  print("closing all streams");
   for (const client of processes.clients) await client.stop();
-  await pause(CLOSED_MS);
-  const closed = residentBytes(pid);
-  const quietAgain = await rounds(webhooks, QUIET_ROUNDS);
+  await pause(CLOSED_WAIT_MS);
+  const closed = readResidentBytes(pid);
+  const quietAgain = await measureRounds(webhooks, QUIET_ROUNDS);
   const admittedWhileOpening = opened.rounds.draining.length * ROUND_SECONDS * ADMISSIONS_PER_SECOND;
   const admissionMs = median(quiet.draining.map(({ mainThreadMs }) => mainThreadMs)) * admittedWhileOpening;
   return {
@@ -91,18 +91,22 @@ export async function measure(bench: Bench, streams: number): Promise<RelayResul
     cpu: {
       openShare,
       thousandHeartbeatsShare,
-      perEventMs: alone.perEventMs,
-      events: alone.events,
+      perEventMs: resultsWithoutAdmissions.perEventMs,
+      events: resultsWithoutAdmissions.events,
       perStreamMs: (opened.cpuMs - admissionMs) / streams,
       perStreamMainMs: (opened.mainThreadMs - admissionMs) / streams,
     },
-    withdrawalMs: { beside: spreadOf(besideMs), alone: spreadOf(alone.latenciesMs), burst: spreadOf(burstMs) },
+    withdrawalMs: {
+      beside: spreadOf(latenciesDuringAdmissions),
+      alone: spreadOf(resultsWithoutAdmissions.latenciesMs),
+      burst: spreadOf(burstMs),
+    },
     burstSeconds,
     admissions: {
       perSecond: ADMISSIONS_PER_SECOND,
-      quiet: both(quiet, quietAgain),
+      quiet: concatRounds(quiet, quietAgain),
       opening: opened.rounds,
-      events: during,
+      events: duringChanges,
     },
     eventsPerSecond: CHANGES_PER_SECOND,
     broken,
@@ -117,54 +121,62 @@ type Opened = {
   readonly rounds: AdmissionRounds;
 };
 
-async function open({ processes, webhooks }: Bench, access: Access, pods: readonly number[]): Promise<Opened> {
+async function openAndMeasure(
+  { processes, webhooks }: Bench,
+  access: Access,
+  pods: readonly number[],
+): Promise<Opened> {
   const { pid } = webhooks.draining;
-  const [startMs, startCpu, startMain] = [performance.now(), cpuMicroseconds(pid), mainThreadMicroseconds(pid)];
+  const [startMs, startCpu, startMain] = [performance.now(), readCpuMicroseconds(pid), readMainThreadMicroseconds(pid)];
   const [seconds, opening] = await Promise.all([
     openStreams(processes, access, pods).then(() => (performance.now() - startMs) / 1_000),
-    rounds(webhooks, roundsWithin(pods.length / STREAMS_PER_SECOND)),
+    measureRounds(webhooks, roundsWithin(pods.length / STREAMS_PER_SECOND)),
   ]);
-  const mainThreadMs = (mainThreadMicroseconds(pid) - startMain) / 1_000;
-  return { seconds, cpuMs: (cpuMicroseconds(pid) - startCpu) / 1_000, mainThreadMs, rounds: opening };
+  const mainThreadMs = (readMainThreadMicroseconds(pid) - startMain) / 1_000;
+  return { seconds, cpuMs: (readCpuMicroseconds(pid) - startCpu) / 1_000, mainThreadMs, rounds: opening };
 }
 
-async function heartbeatShare({ processes, webhooks }: Bench, access: Access, openShare: number): Promise<number> {
-  const pods = drainingPods(HEARTBEATS).map((pod) => pod + 1);
+async function measureHeartbeatShare(
+  { processes, webhooks }: Bench,
+  access: Access,
+  openShare: number,
+): Promise<number> {
+  const pods = drainingPods(HEARTBEAT_PODS).map((pod) => pod + 1);
   const end = await openHeartbeats(processes.port, access, pods);
   try {
-    return ((await cpuShareOf(webhooks.draining.pid)) - openShare) * (1_000 / HEARTBEATS);
+    return ((await measureCpuShare(webhooks.draining.pid)) - openShare) * (1_000 / HEARTBEAT_PODS);
   } finally {
     await end();
   }
 }
 
-type Alone = { readonly latenciesMs: readonly number[]; readonly perEventMs: number; readonly events: number };
+type ChangeResults = { readonly latenciesMs: readonly number[]; readonly perEventMs: number; readonly events: number };
 
-async function changeAlone(
+async function changeWithoutAdmissions(
   { processes, webhook, webhooks }: Bench,
   pods: readonly number[],
   openShare: number,
-): Promise<Alone> {
+): Promise<ChangeResults> {
   const { pid } = webhooks.draining;
-  const before = await sliceEvents(webhook);
-  const [startMs, startCpu] = [performance.now(), cpuMicroseconds(pid)];
+  const before = await readSliceEvents(webhook);
+  const [startMs, startCpu] = [performance.now(), readCpuMicroseconds(pid)];
   const latenciesMs = await withdraw(processes, { pods, perSecond: CHANGES_PER_SECOND });
-  const cpuMs = (cpuMicroseconds(pid) - startCpu) / 1_000 - openShare * (performance.now() - startMs);
-  const events = (await sliceEvents(webhook)) - before;
+  const cpuMs = (readCpuMicroseconds(pid) - startCpu) / 1_000 - openShare * (performance.now() - startMs);
+  const events = (await readSliceEvents(webhook)) - before;
   return { latenciesMs, perEventMs: cpuMs / events, events };
 }
 
-async function cpuShareOf(pid: number): Promise<number> {
-  const [startMs, startCpu] = [performance.now(), cpuMicroseconds(pid)];
-  await pause(SHARE_SECONDS * 1_000);
-  return (cpuMicroseconds(pid) - startCpu) / 1_000 / (performance.now() - startMs);
+async function measureCpuShare(pid: number): Promise<number> {
+  const [startMs, startCpu] = [performance.now(), readCpuMicroseconds(pid)];
+  await pause(CPU_SAMPLE_SECONDS * 1_000);
+  return (readCpuMicroseconds(pid) - startCpu) / 1_000 / (performance.now() - startMs);
 }
 
-function sliceEvents(webhook: WebhookEndpoint): Promise<number> {
-  return metricOf(webhook, "lastcall_relay_slice_events_total");
+function readSliceEvents(webhook: WebhookEndpoint): Promise<number> {
+  return readMetric(webhook, "lastcall_relay_slice_events_total");
 }
 
-function both(first: AdmissionRounds, second: AdmissionRounds): AdmissionRounds {
+function concatRounds(first: AdmissionRounds, second: AdmissionRounds): AdmissionRounds {
   return { draining: [...first.draining, ...second.draining], control: [...first.control, ...second.control] };
 }
 

@@ -1,4 +1,4 @@
-/** Defines the messages between the relay benchmark and its child processes. Times are of a clock that all of them share. */
+/** Defines the messages between the relay benchmark and its child processes, and starts these processes. */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import type { WithdrawalRequest } from "../src/contract/relay-wire.ts";
@@ -23,7 +23,7 @@ export type WithdrawOrder = {
   readonly perSecond: number;
 };
 
-export type Withdrawn = { readonly sentMs: readonly (readonly [pod: number, atMs: number])[] };
+export type WithdrawResult = { readonly sentMs: readonly (readonly [pod: number, atMs: number])[] };
 
 export type StreamResults = {
   readonly outMsByUid: Readonly<Record<string, number>>;
@@ -33,20 +33,20 @@ export type StreamResults = {
 };
 
 /** Milliseconds of CLOCK_MONOTONIC, which all processes of a host share. */
-export function machineMs(): number {
+export function monotonicMs(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }
 
 export type Child = {
   readonly pid: number;
-  /** One order at a time. Rejects when the process ends without an answer, or at the time limit. */
+  /** Sends an order and resolves to the reply; one order at a time. Rejects when the process exits, or at the time limit. */
   readonly order: <T>(order: unknown) => Promise<T>;
   readonly stop: () => Promise<void>;
 };
 
 /**
- * Pods and API servers stand for other hosts. SCHED_IDLE gives them only the CPU time that the webhook leaves, and preempts
- * them at once when the webhook needs a core: otherwise the clients' load on two cores would be part of the result.
+ * The child processes stand for Pods and an API server on other hosts. SCHED_IDLE gives them only the CPU time that the webhook
+ * leaves and preempts them when it needs a core; otherwise their load on the same cores would be part of the result.
  */
 const IDLE_PRIORITY: readonly string[] = ["--idle", "0"];
 
@@ -58,19 +58,19 @@ export function startChild(file: string, args: readonly string[] = []): Child {
     execPath: "chrt",
     execArgv: [...IDLE_PRIORITY, process.execPath],
   });
-  const ended = once(child, "exit");
+  const exited = once(child, "exit");
   return {
     pid: child.pid ?? 0,
     order: async <T>(order: unknown) => {
-      const lost = ended.then(() => Promise.reject(new Error(`${file} ended instead of answering`)));
+      const exitedEarly = exited.then(() => Promise.reject(new Error(`${file} ended instead of answering`)));
       child.send(order as object);
       const answered = once(child, "message", { signal: AbortSignal.timeout(ANSWER_LIMIT_MS) });
-      const [answer] = await Promise.race([answered, lost]);
+      const [answer] = await Promise.race([answered, exitedEarly]);
       return answer as T;
     },
     stop: async () => {
       child.kill("SIGKILL");
-      await ended;
+      await exited;
     },
   };
 }

@@ -23,23 +23,23 @@ export type RelayResults = {
     readonly closed: number;
   };
   readonly cpu: {
-    /** Of one core, 0 to 1, for the heartbeats of open streams without changes. */
+    /** Share of one core, 0 to 1, for the heartbeats of open streams without changes. */
     readonly openShare: number;
-    /** Of one core, for a thousand Pods that wait only for the relay and get five heartbeats per second. */
+    /** Share of one core for a thousand Pods that wait only for the relay, at five heartbeats per second. */
     readonly thousandHeartbeatsShare: number;
-    /** Per event of a slice of 100 endpoints that withdraws one Pod. */
+    /** CPU time per watch event of a slice of 100 endpoints that withdraws one Pod. */
     readonly perEventMs: number;
     readonly events: number;
     readonly perStreamMs: number;
     /** Part of `perStreamMs` on the main thread, which answers admissions. */
     readonly perStreamMainMs: number;
   };
-  /** From the write of a slice to the status line read by the client: beside admissions, alone, and all at once. */
+  /** From the write of a slice to the client's read of the status line: during admissions, without them, and all at once. */
   readonly withdrawalMs: { readonly beside: Spread; readonly alone: Spread; readonly burst: Spread };
   readonly burstSeconds: number;
   readonly admissions: {
     readonly perSecond: number;
-    /** Before the first stream and after the last. */
+    /** Rounds before the first stream opens and after the last has closed. */
     readonly quiet: AdmissionRounds;
     readonly opening: AdmissionRounds;
     readonly events: AdmissionRounds;
@@ -52,7 +52,7 @@ export type RelayResults = {
 export type AdmissionRound = {
   readonly p50: number;
   readonly p99: number;
-  /** Of one core. */
+  /** Share of one core. */
   readonly cpuShare: number;
   readonly mainThreadMs: number;
 };
@@ -74,12 +74,12 @@ export function median(values: readonly number[]): number {
   return [...values].sort((left, right) => left - right)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
-/** The best round counts: other load of the host only adds latency, and only in some rounds. */
+/** Uses the best round, because other load of the host only adds latency, and only in some rounds. */
 export function bestP99(rounds: readonly AdmissionRound[]): number {
   return rounds.length === 0 ? Number.NaN : Math.min(...rounds.map((round) => round.p99));
 }
 
-/** Relative to the same process's p99 without drains. The control's ratio shows the part of the host. */
+/** The p99 as a multiple of the same process's p99 without drains. The control's ratio shows other load of the host. */
 export function ratioToQuiet(
   { admissions }: RelayResults,
   during: AdmissionRounds,
@@ -89,7 +89,7 @@ export function ratioToQuiet(
   return { draining: ratio("draining"), control: ratio("control") };
 }
 
-/** The p99 of admissions as a multiple of the control's at the same time, which excludes the part of the host. */
+/** The p99 of admissions as a multiple of the control's at the same time, which excludes other load of the host. */
 export function ratioToControl({ draining, control }: AdmissionRounds): number {
   return bestP99(draining) / bestP99(control);
 }

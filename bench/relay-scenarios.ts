@@ -7,11 +7,11 @@ import {
   type StreamOrder,
   type StreamResults,
   startChild,
-  type Withdrawn,
   type WithdrawOrder,
+  type WithdrawResult,
 } from "./relay-messages.ts";
 
-/** Equals the rate of withdrawals, so 5 000 streams stand for drains of 50 s. */
+/** The same as the rate of withdrawals, so 5 000 open streams correspond to drains of 50 s. */
 export const STREAMS_PER_SECOND = 100;
 
 const LAST_STATUS_LIMIT_MS = 30_000;
@@ -25,7 +25,7 @@ export async function openStreams(
   pods: readonly number[],
 ): Promise<void> {
   const orders = clients.map((client, index) => {
-    const requests = pods.filter((_pod, place) => place % clients.length === index).map(requestOf);
+    const requests = pods.filter((_pod, position) => position % clients.length === index).map(requestOf);
     return client.order<StreamResults>({
       port,
       ...access,
@@ -71,7 +71,7 @@ export async function streamResults({ clients }: Processes): Promise<StreamResul
 
 /** Changes the slices of these Pods. @returns milliseconds until each status line that was read within the limit */
 export async function withdraw(processes: Processes, order: WithdrawOrder): Promise<number[]> {
-  const { sentMs } = await processes.api.order<Withdrawn>(order);
+  const { sentMs } = await processes.api.order<WithdrawResult>(order);
   const startMs = performance.now();
   for (;;) {
     const { outMsByUid } = await streamResults(processes);

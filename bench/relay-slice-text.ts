@@ -1,5 +1,5 @@
 /**
- * Writes EndpointSlices as an API server of version 1.35 does: every field in its order, with managed fields, zones and
+ * Formats EndpointSlices as an API server of version 1.35 does: all fields in the same order, with managed fields, zones and
  * hints. About 38 KB for 100 endpoints.
  */
 import { addressAt, PODS_PER_SLICE, requestOf, sliceIdentity } from "./relay-cluster.ts";
@@ -35,8 +35,10 @@ export function sliceText(slice: number, version: number, terminatingPods: Reado
     ],
     managedFields: [MANAGED_FIELDS],
   };
-  const first = slice * PODS_PER_SLICE;
-  const endpoints = Array.from({ length: PODS_PER_SLICE }, (_, index) => endpointText(first + index, terminatingPods));
+  const firstPod = slice * PODS_PER_SLICE;
+  const endpoints = Array.from({ length: PODS_PER_SLICE }, (_, index) =>
+    endpointText(firstPod + index, terminatingPods),
+  );
   const head = `{"kind":"EndpointSlice","apiVersion":"discovery.k8s.io/v1","metadata":${JSON.stringify(metadata)}`;
   return `${head},"addressType":"IPv4","endpoints":[${endpoints.join(",")}],"ports":${PORTS}}`;
 }
@@ -68,7 +70,7 @@ const MANAGED_FIELDS = {
   },
 };
 
-/** Caches the constant parts of endpoints, so that the API server does not limit the benchmark. */
+/** The constant parts of endpoints, cached so that the API server's CPU time does not limit the benchmark. */
 const cachedParts = new Map<number, readonly [head: string, tail: string]>();
 
 function endpointText(pod: number, terminatingPods: ReadonlySet<number>): string {
@@ -81,11 +83,11 @@ function endpointText(pod: number, terminatingPods: ReadonlySet<number>): string
 function partsOf(pod: number): readonly [string, string] {
   const { namespace, pod: name, uid } = requestOf(pod);
   const zone = `eu-west-1${"abc"[pod % 3]}`;
-  const rest = {
+  const remainingFields = {
     targetRef: { kind: "Pod", namespace, name, uid },
     nodeName: `ip-10-0-${pod % 200}-${pod % 17}.eu-west-1.compute.internal`,
     zone,
     hints: { forZones: [{ name: zone }] },
   };
-  return [`{"addresses":["${addressAt(pod)}"],"conditions":`, `,${JSON.stringify(rest).slice(1)}`];
+  return [`{"addresses":["${addressAt(pod)}"],"conditions":`, `,${JSON.stringify(remainingFields).slice(1)}`];
 }

@@ -7,51 +7,51 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { makeCertificate } from "../src/webhook/certificates/self-made.ts";
 import { reviewBytes } from "./admission-reviews.ts";
-import { kubeconfigText, relayPortIn } from "./relay-access.ts";
-import { goalsOf } from "./relay-goals.ts";
+import { kubeconfigText, readRelayPort } from "./relay-access.ts";
+import { checkGoals } from "./relay-goals.ts";
 import { measure } from "./relay-measure.ts";
 import { type ApiAddress, type ApiAddressRequest, startChild } from "./relay-messages.ts";
 import { readOptions, USAGE } from "./relay-options.ts";
 import type { RelayResults } from "./relay-results.ts";
 import { startClientProcess } from "./relay-scenarios.ts";
-import { textOf } from "./relay-text.ts";
+import { formatResults } from "./relay-text.ts";
 import { startServer } from "./server-process.ts";
 
 const HERE = import.meta.dirname;
 const PROGRAM = join(HERE, "../src/lastcall.ts");
 const CLIENT_PROCESSES = 4;
 
-async function run(streams: number): Promise<RelayResults> {
+async function runBenchmark(streams: number): Promise<RelayResults> {
   const folder = mkdtempSync(join(tmpdir(), "lastcall-bench-"));
   const running: { readonly stop: () => Promise<void> }[] = [];
-  const started = <T extends { readonly stop: () => Promise<void> }>(process: T): T => {
+  const trackProcess = <T extends { readonly stop: () => Promise<void> }>(process: T): T => {
     running.push(process);
     return process;
   };
-  const file = (name: string, content: string | Buffer): string => {
+  const writeFile = (name: string, content: string | Buffer): string => {
     writeFileSync(join(folder, name), content, { mode: 0o600 });
     return join(folder, name);
   };
   try {
     const certificate = await makeCertificate("lastcall", Date.now());
     const { cert, key } = certificate.source.current();
-    const [certFile, keyFile] = [file("tls.crt", cert), file("tls.key", key)];
-    const caFile = file("ca.crt", certificate.caCertificate);
-    const bodyFile = file("review.json", reviewBytes("small"));
-    const api = started(startChild(join(HERE, "relay-api-server.ts"), [certFile, keyFile]));
+    const [certFile, keyFile] = [writeFile("tls.crt", cert), writeFile("tls.key", key)];
+    const caFile = writeFile("ca.crt", certificate.caCertificate);
+    const bodyFile = writeFile("review.json", reviewBytes("small"));
+    const api = trackProcess(startChild(join(HERE, "relay-api-server.ts"), [certFile, keyFile]));
     const { port: apiPort } = await api.order<ApiAddress>({ request: "address" } satisfies ApiAddressRequest);
-    const kubeconfig = file("kubeconfig", kubeconfigText(apiPort, certificate.caCertificate));
+    const kubeconfig = writeFile("kubeconfig", kubeconfigText(apiPort, certificate.caCertificate));
     const flags = ["--port=0", "--host=127.0.0.1", "--opt-in=all", `--cert=${certFile}`, `--key=${keyFile}`];
     const cluster = ["--cluster=watch", `--kubeconfig=${kubeconfig}`];
     const relay = ["--relay-secret=lastcall-relay", "--relay-port=0", "--relay-address=127.0.0.1:8444"];
     const args = [PROGRAM, "webhook", ...flags, ...cluster, ...relay];
     const log = join(folder, "webhook.log");
-    const draining = started(await startServer("webhook", args, log));
-    const control = started(await startServer("control webhook", args, join(folder, "control.log")));
-    const clients = Array.from({ length: CLIENT_PROCESSES }, () => started(startClientProcess()));
+    const draining = trackProcess(await startServer("webhook", args, log));
+    const control = trackProcess(await startServer("control webhook", args, join(folder, "control.log")));
+    const clients = Array.from({ length: CLIENT_PROCESSES }, () => trackProcess(startClientProcess()));
     return await measure(
       {
-        processes: { port: await relayPortIn(log), api, clients },
+        processes: { port: await readRelayPort(log), api, clients },
         webhook: { port: draining.port, ca: certificate.caCertificate },
         webhooks: { draining: { ...draining, caFile, bodyFile }, control: { ...control, caFile, bodyFile } },
         print: (line) => process.stderr.write(`${line}\n`),
@@ -69,6 +69,8 @@ if (options === undefined) {
   process.stderr.write(USAGE);
   process.exitCode = 64;
 } else {
-  const results = await run(options.streams);
-  process.stdout.write(options.json ? `${JSON.stringify({ ...results, goals: goalsOf(results) })}\n` : textOf(results));
+  const results = await runBenchmark(options.streams);
+  process.stdout.write(
+    options.json ? `${JSON.stringify({ ...results, goals: checkGoals(results) })}\n` : formatResults(results),
+  );
 }

@@ -1,4 +1,4 @@
-/** Starts a server on a free port, which it reads from the server's log. */
+/** Starts a server on a free port and reads the port from the server's log. */
 import { spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync } from "node:fs";
 
@@ -9,14 +9,14 @@ export type ServerProcess = {
   readonly stop: () => Promise<void>;
 };
 
-/** The log goes to a file, as reading it during the measurement would take CPU time. */
+/** Writes the log to a file, because reading a pipe during the measurement would take CPU time. */
 export async function startServer(name: string, args: readonly string[], logFile: string): Promise<ServerProcess> {
   const log = openSync(logFile, "w");
   const child = spawn(process.execPath, args, { stdio: ["ignore", log, "inherit"] });
   closeSync(log);
   const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
   let port = 0;
-  for (let waits = 0; port === 0 && waits < 600 && child.exitCode === null; waits += 1) {
+  for (let polls = 0; port === 0 && polls < 600 && child.exitCode === null; polls += 1) {
     await new Promise((resolve) => setTimeout(resolve, 50));
     port = Number(/"port":([0-9]+)/.exec(readFileSync(logFile, "utf8"))?.[1] ?? 0);
   }

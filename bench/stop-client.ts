@@ -1,6 +1,6 @@
 /**
- * The clients of `bench/stops.ts` in their own network namespace. Send requests until the input ends, half of them on new
- * connections, and print the numbers of requests and of failures.
+ * Runs the clients of `bench/stops.ts` in their own network namespace: sends requests until stdin ends, half of the clients on
+ * a new connection each time, and prints the numbers of requests and of failures.
  *
  * Arguments: address and port of the app, number of clients, pause between two requests of a client in ms.
  */
@@ -32,7 +32,7 @@ async function runClient(keepsConnections: boolean): Promise<void> {
 
 type Connection = {
   readonly isOpen: () => boolean;
-  /** Resolves when the response is complete, or when the connection ended. @returns whether it was complete */
+  /** @returns whether the response was complete before the connection ended */
   readonly request: (keepAlive: boolean) => Promise<boolean>;
   readonly close: () => void;
 };

@@ -1,6 +1,6 @@
 /**
- * A Pod of `bench/stops.ts` in its own network namespace: a manager, and an app in another process. Runs one command per line of
- * input: `stop` drains and kills the app, `end` ends the manager and prints its resets.
+ * Runs a Pod of `bench/stops.ts` in its own network namespace: a manager, and an app in another process. Commands on stdin:
+ * `stop` drains and stops the app, `end` stops the manager and prints its last report, with the resets.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -9,7 +9,7 @@ import { createInterface } from "node:readline";
 
 const MANAGER_PORT = 17_890;
 const TOKEN = "t0ken-of-this-bench";
-/** The drain ends with clients on open connections, as at the hand-over of a real drain. */
+/** The timeout ends the drain while clients still send on open connections, as with the outcome `handed-over`. */
 const FLAGS = ["--drain-delay=0s", "--quiet-period=100ms", "--drain-timeout=300ms"];
 
 /** Responds after 0 to 3 ms, so that requests are in progress at any time. Exits at SIGTERM without finishing them. */

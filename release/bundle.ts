@@ -5,7 +5,7 @@ import { type BuildOptions, build } from "esbuild";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
-const PLAIN: BuildOptions = {
+const BASE_OPTIONS: BuildOptions = {
   absWorkingDir: ROOT,
   bundle: true,
   platform: "node",
@@ -22,14 +22,14 @@ const PLAIN: BuildOptions = {
 
 const PROGRAMS = {
   lastcall: {
-    ...PLAIN,
+    ...BASE_OPTIONS,
     entryPoints: { lastcall: "src/lastcall.ts" },
     // A command loads only the chunks that it needs: the API server's client alone is megabytes.
     splitting: true,
     chunkNames: "parts/[name]-[hash]",
   },
   manager: {
-    ...PLAIN,
+    ...BASE_OPTIONS,
     entryPoints: { "lastcall-manager": "src/manager/node-main.ts" },
     external: ["koffi"],
   },

@@ -1,16 +1,16 @@
 /** Attacks a port until SIGTERM, then prints its connection counts: `node attacker.ts ATTACK PORT [ADDRESSES]`. */
-import { ATTACKS, type AttackCounts, attack, COMBINATIONS } from "./attacks.ts";
+import { ATTACKS, type AttackCounts, COMBINATIONS, startAttack } from "./attacks.ts";
 
 const [name = "", port = "", sourceAddresses = "0"] = process.argv.slice(2);
-const chosen = (COMBINATIONS[name] ?? [name]).map((part) => ATTACKS[part]);
+const attacks = (COMBINATIONS[name] ?? [name]).map((part) => ATTACKS[part]);
 const counts: AttackCounts = { opened: 0, closed: 0 };
-for (const definition of chosen) {
+for (const definition of attacks) {
   if (definition === undefined)
     throw new Error(
       `attack "${name}" does not exist; expected one of ${Object.keys({ ...ATTACKS, ...COMBINATIONS }).join(", ")}`,
     );
   const override = Number(sourceAddresses);
-  attack(override > 0 ? { ...definition, sourceAddresses: override } : definition, Number(port), counts);
+  startAttack(override > 0 ? { ...definition, sourceAddresses: override } : definition, Number(port), counts);
 }
 process.once("SIGTERM", () => process.stdout.write(`${JSON.stringify(counts)}\n`, () => process.exit(0)));
 process.stdout.write("attacking\n");

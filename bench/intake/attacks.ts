@@ -1,4 +1,4 @@
-/** Attacks of unauthenticated clients on the webhook's port. Each defines one connection, which is reopened when it closes. */
+/** Defines attacks of unauthenticated clients on the webhook's port. Closed connections of an attack are opened again. */
 import { once } from "node:events";
 import { type AddressInfo, connect as connectTcp, createServer, type Socket } from "node:net";
 import { connect } from "node:tls";
@@ -7,7 +7,7 @@ import { reviewBytes } from "../admission-reviews.ts";
 export type Attack = {
   readonly title: string;
   readonly connections: number;
-  /** Limit of new connections per second, which keeps the attacker's own event loop responsive. */
+  /** New connections per second, limited to keep the attacker's own event loop responsive. */
   readonly perSecond: number;
   readonly tls: boolean;
   readonly sourceAddresses?: number;
@@ -17,12 +17,12 @@ export type Attack = {
 
 const POST = "POST /mutate HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n";
 const LIMIT_BYTES = 7 * 1024 * 1024;
-const ALL_BUT_ONE = Buffer.alloc(LIMIT_BYTES - 1, " ");
+const BODY_WITHOUT_LAST_BYTE = Buffer.alloc(LIMIT_BYTES - 1, " ");
 const SMALL = reviewBytes("small");
 /** A valid review of the largest size that the server reads: a Pod with one long annotation. */
-const LARGE = largeReview(7_200_000);
+const LARGE = buildLargeReview(7_200_000);
 
-function largeReview(bytes: number): Buffer {
+function buildLargeReview(bytes: number): Buffer {
   const review = JSON.parse(SMALL.toString());
   const { metadata } = review.request.object;
   metadata.annotations = { ...metadata.annotations, note: "x".repeat(bytes - SMALL.length) };
@@ -42,10 +42,10 @@ function postRepeatedly(socket: Socket, body: Buffer): undefined {
   return undefined;
 }
 
-/** A recorded ClientHello: the server answers it with a signature by its key, the most expensive step of a handshake. */
-const CLIENT_HELLO = await recordedHello();
+/** A recorded ClientHello. To respond, the server signs with its key, the most expensive step of a handshake. */
+const CLIENT_HELLO = await recordClientHello();
 
-async function recordedHello(): Promise<Buffer> {
+async function recordClientHello(): Promise<Buffer> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
@@ -78,7 +78,7 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
     tls: true,
     onConnect: (socket) => {
       socket.write(`${POST}content-length: ${LIMIT_BYTES}\r\n\r\n`);
-      socket.write(ALL_BUT_ONE);
+      socket.write(BODY_WITHOUT_LAST_BYTE);
       return undefined;
     },
   },
@@ -182,9 +182,9 @@ export const COMBINATIONS: Readonly<Record<string, readonly string[]>> = {
 
 export type AttackCounts = { opened: number; closed: number };
 
-export function attack(definition: Attack, port: number, counts: AttackCounts): void {
+export function startAttack(definition: Attack, port: number, counts: AttackCounts): void {
   const { connections, perSecond, tls, sourceAddresses = 1, onConnect } = definition;
-  let missing = connections;
+  let connectionsToOpen = connections;
   const open = (): void => {
     counts.opened += 1;
     const target = { host: "127.0.0.1", port, localAddress: `127.0.1.${1 + (counts.opened % sourceAddresses)}` };
@@ -194,21 +194,21 @@ export function attack(definition: Attack, port: number, counts: AttackCounts): 
       const write = onConnect(socket);
       if (write !== undefined) timer = setInterval(() => socket.writable && write.repeat(), write.everyMs);
     });
-    // Unread answers would make the server wait, which is another attack.
+    // Unread responses would block the server's writes, which would be a different attack.
     socket.resume();
     socket.on("error", () => undefined);
     socket.once("close", () => {
       clearInterval(timer);
       counts.closed += 1;
-      missing += 1;
+      connectionsToOpen += 1;
     });
   };
   const stepMs = 20;
-  let due = 0;
+  let permits = 0;
   setInterval(() => {
-    due = Math.min(due + (perSecond * stepMs) / 1_000, perSecond);
-    for (; due >= 1 && missing > 0; due -= 1) {
-      missing -= 1;
+    permits = Math.min(permits + (perSecond * stepMs) / 1_000, perSecond);
+    for (; permits >= 1 && connectionsToOpen > 0; permits -= 1) {
+      connectionsToOpen -= 1;
       open();
     }
   }, stepMs);

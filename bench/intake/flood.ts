@@ -1,7 +1,7 @@
 /**
  * `npm run bench:flood [-- --tree=FOLDER …] [-- --turns=6]`: measures memory and throughput of the webhook, run as in its
- * image, under 2 000 reviews of 265 KB and then 100 000 small ones on 8 connections. Other checkouts with installed packages are
- * bundled by their own `release` and measured in the same run, as rates of two runs are not comparable.
+ * image, under 2 000 reviews of 265 KB and then 100 000 small reviews on 8 connections. `--tree` adds another checkout with
+ * installed packages, bundled by its own `release`, to the same run: rates of two runs are not comparable.
  */
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -13,15 +13,15 @@ import type { bundleInto } from "../../release/bundle.ts";
 import { makeCertificate } from "../../src/webhook/certificates/self-made.ts";
 import { reviewBytes, SIZES, type Size } from "../admission-reviews.ts";
 import type { LoadOrder, LoadResult } from "../load-generator.ts";
-import { cpuMicroseconds, peakResidentBytes } from "../process-cost.ts";
+import { readCpuMicroseconds, readPeakResidentBytes } from "../process-cost.ts";
 import { type ServerProcess, startServer } from "../server-process.ts";
 
 const HERE = import.meta.dirname;
 const CONNECTIONS = 8;
 const REQUESTS: Readonly<Record<Size, number>> = { large: 2_000, small: 100_000 };
 // Large reviews cause the peak of memory, so they come first.
-const ORDER: readonly Size[] = ["large", "small"];
-/** Processes per program: their speeds differ by 15 %, depending on the code that V8 happens to compile. */
+const SIZE_ORDER: readonly Size[] = ["large", "small"];
+/** Processes per program. Speeds of processes differ by 15 %, depending on the code that V8 compiles. */
 const DEFAULT_TURNS = 6;
 
 type Program = {
@@ -32,11 +32,11 @@ type Program = {
   readonly cpu: Record<Size, number[]>;
 };
 
-function program(name: string, args: readonly string[]): Program {
+function createProgram(name: string, args: readonly string[]): Program {
   return { name, args, peakMb: [], perSecond: { small: [], large: [] }, cpu: { small: [], large: [] } };
 }
 
-async function load(folder: string, server: ServerProcess, size: Size): Promise<LoadResult> {
+async function sendLoad(folder: string, server: ServerProcess, size: Size): Promise<LoadResult> {
   const files = { caFile: join(folder, "ca.crt"), bodyFile: join(folder, `${size}.json`) };
   const amount = { connections: CONNECTIONS, requests: REQUESTS[size], perSecond: 0 };
   const order: LoadOrder = { port: server.port, ...files, ...amount };
@@ -53,29 +53,33 @@ async function load(folder: string, server: ServerProcess, size: Size): Promise<
   return result;
 }
 
-async function flood(folder: string, { name, args, ...results }: Program, flags: readonly string[]): Promise<void> {
+async function measureProgram(
+  folder: string,
+  { name, args, ...results }: Program,
+  flags: readonly string[],
+): Promise<void> {
   const server = await startServer(name, [...args, ...flags], join(folder, "server.log"));
   try {
-    for (const size of ORDER) {
-      const before = cpuMicroseconds(server.pid);
-      const { answered, seconds } = await load(folder, server, size);
+    for (const size of SIZE_ORDER) {
+      const before = readCpuMicroseconds(server.pid);
+      const { answered, seconds } = await sendLoad(folder, server, size);
       results.perSecond[size].push(answered / seconds);
-      results.cpu[size].push((cpuMicroseconds(server.pid) - before) / answered);
+      results.cpu[size].push((readCpuMicroseconds(server.pid) - before) / answered);
     }
-    results.peakMb.push((peakResidentBytes(server.pid) ?? 0) / 1e6);
+    results.peakMb.push((readPeakResidentBytes(server.pid) ?? 0) / 1e6);
   } finally {
     await server.stop();
   }
 }
 
-function textOf({ name, peakMb, perSecond, cpu }: Program, reference: Program): string {
+function formatResults({ name, peakMb, perSecond, cpu }: Program, reference: Program): string {
   const rates = SIZES.map((size) => {
     const rate = median(perSecond[size]);
     const ratio = (rate / median(reference.perSecond[size])).toFixed(2);
     return `${size} ${rate.toFixed(0)} (x ${ratio}), ${median(cpu[size]).toFixed(0)} µs of CPU time each`;
   });
   const memory = `peak resident memory ${Math.max(...peakMb).toFixed(0)} MB`;
-  return `${name}: ${memory}; admissions a second: ${rates.join("; ")}`;
+  return `${name}: ${memory}; admissions per second: ${rates.join("; ")}`;
 }
 
 function median(values: readonly number[]): number {
@@ -100,18 +104,18 @@ try {
   const programs: Program[] = [];
   for (const [index, tree] of [...(values.tree ?? []), join(HERE, "../..")].entries()) {
     const release: { readonly bundleInto: typeof bundleInto } = await import(resolve(tree, "release/bundle.ts"));
-    const into = join(folder, `tree-${index}`);
-    await release.bundleInto(into);
-    programs.push(program(resolve(tree), [...WEBHOOK_FLAGS, join(into, "lastcall/lastcall.mjs")]));
+    const bundleFolder = join(folder, `tree-${index}`);
+    await release.bundleInto(bundleFolder);
+    programs.push(createProgram(resolve(tree), [...WEBHOOK_FLAGS, join(bundleFolder, "lastcall/lastcall.mjs")]));
   }
   const pair = [`--cert=${join(folder, "tls.crt")}`, `--key=${join(folder, "tls.key")}`];
   const flags = ["webhook", "--port=0", "--host=127.0.0.1", "--opt-in=all", ...pair];
   process.stdout.write(`load average before: ${loadavg()[0]?.toFixed(1)}\n`);
   for (let turn = 0; turn < turns; turn += 1) {
-    // Alternating the order spreads a drift of the host over all programs.
-    for (const each of turn % 2 === 0 ? programs : [...programs].reverse()) await flood(folder, each, flags);
+    // Alternating the order spreads slow changes of the host's load over all programs.
+    for (const each of turn % 2 === 0 ? programs : [...programs].reverse()) await measureProgram(folder, each, flags);
   }
-  for (const each of programs) process.stdout.write(`${textOf(each, programs[0] ?? each)}\n`);
+  for (const each of programs) process.stdout.write(`${formatResults(each, programs[0] ?? each)}\n`);
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

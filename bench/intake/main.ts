@@ -1,7 +1,7 @@
 /**
- * `npm run bench:intake [-- ATTACK…] [-- --program=FILE] [-- --addresses=16] [-- --client-ca]`: measures an API server's
- * reviews and a kubelet's probes of the webhook during each attack by unauthenticated clients, and before it. Each attack has
- * its own webhook process. Exits with 1 if a call during an attack failed or took longer than 5 s.
+ * `npm run bench:intake [-- ATTACK…] [-- --program=FILE] [-- --addresses=16] [-- --client-ca]`: measures the webhook's
+ * latency for an API server's reviews and a kubelet's probes, before and during each attack by unauthenticated clients. Each
+ * attack has its own webhook process. Exits with 1 if a call during an attack fails or takes longer than 5 s.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -12,8 +12,8 @@ import { WEBHOOK_FLAGS } from "../../e2e/images/image-table.ts";
 import { makeCaPair } from "../../src/authority/signing.ts";
 import { makeCertificate } from "../../src/webhook/certificates/self-made.ts";
 import { reviewBytes } from "../admission-reviews.ts";
-import { clientPair } from "../client-pair.ts";
-import { peakResidentBytes } from "../process-cost.ts";
+import { makeClientCertificate } from "../client-pair.ts";
+import { readPeakResidentBytes } from "../process-cost.ts";
 import { type ServerProcess, startServer } from "../server-process.ts";
 import { ATTACKS, type AttackCounts, COMBINATIONS } from "./attacks.ts";
 import type { CallResults, ClientOrder, ClientResult } from "./webhook-client.ts";
@@ -24,10 +24,10 @@ const SECONDS = 20;
 const CONTROL_SECONDS = 5;
 const HOUR_MS = 3_600_000;
 
-/** `clientFile`: JSON of the client certificate's pair; empty if the webhook does not require client certificates. */
+/** `clientFile`: JSON with the client's certificate and key; empty if the webhook does not require client certificates. */
 type Setup = { readonly folder: string; readonly program: string; readonly clientFile: string };
 
-async function start({ folder, program, clientFile }: Setup, name: string): Promise<ServerProcess> {
+async function startWebhook({ folder, program, clientFile }: Setup, name: string): Promise<ServerProcess> {
   const pair = [`--cert=${join(folder, "tls.crt")}`, `--key=${join(folder, "tls.key")}`];
   const args = [...WEBHOOK_FLAGS, program, "webhook", "--port=0", "--host=127.0.0.1", "--opt-in=all", ...pair];
   if (clientFile !== "") args.push(`--client-ca=${join(folder, "client-ca.crt")}`);
@@ -40,19 +40,19 @@ async function callWebhook({ folder, clientFile }: Setup, port: number, seconds:
   const child = spawn(process.execPath, [join(HERE, "webhook-client.ts"), JSON.stringify(order)], {
     stdio: ["ignore", "pipe", "inherit"],
   });
-  return JSON.parse(await outputOf(child));
+  return JSON.parse(await readOutput(child));
 }
 
-async function writeClient(folder: string): Promise<string> {
+async function writeClientCertificate(folder: string): Promise<string> {
   const nowMs = Date.now();
   const ca = await makeCaPair("clients", { fromMs: nowMs - HOUR_MS, untilMs: nowMs + HOUR_MS });
   writeFileSync(join(folder, "client-ca.crt"), ca.cert);
   const file = join(folder, "client.json");
-  writeFileSync(file, JSON.stringify(await clientPair(ca)));
+  writeFileSync(file, JSON.stringify(await makeClientCertificate(ca)));
   return file;
 }
 
-async function outputOf(child: ChildProcess): Promise<string> {
+async function readOutput(child: ChildProcess): Promise<string> {
   let text = "";
   child.stdout?.on("data", (chunk: Buffer) => {
     text += chunk.toString();
@@ -61,18 +61,18 @@ async function outputOf(child: ChildProcess): Promise<string> {
   return text;
 }
 
-async function refusalCounts({ folder }: Setup, port: number): Promise<string> {
+async function readRefusals({ folder }: Setup, port: number): Promise<string> {
   const { get } = await import("node:https");
   const ca = readFileSync(join(folder, "ca.crt"));
   const target = { host: "127.0.0.1", port, ca, servername: "localhost", path: "/metrics", agent: false } as const;
   const text = await new Promise<string>((resolve) => {
     const sent = get(target, (reply) => {
-      let all = "";
+      let body = "";
       reply.setEncoding("utf8");
       reply.on("data", (chunk: string) => {
-        all += chunk;
+        body += chunk;
       });
-      reply.once("end", () => resolve(all));
+      reply.once("end", () => resolve(body));
     });
     sent.once("error", () => resolve(""));
   });
@@ -80,24 +80,24 @@ async function refusalCounts({ folder }: Setup, port: number): Promise<string> {
   return found.map(([, reason, times]) => `${reason} ${times}`).join(", ") || "none";
 }
 
-async function round(setup: Setup, kind: string): Promise<boolean> {
-  const server = await start(setup, kind);
+async function measureAttack(setup: Setup, kind: string): Promise<boolean> {
+  const server = await startWebhook(setup, kind);
   try {
     const control = await callWebhook(setup, server.port, CONTROL_SECONDS);
     const attacker = spawn(process.execPath, [join(HERE, "attacker.ts"), kind, String(server.port), addresses], {
       stdio: ["ignore", "pipe", "inherit"],
     });
-    const attackerOutput = outputOf(attacker);
+    const attackerOutput = readOutput(attacker);
     await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
     const during = await callWebhook(setup, server.port, SECONDS);
-    const bytes = peakResidentBytes(server.pid);
-    const reasons = bytes === undefined ? "the server has ended" : await refusalCounts(setup, server.port);
+    const bytes = readPeakResidentBytes(server.pid);
+    const reasons = bytes === undefined ? "the server has ended" : await readRefusals(setup, server.port);
     attacker.kill("SIGTERM");
     const counts: AttackCounts = JSON.parse((await attackerOutput).split("\n")[1] ?? "{}");
     const lines = [
       `${kind}: ${(COMBINATIONS[kind] ?? [kind]).map((name) => ATTACKS[name]?.title).join(", ")}; opened ${counts.opened}, closed ${counts.closed}`,
-      ...linesOf("before", control),
-      ...linesOf("during", during),
+      ...formatCalls("before", control),
+      ...formatCalls("during", during),
       `  peak resident memory: ${bytes === undefined ? "the server has ended" : `${(bytes / 1e6).toFixed(0)} MB`}`,
       `  refused: ${reasons}`,
     ];
@@ -110,20 +110,20 @@ async function round(setup: Setup, kind: string): Promise<boolean> {
 
 const NAMES = {
   new: "reviews on new connections",
-  kept: "reviews on kept-alive connections",
+  keptAlive: "reviews on kept-alive connections",
   probe: "GET /readyz",
 } as const;
 
-function linesOf(when: string, result: ClientResult): readonly string[] {
+function formatCalls(when: string, result: ClientResult): readonly string[] {
   return Object.entries(NAMES).map(([kind, name]) => {
     const { sent, latenciesMs, failures } = result[kind as keyof ClientResult];
     const reasons = [...new Set(failures)].join(", ");
     const failed = failures.length === 0 ? "" : `, ${failures.length} failed (${reasons})`;
-    return `  ${when}: ${latenciesMs.length} of ${sent} ${name}, ${quantiles({ latenciesMs })}${failed}`;
+    return `  ${when}: ${latenciesMs.length} of ${sent} ${name}, ${formatLatencies({ latenciesMs })}${failed}`;
   });
 }
 
-function quantiles({ latenciesMs }: Pick<CallResults, "latenciesMs">): string {
+function formatLatencies({ latenciesMs }: Pick<CallResults, "latenciesMs">): string {
   const at = (share: number) =>
     latenciesMs[Math.min(latenciesMs.length - 1, Math.floor(latenciesMs.length * share))] ?? Number.NaN;
   return `median ${at(0.5).toFixed(1)} ms, p99 ${at(0.99).toFixed(0)} ms, max ${at(1).toFixed(0)} ms`;
@@ -140,11 +140,11 @@ try {
   writeFileSync(join(folder, "tls.key"), certificate.source.current().key);
   writeFileSync(join(folder, "ca.crt"), certificate.caCertificate);
   writeFileSync(join(folder, "small.json"), reviewBytes("small"));
-  const clientFile = args.includes("--client-ca") ? await writeClient(folder) : "";
+  const clientFile = args.includes("--client-ca") ? await writeClientCertificate(folder) : "";
   const setup = { folder, clientFile, program: program ?? join(HERE, "../../src/lastcall.ts") };
   process.stdout.write(`load average before: ${loadavg()[0]?.toFixed(1)}\n`);
   for (const kind of kinds.length === 0 ? [...Object.keys(ATTACKS), ...Object.keys(COMBINATIONS)] : kinds)
-    if (!(await round(setup, kind))) process.exitCode = 1;
+    if (!(await measureAttack(setup, kind))) process.exitCode = 1;
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

@@ -9,17 +9,17 @@ export type ClientOrder = {
   readonly port: number;
   readonly caFile: string;
   readonly bodyFile: string;
-  /** JSON of the client certificate's pair, sent with reviews but not with probes; empty: none. */
+  /** JSON with the client's certificate and key, which reviews use and probes do not; empty without one. */
   readonly clientFile: string;
   readonly seconds: number;
 };
 
-export const CALLS_PER_SECOND = { new: 6, kept: 25, probe: 1 } as const;
+export const CALLS_PER_SECOND = { new: 6, keptAlive: 25, probe: 1 } as const;
 export type CallKind = keyof typeof CALLS_PER_SECOND;
 
 export type CallResults = {
   readonly sent: number;
-  /** Milliseconds from the start of a call to its complete answer, sorted. */
+  /** Milliseconds from the start of a call to its complete response, sorted. */
   readonly latenciesMs: readonly number[];
   readonly failures: readonly string[];
 };
@@ -32,8 +32,8 @@ const order: ClientOrder = JSON.parse(process.argv[2] ?? "{}");
 const body = readFileSync(order.bodyFile);
 const client = order.clientFile === "" ? {} : JSON.parse(readFileSync(order.clientFile, "utf8"));
 const target = { host: "127.0.0.1", port: order.port, ca: readFileSync(order.caFile), servername: "localhost" };
-/** The limits of an API server's client: any number of connections, of which 25 are kept idle. */
-const kept = new Agent({ keepAlive: true, maxFreeSockets: 25 });
+/** The limits of an API server's webhook client: any number of connections, at most 25 of them idle. */
+const keepAliveAgent = new Agent({ keepAlive: true, maxFreeSockets: 25 });
 
 const REVIEW = {
   path: "/mutate",
@@ -43,11 +43,11 @@ const REVIEW = {
 };
 const CALLS = {
   new: { ...REVIEW, agent: false },
-  kept: { ...REVIEW, agent: kept },
+  keptAlive: { ...REVIEW, agent: keepAliveAgent },
   probe: { path: "/readyz", method: "GET", headers: {}, agent: false },
 } as const;
 
-function call(kind: CallKind): Promise<number> {
+function sendCall(kind: CallKind): Promise<number> {
   const startedMs = performance.now();
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   const req = request({ ...target, ...CALLS[kind] }, (reply) => {
@@ -59,30 +59,30 @@ function call(kind: CallKind): Promise<number> {
     });
   });
   // The request's own timeout option would limit only idle time.
-  const limit = setTimeout(() => req.destroy(new Error("no answer within 5 s")), TIMEOUT_MS);
+  const timer = setTimeout(() => req.destroy(new Error("no answer within 5 s")), TIMEOUT_MS);
   req.once("error", reject);
-  req.once("close", () => clearTimeout(limit));
+  req.once("close", () => clearTimeout(timer));
   req.end(kind === "probe" ? undefined : body);
   return promise;
 }
 
-async function callSteadily(kind: CallKind): Promise<CallResults> {
+async function sendCallsSteadily(kind: CallKind): Promise<CallResults> {
   const sent = CALLS_PER_SECOND[kind] * order.seconds;
   const calls: Promise<number>[] = [];
   for (; calls.length < sent; await new Promise((resolve) => setTimeout(resolve, 1_000 / CALLS_PER_SECOND[kind]))) {
-    const latency = call(kind);
+    const latency = sendCall(kind);
     latency.catch(() => undefined);
     calls.push(latency);
   }
   const ends = await Promise.allSettled(calls);
   const latenciesMs = ends.flatMap((end) => (end.status === "fulfilled" ? [end.value] : []));
   const failures = ends.flatMap((end) => (end.status === "rejected" ? [(end.reason as Error).message] : []));
-  return { sent, latenciesMs: latenciesMs.toSorted((one, other) => one - other), failures };
+  return { sent, latenciesMs: latenciesMs.toSorted((left, right) => left - right), failures };
 }
 
 if (process.argv[1] === import.meta.filename) {
   const kinds = Object.keys(CALLS_PER_SECOND) as CallKind[];
-  const results = await Promise.all(kinds.map(callSteadily));
+  const results = await Promise.all(kinds.map(sendCallsSteadily));
   const result = Object.fromEntries(kinds.map((kind, index) => [kind, results[index]]));
   process.stdout.write(`${JSON.stringify(result)}\n`, () => process.exit(0));
 }

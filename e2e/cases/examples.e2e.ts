@@ -1,7 +1,7 @@
 /** Tests the manifests of the guides on a real API server, and on its nodes if their programs are available. */
 import { beforeAll, describe, expect, test } from "vitest";
 import type { DrainReport } from "../../src/contract/drain-report.ts";
-import { guideNamed } from "../../test/guides/manifests.ts";
+import { readGuide } from "../../test/guides/manifests.ts";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
 import { nameExamplePrograms } from "../client/example-programs.ts";
 import { applyGuide, expectRunning, namespaceLabels, report } from "../client/guide-on-cluster.ts";
@@ -51,7 +51,7 @@ describe.skipIf(suite.context !== undefined)("the manifest of the guide", () => 
     await inNamespace(suite, "unknown-kinds", {}, async (namespace) => {
       for (const guide of ["envoy-gateway", "argo-workflows"]) {
         const how = ["create", "--dry-run=server", "--filename=-"];
-        const { status, stderr } = await namespace.clusterKubectl.attempt(how, guideNamed(guide).manifest);
+        const { status, stderr } = await namespace.clusterKubectl.attempt(how, readGuide(guide).manifest);
         expect(status).not.toBe(0);
         expect(stderr).toContain("ensure CRDs are installed first");
         report(namespace, `${guide}: not applied, because this cluster does not have the CRDs of its controller.`);

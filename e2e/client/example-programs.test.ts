@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { GUIDE_NAMES, guideNamed } from "../../test/guides/manifests.ts";
+import { GUIDE_NAMES, readGuide } from "../../test/guides/manifests.ts";
 import { reasonsNotRun, SUBSTITUTE_IMAGES } from "./example-programs.ts";
 
 /** The images of Pods, those of other controllers' kinds included. */
 const NAMED = GUIDE_NAMES.flatMap((name) =>
-  [...guideNamed(name).manifest.matchAll(/^\s+image: (\S+)$/gm)].map((match) => match[1] ?? ""),
+  [...readGuide(name).manifest.matchAll(/^\s+image: (\S+)$/gm)].map((match) => match[1] ?? ""),
 );
 /** Images of the suite for Argo. */
 const OF_WORKFLOWS = /^registry\.example\/crawl\//;

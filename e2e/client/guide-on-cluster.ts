@@ -2,7 +2,7 @@
 import type { KubernetesObject, V1Pod } from "@kubernetes/client-node";
 import { expect } from "vitest";
 import { lastcall as runInProcess } from "../../test/cli/run-lastcall.ts";
-import { documentsOf, type ExamplePod, guideNamed, podsOf } from "../../test/guides/manifests.ts";
+import { documentsOf, type ExamplePod, podsOf, readGuide } from "../../test/guides/manifests.ts";
 import { waitUntil } from "../host/wait.ts";
 import type { CaseNamespace } from "./case-namespace.ts";
 import { reasonsNotRun } from "./example-programs.ts";
@@ -29,7 +29,7 @@ export async function applyGuide(
   guide: string,
   availableImages: readonly string[] = [],
 ): Promise<readonly string[]> {
-  const { manifest } = guideNamed(guide);
+  const { manifest } = readGuide(guide);
   const expected = await expectedInjections(manifest);
   const pods = podsOf(manifest);
   const objects = objectsOf(guide);
@@ -55,7 +55,7 @@ export async function applyGuide(
 
 /** Expects that running Pods exist and are injected as the command line injects them. */
 export async function expectRunning(namespace: CaseNamespace, guide: string, owner: string, selector: string) {
-  const expected = (await expectedInjections(guideNamed(guide).manifest)).get(owner);
+  const expected = (await expectedInjections(readGuide(guide).manifest)).get(owner);
   const pods = await namespace.pods(selector);
   expect(pods.length).toBeGreaterThan(0);
   for (const pod of pods) expect(summarizeInjection(pod)).toEqual(expected);
@@ -100,5 +100,5 @@ function imagesOf({ pod }: ExamplePod): readonly string[] {
 }
 
 function objectsOf(guide: string): readonly KubernetesObject[] {
-  return documentsOf(guideNamed(guide).manifest) as readonly KubernetesObject[];
+  return documentsOf(readGuide(guide).manifest) as readonly KubernetesObject[];
 }

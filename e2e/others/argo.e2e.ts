@@ -1,7 +1,7 @@
 /** Tests workflows with Argo's real controller and executor: steps end with their work, and serving steps are drained. */
 import type { KubernetesObject, V1Pod } from "@kubernetes/client-node";
 import { beforeAll, describe, expect, test } from "vitest";
-import { guideNamed } from "../../test/guides/manifests.ts";
+import { readGuide } from "../../test/guides/manifests.ts";
 import { importArgoImages, startArgo, stopArgo } from "../client/argo.ts";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
 import { expectInjectedPods, managerOf, nameOf } from "../client/injected-pods.ts";
@@ -49,7 +49,7 @@ beforeAll(async () => {
 describe("in an Argo workflow", () => {
   test("of the guide, only the step that opts in has a manager, which exits when its work is done", async () => {
     await withArgo(async (namespace) => {
-      const name = await submitted(namespace, guideNamed("argo-workflows").manifest);
+      const name = await submitted(namespace, readGuide("argo-workflows").manifest);
       const index = await podOfStep(namespace, "index");
       expect(managerOf(index).args).toContain("--completes");
       expect(isInjected(await podOfStep(namespace, "read"))).toBe(false);
@@ -77,7 +77,7 @@ describe("in an Argo workflow", () => {
 
   test("a deletion drains the serving step, whose container then gets its stop signal", async () => {
     await withArgo(async (namespace) => {
-      const name = await submitted(namespace, guideNamed("argo-workflows").manifest);
+      const name = await submitted(namespace, readGuide("argo-workflows").manifest);
       await podOfStep(namespace, "read");
       const index = await podOfStep(namespace, "index");
       const pod = nameOf(index);
@@ -96,7 +96,7 @@ describe("in an Argo workflow", () => {
 
   test("a termination is immediate, because Argo signals the step and the manager does not delay the signal", async () => {
     await withArgo(async (namespace) => {
-      const name = await submitted(namespace, guideNamed("argo-workflows").manifest);
+      const name = await submitted(namespace, readGuide("argo-workflows").manifest);
       await podOfStep(namespace, "read");
       const pod = nameOf(await podOfStep(namespace, "index"));
       const terminate = `--patch=${JSON.stringify({ spec: { shutdown: "Terminate" } })}`;

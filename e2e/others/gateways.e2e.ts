@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { V1Pod, V1Service } from "@kubernetes/client-node";
 import { beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { documentsOf, guideNamed } from "../../test/guides/manifests.ts";
+import { documentsOf, readGuide } from "../../test/guides/manifests.ts";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
 import { GATEWAY_IMAGES, importGatewayImages } from "../client/gateways.ts";
 import { applyGuide, expectRunning, namespaceLabels } from "../client/guide-on-cluster.ts";
@@ -101,7 +101,7 @@ type Given = { readonly labels?: Record<string, string>; readonly annotations?: 
 
 /** The Pod settings of the guide's EnvoyProxy. */
 function givenByGuide(): Given {
-  const [proxy] = documentsOf(guideNamed("envoy-gateway").manifest);
+  const [proxy] = documentsOf(readGuide("envoy-gateway").manifest);
   const read = proxy as { spec: { provider: { kubernetes: { envoyDeployment: { pod: Given } } } } };
   return read.spec.provider.kubernetes.envoyDeployment.pod;
 }

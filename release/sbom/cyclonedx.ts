@@ -1,4 +1,4 @@
-/** Writes SBOMs in the part of CycloneDX 1.6 that lastcall uses. Equal input gives equal bytes. */
+/** Formats SBOMs as CycloneDX 1.6. The same input results in the same bytes. */
 import { createHash } from "node:crypto";
 
 export type Component = {
@@ -31,7 +31,7 @@ type Image = { readonly name: string; readonly version: string; readonly parts: 
 
 /** The document contains neither a time nor a random number: its serial number is a hash of the rest. */
 export function sbomOf({ name, version, parts }: Image): string {
-  const components = parts.flatMap((part) => part.components).toSorted(byRef);
+  const components = parts.flatMap((part) => part.components).toSorted(compareRefs);
   const uses = new Map(parts.flatMap((part) => [...part.uses]));
   const required = components.filter(({ scope }) => scope === "required").map((component) => component["bom-ref"]);
   const used = new Set([...uses.values()].flat());
@@ -66,13 +66,13 @@ export function licensesOf(license: string): NonNullable<Component["licenses"]> 
   return / (?:OR|AND|WITH) /.test(license) ? [{ expression: license }] : [{ license: { id: license } }];
 }
 
-/** A UUID of version 8, whose other bits are free to use. */
+/** Returns a UUID of version 8, whose bits besides version and variant are custom (RFC 9562). */
 function serialNumberOf(text: string): string {
   const hash = createHash("sha256").update(text).digest("hex");
   const groups = [hash.slice(0, 8), hash.slice(8, 12), `8${hash.slice(13, 16)}`, `8${hash.slice(17, 20)}`];
   return `urn:uuid:${[...groups, hash.slice(20, 32)].join("-")}`;
 }
 
-function byRef(one: Component, other: Component): number {
-  return one["bom-ref"] < other["bom-ref"] ? -1 : 1;
+function compareRefs(left: Component, right: Component): number {
+  return left["bom-ref"] < right["bom-ref"] ? -1 : 1;
 }

@@ -4,7 +4,7 @@ import { type Component, licensesOf } from "./cyclonedx.ts";
 
 export type DockerfileFacts = {
   readonly base: { readonly repository: string; readonly tag: string; readonly sha256: string };
-  /** Versions by package. */
+  /** Versions of Debian packages, by name. */
   readonly debian: ReadonlyMap<string, string>;
 };
 
@@ -22,7 +22,7 @@ export function readDockerfile(file: string): DockerfileFacts {
 }
 
 /** The base image is one component: its publisher's SBOM lists its Debian packages. */
-export function baseImage({ base }: DockerfileFacts, scope: Component["scope"]): Component {
+export function baseImageComponent({ base }: DockerfileFacts, scope: Component["scope"]): Component {
   const { repository, tag, sha256 } = base;
   const name = repository.slice(repository.lastIndexOf("/") + 1);
   const purl = `pkg:oci/${name}@sha256%3A${sha256}?repository_url=${encodeURIComponent(repository)}&tag=${tag}`;
@@ -31,7 +31,7 @@ export function baseImage({ base }: DockerfileFacts, scope: Component["scope"]):
 }
 
 /** Node is a component besides its base image, because scanners match it by name. */
-export function nodeOf({ base }: DockerfileFacts): Component {
+export function nodeComponent({ base }: DockerfileFacts): Component {
   const version = base.tag.split("-", 1)[0] ?? "";
   const purl = `pkg:generic/node@${version}`;
   const cpe = `cpe:2.3:a:nodejs:node.js:${version}:*:*:*:*:*:*:*`;
@@ -39,11 +39,11 @@ export function nodeOf({ base }: DockerfileFacts): Component {
   return { type: "application", "bom-ref": purl, name: "node", version, scope: "required", licenses, cpe, purl };
 }
 
-type Debian = { readonly name: string; readonly license: string; readonly scope: Component["scope"] };
+type DebianPackage = { readonly name: string; readonly license: string; readonly scope: Component["scope"] };
 
 /** @throws Error when the Dockerfile does not pin the package's version */
-export function debianPackage({ debian }: DockerfileFacts, architecture: string, wanted: Debian): Component {
-  const { name, license, scope } = wanted;
+export function debianComponent({ debian }: DockerfileFacts, architecture: string, debianPackage: DebianPackage): Component {
+  const { name, license, scope } = debianPackage;
   const version = debian.get(name);
   if (version === undefined) throw new Error(`the Dockerfile does not pin a version of ${name}`);
   // Some URL parsers decode + as a space; a version's epoch ends with a colon.

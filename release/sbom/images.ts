@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { VERSION } from "../../src/contract/version.ts";
 import { type BundledProgram, sourcesOf } from "../bundle.ts";
 import { type Parts, sbomOf } from "./cyclonedx.ts";
-import { baseImage, type DockerfileFacts, nodeOf, readDockerfile } from "./dockerfile-facts.ts";
+import { baseImageComponent, type DockerfileFacts, nodeComponent, readDockerfile } from "./dockerfile-facts.ts";
 import { lockedPackages, readLock } from "./locked-packages.ts";
 import { nativeParts } from "./native-parts.ts";
 
@@ -23,13 +23,13 @@ export async function sbomOfImage(image: SbomName, processor: string = process.a
     manager: async () => [nativeParts(facts, DEBIAN_ARCHITECTURES[processor] ?? processor)],
     // koffi is loaded at run time, so it is not among the bundler's inputs.
     "manager-node": () =>
-      onNode(facts, "manager", ["node_modules/koffi", `node_modules/@koromix/koffi-linux-${processor}`]),
-    webhook: () => onNode(facts, "lastcall"),
+      nodeImageParts(facts, "manager", ["node_modules/koffi", `node_modules/@koromix/koffi-linux-${processor}`]),
+    webhook: () => nodeImageParts(facts, "lastcall"),
   };
   return sbomOf({ name: `lastcall-${image}`, version: VERSION, parts: await parts[image]() });
 }
 
-/** @param folder created if missing. @returns the files */
+/** @param folder created if missing. @returns the paths of the written files */
 export async function writeSboms(folder: string): Promise<readonly string[]> {
   mkdirSync(folder, { recursive: true });
   return Promise.all(
@@ -41,16 +41,16 @@ export async function writeSboms(folder: string): Promise<readonly string[]> {
   );
 }
 
-async function onNode(facts: DockerfileFacts, program: BundledProgram, unbundled: readonly string[] = []) {
-  const base = baseImage(facts, "required");
-  const node = nodeOf(facts);
-  const packages = lockedPackages(readLock(`${ROOT}/package-lock.json`), [...(await packagesIn(program)), ...unbundled]);
+async function nodeImageParts(facts: DockerfileFacts, program: BundledProgram, unbundledFolders: readonly string[] = []) {
+  const base = baseImageComponent(facts, "required");
+  const node = nodeComponent(facts);
+  const packages = lockedPackages(readLock(`${ROOT}/package-lock.json`), [...(await packageFoldersIn(program)), ...unbundledFolders]);
   const uses = new Map([[base["bom-ref"], [node["bom-ref"]]]]);
   return [packages, { components: [base, node], uses }];
 }
 
 /** Lists the folders of the packages in a bundle. */
-async function packagesIn(program: BundledProgram): Promise<readonly string[]> {
+async function packageFoldersIn(program: BundledProgram): Promise<readonly string[]> {
   const sources = await sourcesOf(program);
   const folders = sources.flatMap((file) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file) ?? []);
   return [...new Set(folders)].sort();

@@ -2,8 +2,8 @@
 import { readFileSync } from "node:fs";
 import { type Component, IMAGE, licensesOf, type Parts } from "./cyclonedx.ts";
 
-type Locked = {
-  /** Only of aliased packages, whose folder has another name. */
+type LockedPackage = {
+  /** Set only for aliased packages, whose folder has another name. */
   readonly name?: string;
   readonly version?: string;
   readonly integrity?: string;
@@ -14,8 +14,8 @@ type Locked = {
   readonly peerDependencies?: Readonly<Record<string, string>>;
 };
 
-/** By folder, such as `node_modules/a/node_modules/b`. */
-export type Lock = Readonly<Record<string, Locked>>;
+/** Packages by folder, such as `node_modules/a/node_modules/b`. */
+export type Lock = Readonly<Record<string, LockedPackage>>;
 
 export function readLock(file: string): Lock {
   return JSON.parse(readFileSync(file, "utf8")).packages;
@@ -24,17 +24,17 @@ export function readLock(file: string): Lock {
 /** @throws Error when the lock file lacks a folder or its version or hash */
 export function lockedPackages(lock: Lock, folders: readonly string[], scope: Component["scope"] = "required"): Parts {
   const components = new Map<string, Component>();
-  const refsUsedBy = (folder: string): readonly string[] => {
-    const used = usedBy(lock, folder).filter((other) => folders.includes(other));
-    return used.map((other) => componentOf(lock, other, scope)["bom-ref"]);
+  const dependencyRefs = (folder: string): readonly string[] => {
+    const dependencies = dependenciesOf(lock, folder).filter((other) => folders.includes(other));
+    return dependencies.map((other) => componentOf(lock, other, scope)["bom-ref"]);
   };
-  const uses = new Map([[IMAGE, refsUsedBy("")]]);
+  const uses = new Map([[IMAGE, dependencyRefs("")]]);
   for (const folder of folders) {
     const component = componentOf(lock, folder, scope);
     const ref = component["bom-ref"];
     components.set(ref, component);
     // Two folders may contain the same version.
-    const refs = new Set([...(uses.get(ref) ?? []), ...refsUsedBy(folder)]);
+    const refs = new Set([...(uses.get(ref) ?? []), ...dependencyRefs(folder)]);
     if (refs.size > 0) uses.set(ref, [...refs]);
   }
   return { components: [...components.values()], uses };
@@ -61,7 +61,7 @@ function componentOf(lock: Lock, folder: string, scope: Component["scope"]): Com
 }
 
 /** Resolves a package's dependencies as Node does: from the nearest node_modules that has them. */
-function usedBy(lock: Lock, folder: string): readonly string[] {
+function dependenciesOf(lock: Lock, folder: string): readonly string[] {
   const { devDependencies, dependencies, optionalDependencies, peerDependencies } = lock[folder] ?? {};
   const names = Object.keys({ ...devDependencies, ...dependencies, ...optionalDependencies, ...peerDependencies });
   const owners = folder.split("/node_modules/").map((_, depth, parts) => parts.slice(0, depth + 1).join("/node_modules/"));

@@ -2,12 +2,12 @@
 import { LINKED_PARTS, RUNTIME_PACKAGE } from "../../native/build/linked-parts.ts";
 import { TOOLCHAIN } from "../../native/build/paths.ts";
 import { type Component, licensesOf, type Parts } from "./cyclonedx.ts";
-import { baseImage, type DockerfileFacts, debianPackage } from "./dockerfile-facts.ts";
+import { baseImageComponent, type DockerfileFacts, debianComponent } from "./dockerfile-facts.ts";
 import { lockedPackages, readLock } from "./locked-packages.ts";
 
 const COMPILER = ["node_modules/scriptc", "node_modules/@scriptc/compiler"];
 
-/** Statically linked. */
+/** Debian packages whose libraries are statically linked. */
 const LIBRARIES = [
   { name: "musl-dev", license: "MIT", scope: "required" },
   { name: "libgcc-12-dev", license: "GPL-3.0-or-later WITH GCC-exception-3.1", scope: "required" },
@@ -18,12 +18,12 @@ const TOOLS = [
   { name: "binutils", license: "GPL-3.0-or-later", scope: "excluded" },
 ] as const;
 
-/** @param architecture in Debian's notation */
+/** @param architecture Debian's name, such as amd64 */
 export function nativeParts(facts: DockerfileFacts, architecture: string): Parts {
   const lock = readLock(`${TOOLCHAIN}/package-lock.json`);
   const runtime = lockedPackages(lock, [RUNTIME_PACKAGE]);
   const compiler = lockedPackages(lock, COMPILER, "excluded");
-  const debian = [...LIBRARIES, ...TOOLS].map((wanted) => debianPackage(facts, architecture, wanted));
+  const debian = [...LIBRARIES, ...TOOLS].map((debianPackage) => debianComponent(facts, architecture, debianPackage));
   const vendored = LINKED_PARTS.map(({ name, version, license, purl, cpe }): Component => {
     const licenses = licensesOf(license);
     const base = { type: "library", "bom-ref": purl, name, version, scope: "required", licenses } as const;
@@ -36,7 +36,7 @@ export function nativeParts(facts: DockerfileFacts, architecture: string): Parts
       ...vendored,
       ...debian,
       ...compiler.components,
-      baseImage(facts, "excluded"),
+      baseImageComponent(facts, "excluded"),
     ],
     uses: new Map([...compiler.uses, ...runtime.components.map((component) => [component["bom-ref"], vendoredRefs] as const)]),
   };

@@ -5,11 +5,11 @@ import { type DriverName, driverRow } from "./driver-table.ts";
 /** `drained-when` combined with the driver. `requests` and `clients` are counted by the driver. */
 export type Criterion = "quiet" | "connections" | "requests" | "clients" | "deadline";
 
-/** `auto` and `requests` mean requests where the driver can count them, otherwise quiet. */
+/** `auto` and `requests` become requests if the driver can count them, otherwise quiet. */
 export function criterionOf(settings: DrainSettings): Criterion {
-  const wanted = settings.drainedWhen;
-  if (wanted === "connections" && driverRow(settings.driver).counted === "clients") return "clients";
-  if (wanted !== "auto" && wanted !== "requests") return wanted;
+  const configured = settings.drainedWhen;
+  if (configured === "connections" && driverRow(settings.driver).counted === "clients") return "clients";
+  if (configured !== "auto" && configured !== "requests") return configured;
   return countsRequests(settings.driver, settings.activeUrl) ? "requests" : "quiet";
 }
 
@@ -19,17 +19,17 @@ export function countsRequests(driver: DriverName, activeUrl: string): boolean {
   return counted === "requests" && (!callsApp || activeUrl !== "");
 }
 
-/** Whether the driver's counts end the drain; otherwise samples of the sockets do. */
+/** Whether the driver's counts end the drain. */
 export function isCounted(criterion: Criterion): boolean {
   return criterion === "requests" || criterion === "clients";
 }
 
-/** Whether samples of the sockets end the drain; they have to be frequent to date the last traffic. */
+/** Whether samples of the sockets end the drain. Such samples must be frequent, because they date the last traffic. */
 export function usesSockets(criterion: Criterion): boolean {
   return criterion === "quiet" || criterion === "connections";
 }
 
-/** The wait for clients that keep sending, in milliseconds; an app that shuts down gracefully needs none. */
+/** Returns the patience in milliseconds: 0 for an app that shuts down gracefully. */
 export function patienceOf(settings: DrainSettings): number {
   return settings.shutdown === "graceful" ? 0 : settings.patienceMs;
 }
@@ -39,7 +39,7 @@ export function isDriverUsed(settings: DrainSettings): boolean {
   return driverRow(settings.driver).counted !== "clients" || criterionOf(settings) === "clients";
 }
 
-/** The same settings for a drain without a driver. */
+/** Returns the settings of the same drain without its driver. */
 export function withoutDriver(settings: DrainSettings): DrainSettings {
   const drainedWhen: DrainedWhen = settings.drainedWhen === "requests" ? "quiet" : settings.drainedWhen;
   return { ...settings, driver: "none", drainedWhen };

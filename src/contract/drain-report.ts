@@ -1,4 +1,4 @@
-/** The report of a drain, in `GET /<token>/status`, the final log line, and the report to the relay. */
+/** Defines the report of a drain, in `GET /<token>/status`, the final log line, and the report to the relay. */
 
 export type PhaseName = "idle" | "withdrawing" | "draining" | "holding" | "done";
 
@@ -35,25 +35,25 @@ export type PhaseDurations = {
   readonly holding: number;
 };
 
-/** Processes with the preloaded library, and their connections. `left` lists the connections that stayed. */
+/** Processes with the preloaded library, and their connections. `left` lists the connections that are still open at the end. */
 export type PreloadReport = {
   /** Processes that received the manager's flag page, since the manager's start. */
   readonly processes: number;
-  /** Processes that requested the page in vain: the drain waits for their clients. Older managers omit it. */
+  /** Processes that requested the page but did not receive it, so the drain waits for their clients. Older managers omit it. */
   readonly missed?: number | undefined;
-  /** Open connections when the flag was set; -1 before, and when the sample failed. */
+  /** Open connections when the flag was set; -1 before that, or if the sample failed. */
   readonly connections: number;
 };
 
 /**
  * Connections of the Pod's network namespace that were reset, refused or dropped, by the kernel's counters OutRsts and
  * ListenDrops. An upper bound of lost requests: the counters include probes, and connections between programs of the Pod.
- * After the release also connections of clients that were closed before a response.
+ * `stopping` also includes client connections that were closed without a reset before their response.
  */
 export type ResetsReport = {
   /** From the trigger until the apps' hooks were answered. */
   readonly draining: number;
-  /** From then until the manager's end, and with it the end of the apps. */
+  /** From then until the manager exits, which is after the apps' exit. */
   readonly stopping: number;
   /** Number of the kubelet's probes that `stopping` may include. */
   readonly probes: number;
@@ -79,7 +79,7 @@ export type DrainReport = {
    * kernel's counters could not be read or include other Pods.
    */
   readonly resets?: ResetsReport | undefined;
-  /** The source that decided: `netlink`, `proc`, `driver`, `passive-opens`, `ambiguous`, `too-many`, `none`. */
+  /** Source that dated the last traffic, or the reason why the Pod was not quiet: `netlink`, `proc`, `driver`, `passive-opens`, `ambiguous`, `too-many`, `none`. */
   readonly evidenceSource: string;
   /**
    * Time until the deadline. Only in the reports of a running drain, whose outcome is `none`: the first after 10 s, the next
@@ -99,7 +99,7 @@ export type DrainReport = {
   readonly withdrawnAfterMs?: number;
 };
 
-/** Enough to identify clients that stay. */
+/** Enough connections to identify the clients that keep them open. */
 export const LEFT_LIMIT = 20;
 
 /** Connections tracked one by one: 6.8 MB, which fits the manager's memory limit of 16Mi. */

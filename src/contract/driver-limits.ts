@@ -1,4 +1,4 @@
-/** Limits of a drain with each driver, for pages and the CLI. Not in the driver's row, which is compiled into the manager. */
+/** Describes the limits of a drain with each driver, for pages and the CLI. The driver's row is compiled into the manager. */
 import type { DriverName } from "./driver-table.ts";
 
 const SESSIONS =
@@ -11,11 +11,11 @@ export const PRELOAD_LIMIT =
   "TLS terminated by the app, WebSockets, endless streams and static binaries, such as most in Go: the drain waits for such " +
   "clients as without the library, and one racing request per connection can be lost when the app closes it.";
 
-/** `http`: while `drain-url` is not set. `none`: the end of a sentence. */
+/** The text of `http` applies while `drain-url` is not set; that of `none` is the end of a sentence. */
 export const DRIVER_LIMITS: Readonly<Record<DriverName, string>> = {
   none:
-    "nothing can close a kept-alive connection on which a client keeps sending: such clients are waited for until the end of " +
-    "the patience, and one racing request per connection can be lost when the app closes it. HTTP/2 connections, including gRPC, count as busy while the client's bytes are the last ones. The driver http with drain-url " +
+    "nothing can close a kept-alive connection on which a client keeps sending: the drain waits for such clients until the end of " +
+    "the patience, and one racing request per connection can be lost when the app closes it. HTTP/2 connections, including gRPC, count as busy while the client has sent the last bytes. The driver http with drain-url " +
     "(the app then answers Connection: close) removes this limit.",
   envoy: SESSIONS,
   istio:

@@ -1,32 +1,32 @@
 /**
- * Declares the capabilities of each driver. Manager, injection and command line read these rows; only the driver's own code and
- * its recognition in a Pod name a driver.
+ * Declares the capabilities of each driver. Manager, injection and command line read these rows; only a driver's own code, its
+ * factory and its recognition in a Pod contain its name.
  */
 
 export type DriverRow = {
   readonly name: DriverName;
   readonly counted: "nothing" | "requests" | "clients";
-  /** It calls URLs of the app; otherwise the admin interface of a proxy. */
+  /** Whether the driver calls URLs of the app; other drivers call the admin interface of a proxy. */
   readonly callsApp: boolean;
-  /** Its counts include requests since the last count, so they are meaningful before the proxy drains. */
+  /** Whether a count includes the requests since the previous count, so that counts are useful before the proxy drains. */
   readonly isCumulative: boolean;
-  /** Its counts include TCP sessions. */
+  /** Whether the counts include TCP sessions. */
   readonly countsSessions: boolean;
-  /** Clients connect to its listeners. */
+  /** Whether clients connect to the proxy's listeners. */
   readonly listensForPod: boolean;
-  /** Wait for an unreachable proxy, which may be restarting. */
+  /** Time to wait for an unreachable proxy, which may be restarting. */
   readonly restartMs: number;
   /** Default admin addresses, in the order in which they are tried. */
   readonly usualUrls: readonly string[];
   readonly reachesUnixSockets: boolean;
   /**
-   * Kind of Envoy. `istio`: Istio's agent sets a fixed admin port. `any`: the admin address depends on the deployment, so
-   * injection reads it from the Pod.
+   * The proxy's kind of Envoy. `istio`: Istio's agent sets a fixed admin port. `any`: the admin address depends on the
+   * deployment, so injection reads it from the Pod.
    */
   readonly envoy: "none" | "istio" | "any";
 };
 
-/** `auto` is resolved at injection. */
+/** Has no `auto`, which injection replaces. */
 export type DriverName = "none" | "envoy" | "istio" | "linkerd" | "http";
 
 const NONE: DriverRow = {

@@ -12,7 +12,7 @@ export function durationOf(texts: FlagTexts, problems: FlagProblem[], flag: stri
   const text = texts.get(flag);
   if (text === undefined) return fallback;
   const ms = parseDurationMs(text);
-  if (ms === undefined) problems.push(wrong(flag, text, "a duration with a unit, such as 30s"));
+  if (ms === undefined) problems.push(invalidValue(flag, text, "a duration with a unit, such as 30s"));
   return ms ?? fallback;
 }
 
@@ -20,7 +20,7 @@ export function portOf(texts: FlagTexts, problems: FlagProblem[], flag: string, 
   const text = texts.get(flag);
   if (text === undefined) return fallback;
   const port = portNumber(text);
-  if (port === undefined) problems.push(wrong(flag, text, "a port from 1 to 65535"));
+  if (port === undefined) problems.push(invalidValue(flag, text, "a port from 1 to 65535"));
   return port ?? fallback;
 }
 
@@ -28,19 +28,19 @@ export function portsOf(texts: FlagTexts, problems: FlagProblem[], flag: string)
   const ports: number[] = [];
   for (const part of partsOf(texts, flag)) {
     const port = portNumber(part);
-    if (port === undefined) problems.push(wrong(flag, part, "ports from 1 to 65535, separated by commas"));
+    if (port === undefined) problems.push(invalidValue(flag, part, "ports from 1 to 65535, separated by commas"));
     else ports.push(port);
   }
   return ports;
 }
 
-/** Empty when not set. Names are refused, because an unresponsive resolver would block the manager. */
+/** Empty when not set. Host names are refused, because an unresponsive resolver would block the manager. */
 export function addressOf(texts: FlagTexts, problems: FlagProblem[], flag: string): string {
   const text = texts.get(flag) ?? "";
   if (text === "" || /^([0-9]{1,3}\.){3}[0-9]{1,3}$/.test(text) || /^[0-9a-fA-F.]*:[0-9a-fA-F:.]{1,44}$/.test(text)) {
     return text;
   }
-  problems.push(wrong(flag, text, "an IP address, such as 10.1.0.7"));
+  problems.push(invalidValue(flag, text, "an IP address, such as 10.1.0.7"));
   return "";
 }
 
@@ -48,21 +48,21 @@ export function driverOf(texts: FlagTexts, problems: FlagProblem[], flag: string
   const text = texts.get(flag);
   if (text === undefined) return fallback;
   for (const { name } of DRIVERS) if (name === text) return name;
-  problems.push(wrong(flag, text, `one of ${DRIVERS.map(({ name }) => name).join(", ")}`));
+  problems.push(invalidValue(flag, text, `one of ${DRIVERS.map(({ name }) => name).join(", ")}`));
   return fallback;
 }
 
 export function hooksText(hooks: readonly HeldContainer[]): string {
-  return hooks.map((held) => `${held.container}:${held.role}`).join(",");
+  return hooks.map((hook) => `${hook.container}:${hook.role}`).join(",");
 }
 
 export function hooksOf(texts: FlagTexts, problems: FlagProblem[], flag: string): HeldContainer[] {
   const hooks: HeldContainer[] = [];
   for (const part of partsOf(texts, flag)) {
-    const cut = part.lastIndexOf(":");
-    const role = cut < 1 ? undefined : roleOf(part.slice(cut + 1));
-    if (role === undefined) problems.push(wrong(flag, part, "CONTAINER:app or CONTAINER:mesh-proxy"));
-    else hooks.push({ container: part.slice(0, cut), role });
+    const separator = part.lastIndexOf(":");
+    const role = separator < 1 ? undefined : roleOf(part.slice(separator + 1));
+    if (role === undefined) problems.push(invalidValue(flag, part, "CONTAINER:app or CONTAINER:mesh-proxy"));
+    else hooks.push({ container: part.slice(0, separator), role });
   }
   return hooks;
 }
@@ -74,11 +74,11 @@ export function probesText(probes: readonly KubeletProbe[]): string {
 export function probesOf(texts: FlagTexts, problems: FlagProblem[], flag: string): KubeletProbe[] {
   const probes: KubeletProbe[] = [];
   for (const part of partsOf(texts, flag)) {
-    const cut = part.indexOf(":");
-    const port = cut < 1 ? undefined : portNumber(part.slice(0, cut));
-    const periodMs = cut < 1 ? undefined : parseDurationMs(part.slice(cut + 1));
+    const separator = part.indexOf(":");
+    const port = separator < 1 ? undefined : portNumber(part.slice(0, separator));
+    const periodMs = separator < 1 ? undefined : parseDurationMs(part.slice(separator + 1));
     if (port === undefined || periodMs === undefined) {
-      problems.push(wrong(flag, part, "PORT:PERIOD, such as 8080:10s"));
+      problems.push(invalidValue(flag, part, "PORT:PERIOD, such as 8080:10s"));
     } else {
       probes.push({ port, periodMs });
     }
@@ -102,6 +102,6 @@ function roleOf(text: string): HookRole | undefined {
   return undefined;
 }
 
-export function wrong(flag: string, got: string, expected: string): FlagProblem {
-  return { flag, message: `${flag} got "${got}", expected ${expected}` };
+export function invalidValue(flag: string, value: string, expected: string): FlagProblem {
+  return { flag, message: `${flag} got "${value}", expected ${expected}` };
 }

@@ -1,7 +1,7 @@
 /** Names of the environment variables, container, binary and library that injection adds to a Pod. */
 
 export const VARIABLES = {
-  /** Random per Pod; the first path segment of every call to the manager. */
+  /** A random text per Pod, which is the first path segment of every call to the manager. */
   token: "LASTCALL_TOKEN",
 
   /**

@@ -15,11 +15,11 @@ import {
   type FlagTexts,
   hooksOf,
   hooksText,
+  invalidValue,
   portOf,
   portsOf,
   probesOf,
   probesText,
-  wrong,
 } from "./flag-values.ts";
 
 export type FlagText = { readonly flag: string; readonly text: string };
@@ -92,7 +92,7 @@ function shutdownOf(texts: FlagTexts, problems: FlagProblem[]): Shutdown {
   if (text === "auto") return text;
   if (text === "graceful") return text;
   if (text === "abrupt") return text;
-  problems.push(wrong("--shutdown", text, "auto, graceful or abrupt"));
+  problems.push(invalidValue("--shutdown", text, "auto, graceful or abrupt"));
   return "auto";
 }
 
@@ -103,7 +103,7 @@ function drainedWhenOf(texts: FlagTexts, problems: FlagProblem[]): DrainedWhen {
   if (text === "connections") return text;
   if (text === "requests") return text;
   if (text === "deadline") return text;
-  problems.push(wrong("--drained-when", text, "auto, quiet, connections, requests or deadline"));
+  problems.push(invalidValue("--drained-when", text, "auto, quiet, connections, requests or deadline"));
   return "auto";
 }
 
@@ -111,7 +111,7 @@ function preloadOf(texts: FlagTexts, problems: FlagProblem[]): Preload {
   const text = texts.get("--preload") ?? "disabled";
   if (text === "disabled") return text;
   if (text === "http1") return text;
-  problems.push(wrong("--preload", text, "disabled or http1"));
+  problems.push(invalidValue("--preload", text, "disabled or http1"));
   return "disabled";
 }
 

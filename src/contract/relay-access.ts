@@ -1,4 +1,4 @@
-/** Types of the relay variables that injection writes into a Pod. Everyone who may read the Pod can read them. */
+/** Defines the relay variables that injection writes into a Pod. Clients that may read the Pod can read them. */
 
 export type RelayAccess = {
   readonly address: string;
@@ -17,5 +17,5 @@ export type RelayAccessRequest = {
   readonly existing: RelayAccess | undefined;
 };
 
-/** `undefined` without a relay. Must return at once: every admission waits for it. */
+/** Returns `undefined` without a relay. Must not block: every admission waits for it. */
 export type IssueRelayAccess = (request: RelayAccessRequest) => RelayAccess | undefined;

@@ -1,4 +1,4 @@
-/** Protocol between manager and relay: HTTP/1.1 with JSON, over TLS with a pinned CA. */
+/** Defines the protocol between manager and relay: HTTP/1.1 with JSON, over TLS with a pinned CA. */
 import type { DrainReport } from "./drain-report.ts";
 
 /**
@@ -15,19 +15,19 @@ export const CREDENTIAL_SCHEME = "Lastcall";
 export const RELAY_BODY_LIMIT_BYTES = 16 * 1024;
 /** Longest line of a streamed response; a client closes a stream with a longer one. */
 export const RELAY_LINE_LIMIT_BYTES = 4 * 1024;
-/** Longer than a sensible drain, which would connect again. */
+/** Longer than usual drains; a longer drain connects again. */
 export const RELAY_STREAM_LIMIT_MS = 24 * 60 * 60_000;
-/** Interval at which an unchanged line is repeated, so that each side detects that the other is gone. */
+/** Interval at which an unchanged line is repeated, so that each side detects a broken connection. */
 export const RELAY_KEEPALIVE_MS = 10_000;
 
 /**
  * Appended to {@link WITHDRAWAL_PATH} by a manager whose drain waits only for the withdrawal: the last line is repeated
- * every {@link RELAY_HEARTBEAT_MS}, so that a hanging relay does not delay the drain. A relay may ignore it.
+ * every {@link RELAY_HEARTBEAT_MS}, so that an unresponsive relay does not delay the drain. A relay may ignore it.
  */
 export const WITHDRAWAL_HEARTBEAT_QUERY = "?heartbeat";
 export const RELAY_HEARTBEAT_MS = 200;
 
-/** The client's Pod. The namespace must be the credential's. */
+/** The client's Pod. The credential must be valid for its namespace. */
 export type RelayedPod = { readonly namespace: string; readonly pod: string; readonly uid: string };
 
 export type WithdrawalRequest = RelayedPod & {
@@ -35,14 +35,14 @@ export type WithdrawalRequest = RelayedPod & {
   readonly addresses: readonly string[];
 };
 
-/** Whether any EndpointSlice still offers the Pod. `unknown` never counts as `out`. */
+/** `in`: an EndpointSlice still lists the Pod for new connections. `unknown` never counts as `out`. */
 export type WithdrawalState = "in" | "out" | "unknown";
 
 export type WithdrawalStatusLine = {
   readonly state: WithdrawalState;
-  /** The Pod is being deleted, by the slices or, where the relay may read Pods, by its deletionTimestamp. */
+  /** Whether the Pod is being deleted, according to the slices or, where the relay may read Pods, its deletionTimestamp. */
   readonly terminating: boolean;
-  /** For the report: the Service that offers the Pod, or why the state is unknown. */
+  /** For the report: the Service that still lists the Pod, or the reason why the state is unknown. */
   readonly reason: string;
   /** The Pod's deletionGracePeriodSeconds, where the relay may read Pods. */
   readonly graceSeconds?: number;
@@ -52,10 +52,10 @@ export type WithdrawalStatusLine = {
 
 export type DrainNotice = RelayedPod & { readonly report: DrainReport };
 
-/** Content of a credential. Events are recorded on the owner. */
+/** Content of a credential. The relay records Events on the owner. */
 export type CredentialClaims = {
   readonly namespace: string;
-  /** Of the controller owner; empty without one. */
+  /** Kind of the Pod's controller, from its owner references; empty without one. */
   readonly ownerKind: string;
   readonly ownerName: string;
   readonly ownerUid: string;

@@ -12,7 +12,7 @@ import {
 
 type ParsedFlags = { readonly settings: DrainSettings; readonly problems: readonly FlagProblem[] };
 
-/** In a fixed order. Common flags are always written, for readers of `kubectl describe`; the rest only when set. */
+/** Writes the flags in a fixed order: common flags always, for readers of `kubectl describe`, and the others when they are set. */
 export function formatServeFlags(settings: DrainSettings): string[] {
   const flags: string[] = [];
   for (const { flag, text } of alwaysWrittenFlags(settings)) flags.push(`${flag}=${text}`);
@@ -21,7 +21,7 @@ export function formatServeFlags(settings: DrainSettings): string[] {
   return flags;
 }
 
-/** Collects all problems; a flag with a problem keeps its default. */
+/** Collects all problems. A flag with a problem has its default value. */
 export function parseServeFlags(args: readonly string[]): ParsedFlags {
   const problems: FlagProblem[] = [];
   const texts = splitFlags(args, problems);
@@ -32,21 +32,21 @@ export function parseServeFlags(args: readonly string[]): ParsedFlags {
 function splitFlags(args: readonly string[], problems: FlagProblem[]): FlagTexts {
   const texts: FlagTexts = new Map();
   for (const arg of args) {
-    const cut = arg.indexOf("=");
-    const flag = cut < 0 ? arg : arg.slice(0, cut);
-    const message = flagError(flag, cut < 0 ? undefined : arg.slice(cut + 1), texts);
-    if (message === "") texts.set(flag, cut < 0 ? "" : arg.slice(cut + 1));
+    const separator = arg.indexOf("=");
+    const flag = separator < 0 ? arg : arg.slice(0, separator);
+    const message = flagError(flag, separator < 0 ? undefined : arg.slice(separator + 1), texts);
+    if (message === "") texts.set(flag, separator < 0 ? "" : arg.slice(separator + 1));
     else problems.push({ flag, message });
   }
   return texts;
 }
 
 /** @returns "" for a valid flag */
-function flagError(flag: string, value: string | undefined, taken: FlagTexts): string {
+function flagError(flag: string, value: string | undefined, earlierFlags: FlagTexts): string {
   const isSwitch = SWITCH_FLAGS.includes(flag);
   if (!isSwitch && !VALUE_FLAGS.includes(flag))
     return `unknown flag ${flag}; expected one of ${[...VALUE_FLAGS, ...SWITCH_FLAGS].join(" ")}`;
-  if (taken.has(flag)) return `${flag} is set more than once`;
+  if (earlierFlags.has(flag)) return `${flag} is set more than once`;
   if (isSwitch && value !== undefined) return `${flag} takes no value`;
   if (!isSwitch && (value === undefined || value === "")) return `${flag} needs a value, written ${flag}=VALUE`;
   return "";

@@ -6,7 +6,7 @@
  * @param limit characters; longer text is cut and ends with three dots
  */
 export function plainText(text: string, limit: number): string {
-  // Cut first, so that the cost does not grow with hostile input.
+  // Cuts first, so that the cost does not grow with the length of the text.
   const start = text.slice(0, limit + 1);
   const clean = start.replaceAll("…", "...").replace(/[^\x20-\x7e]/g, "?");
   return clean.length > limit ? `${clean.slice(0, limit - 3)}...` : clean;

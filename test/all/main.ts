@@ -1,66 +1,67 @@
 /**
- * `npm run test:all [-- --landing] ["STEP"…]`: runs every suite in sequence, even after failures, and lists the failed
- * ones with the end of their logs.
+ * `npm run test:all [-- --landing] ["STEP"…]`: runs every suite in sequence, even after failures, and prints the end of the
+ * failed suites' logs. With `--landing` it runs the shorter suites of `.ci/run`, which precede each merge.
  */
 import { spawn } from "node:child_process";
 import { constants, setPriority } from "node:os";
-import { AHEAD, type Asked, readAsked, STEPS, type Step, wordsOf } from "./steps.ts";
+import { EARLY_BUILD, npmArguments, readSelection, type Selection, STEPS, type Step } from "./steps.ts";
 
-/** A long log keeps its end, since a runner prints its failures last. */
-const KEPT_CHARACTERS = 20_000;
+/** Length of the printed end of a log: test runners print their failures last. */
+const LOG_TAIL_CHARACTERS = 20_000;
 
-type Ended = { readonly name: string; readonly status: number; readonly end: string };
+type StepResult = { readonly name: string; readonly status: number; readonly logTail: string };
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const secondsSince = (atMs: number): string => `${Math.round((performance.now() - atMs) / 1_000)} s`;
 
-function run(name: string, words: readonly string[], priority: number): Promise<Ended> {
+function run(name: string, npmRun: readonly string[], priority: number): Promise<StepResult> {
   return new Promise((resolve, reject) => {
-    const child = spawn("npm", ["run", ...words], { stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn("npm", ["run", ...npmRun], { stdio: ["ignore", "pipe", "pipe"] });
     if (child.pid !== undefined) setPriority(child.pid, priority);
-    let end = "";
-    const take = (to: NodeJS.WriteStream) => (chunk: Buffer) => {
+    let logTail = "";
+    const collectOutput = (to: NodeJS.WriteStream) => (chunk: Buffer) => {
       to.write(chunk);
-      end = (end + chunk.toString()).slice(-KEPT_CHARACTERS);
+      logTail = (logTail + chunk.toString()).slice(-LOG_TAIL_CHARACTERS);
     };
-    child.stdout.on("data", take(process.stdout));
-    child.stderr.on("data", take(process.stderr));
+    child.stdout.on("data", collectOutput(process.stdout));
+    child.stderr.on("data", collectOutput(process.stderr));
     child.once("error", reject);
-    child.once("close", (status) => resolve({ name, status: status ?? 1, end }));
+    child.once("close", (status) => resolve({ name, status: status ?? 1, logTail: logTail }));
   });
 }
 
-async function inTurn(asked: Asked): Promise<readonly Ended[]> {
-  const ended: Ended[] = [];
-  const last = STEPS.at(-1);
-  const ahead = last !== undefined && asked.steps.includes(last) ? inAdvance(AHEAD) : undefined;
-  for (const step of asked.steps) {
-    if (step === last) await ahead;
+async function runInSequence(selection: Selection): Promise<readonly StepResult[]> {
+  const results: StepResult[] = [];
+  const lastStep = STEPS.at(-1);
+  const earlyBuild =
+    lastStep !== undefined && selection.steps.includes(lastStep) ? runEarlyBuild(EARLY_BUILD) : undefined;
+  for (const step of selection.steps) {
+    if (step === lastStep) await earlyBuild;
     const startedAtMs = performance.now();
-    const words = wordsOf(step, asked);
-    print(`=== ${step.name}: npm run ${words.join(" ")}`);
-    const one = await run(step.name, words, 0);
-    print(`=== ${step.name}: ${one.status === 0 ? "ok" : "FAILED"}, ${secondsSince(startedAtMs)}`);
-    ended.push(one);
+    const npmRun = npmArguments(step, selection);
+    print(`=== ${step.name}: npm run ${npmRun.join(" ")}`);
+    const result = await run(step.name, npmRun, 0);
+    print(`=== ${step.name}: ${result.status === 0 ? "ok" : "FAILED"}, ${secondsSince(startedAtMs)}`);
+    results.push(result);
   }
-  return ended;
+  return results;
 }
 
-/** Its failure is reported by the step that needs it, which repeats the build. */
-async function inAdvance({ name, words }: Step): Promise<void> {
+/** Reports no failure: the step that needs the programs repeats the build and fails. */
+async function runEarlyBuild({ name, npmRun }: Step): Promise<void> {
   const startedAtMs = performance.now();
-  const { status } = await run(name, words, constants.priority.PRIORITY_LOW);
+  const { status } = await run(name, npmRun, constants.priority.PRIORITY_LOW);
   print(`=== ${name}: ${status === 0 ? "built" : "not built"} in ${secondsSince(startedAtMs)}`);
 }
 
-const asked = readAsked(process.argv.slice(2));
-if ("message" in asked) {
-  process.stderr.write(`${asked.message}\n`);
+const selection = readSelection(process.argv.slice(2));
+if ("message" in selection) {
+  process.stderr.write(`${selection.message}\n`);
   process.exit(64);
 }
 const startedAtMs = performance.now();
-const failed = (await inTurn(asked)).filter(({ status }) => status !== 0);
-for (const { name, end } of failed) print(`=== ${name} FAILED, the end of what it printed:\n${end}`);
+const failed = (await runInSequence(selection)).filter(({ status }) => status !== 0);
+for (const { name, logTail } of failed) print(`=== ${name} FAILED, the end of its output:\n${logTail}`);
 if (failed.length > 0) print(`failed: ${failed.map(({ name }) => name).join(", ")}`);
 else print(`all steps passed in ${secondsSince(startedAtMs)}`);
 process.exitCode = failed.length > 0 ? 1 : 0;

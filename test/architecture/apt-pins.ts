@@ -1,28 +1,28 @@
-/** Finds unpinned inputs of a Dockerfile: versions of Debian packages, and their archive. */
+/** Finds unpinned inputs of a Dockerfile: Debian packages without an exact version, and archives that are not a snapshot. */
 
-const EXACT = /^[a-z0-9][a-z0-9.+-]*=(?:\d+:)?[0-9][A-Za-z0-9.+~-]*$/;
+const EXACT_VERSION = /^[a-z0-9][a-z0-9.+-]*=(?:\d+:)?[0-9][A-Za-z0-9.+~-]*$/;
 const ARCHIVE = /\bhttps?:\/\/[\w.-]+\/\S+/g;
-const OF_ONE_TIME = /^http:\/\/snapshot\.debian\.org\/archive\/debian(?:-security)?\/\$\{DEBIAN_SNAPSHOT\}$/;
+const DATED_ARCHIVE = /^http:\/\/snapshot\.debian\.org\/archive\/debian(?:-security)?\/\$\{DEBIAN_SNAPSHOT\}$/;
 
 export function missingPins(dockerfile: string): readonly string[] {
   const commands = dockerfile.replaceAll("\\\n", " ").match(/^RUN .+$/gm) ?? [];
-  const apt = commands.filter((command) => /\bapt(?:-get)?\b/.test(command));
-  if (apt.length === 0) return [];
-  const packages = apt.flatMap((command) =>
+  const aptCommands = commands.filter((command) => /\bapt(?:-get)?\b/.test(command));
+  if (aptCommands.length === 0) return [];
+  const packages = aptCommands.flatMap((command) =>
     [...command.matchAll(/\binstall\s([^&|;]*)/g)].flatMap(([, words = ""]) =>
       words.split(/\s+/).filter((word) => word !== "" && !word.startsWith("-")),
     ),
   );
-  const archives = apt.flatMap((command) => command.match(ARCHIVE) ?? []);
+  const archives = aptCommands.flatMap((command) => command.match(ARCHIVE) ?? []);
   return [
-    ...packages.filter((name) => !EXACT.test(name)).map((name) => `${name} has no version`),
+    ...packages.filter((name) => !EXACT_VERSION.test(name)).map((name) => `${name} has no version`),
     ...(/^ARG DEBIAN_SNAPSHOT=\d{8}T\d{6}Z$/m.test(dockerfile) ? [] : ["DEBIAN_SNAPSHOT has no time"]),
-    ...(archives.length > 0 && archives.every((archive) => OF_ONE_TIME.test(archive))
+    ...(archives.length > 0 && archives.every((archive) => DATED_ARCHIVE.test(archive))
       ? []
-      : ["an archive of today is used"]),
+      : ["an archive is not a snapshot"]),
     // The base image has its own package sources.
-    ...(apt.every((command) => command.includes("rm -f /etc/apt/sources.list.d/*"))
+    ...(aptCommands.every((command) => command.includes("rm -f /etc/apt/sources.list.d/*"))
       ? []
-      : ["the base image's sources are kept"]),
+      : ["the base image's package sources are not removed"]),
   ];
 }

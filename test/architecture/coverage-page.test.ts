@@ -1,4 +1,4 @@
-/** The page about what the injection tests cover quotes titles and golden cases that exist. */
+/** The page about the coverage of the injection tests quotes only existing test titles and golden cases. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

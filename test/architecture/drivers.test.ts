@@ -7,7 +7,7 @@ import { DRIVERS } from "../../src/contract/driver-table.ts";
 const SRC = join(import.meta.dirname, "../../src");
 const names = DRIVERS.map(({ name }) => name).join("|");
 /** Matches comparisons of a driver with a driver's name, in both orders, or with a list of names. */
-const BRANCHES = [
+const NAME_COMPARISONS = [
   new RegExp(`\\bdriver\\w*(?:\\.name)?\\s*[!=]==?\\s*["'\`](?:${names})["'\`]`, "gi"),
   new RegExp(`["'\`](?:${names})["'\`]\\s*[!=]==?\\s*[\\w.]*driver\\b`, "gi"),
   new RegExp(`\\brow\\w*\\.name\\s*[!=]==?\\s*["'\`](?:${names})["'\`]`, "gi"),
@@ -16,7 +16,7 @@ const BRANCHES = [
 ];
 
 /** Files that may use a driver's name, with the reason. */
-const OWNERS: readonly RegExp[] = [
+const ALLOWED_FILES: readonly RegExp[] = [
   // The code of a driver.
   /^manager\/drivers\/[a-z]+\//,
   // Selects the demo's app.
@@ -25,16 +25,16 @@ const OWNERS: readonly RegExp[] = [
   /^manager\/manager-driver\.ts$/,
 ];
 
-function branchesIn(text: string): readonly string[] {
-  return BRANCHES.flatMap((pattern) => text.match(pattern) ?? []);
+function nameComparisonsIn(text: string): readonly string[] {
+  return NAME_COMPARISONS.flatMap((pattern) => text.match(pattern) ?? []);
 }
 
 const files = readdirSync(SRC, { recursive: true, encoding: "utf8" })
   .filter((file) => file.endsWith(".ts"))
-  .filter((file) => !OWNERS.some((owner) => owner.test(file)));
+  .filter((file) => !ALLOWED_FILES.some((owner) => owner.test(file)));
 
-test.for(files)("the source %s does not depend on the name of a driver", (file) => {
-  expect(branchesIn(readFileSync(join(SRC, file), "utf8"))).toEqual([]);
+test.for(files)("the source %s does not compare a driver with a name", (file) => {
+  expect(nameComparisonsIn(readFileSync(join(SRC, file), "utf8"))).toEqual([]);
 });
 
 test.for([
@@ -46,6 +46,6 @@ test.for([
   ['return row.name === "envoy" && isEnvoy(container);', 1],
   ['if (policy.driver !== "auto") return policy.driver;', 0],
   ["driverRow(settings.driver).callsApp", 0],
-] as const)("the rule about names of drivers finds: %s", ([text, found]) => {
-  expect(branchesIn(text)).toHaveLength(found);
+] as const)("the rule about driver names counts the comparisons in: %s", ([text, count]) => {
+  expect(nameComparisonsIn(text)).toHaveLength(count);
 });

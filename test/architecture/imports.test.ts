@@ -18,28 +18,28 @@ function targetsOf(source: string): readonly string[] {
   return IMPORTS.flatMap((pattern) => [...source.matchAll(pattern)].map((match) => match[1] ?? ""));
 }
 
-/** Includes type imports, which also determine the reading order. */
+/** Includes type imports, because they also determine the order in which a reader needs the files. */
 const ALL_IMPORTS = [/^(?:import|export)\s[^'"]*?from\s"(\.[^"]+)"/gm, /import\("(\.[^"]+)"\)/g];
 
-function reachedBy(file: string): readonly string[] {
+function importedFiles(file: string): readonly string[] {
   const source = readFileSync(join(SRC, file), "utf8");
   return ALL_IMPORTS.flatMap((pattern) => [...source.matchAll(pattern)].map((match) => match[1] ?? ""))
     .map((target) => relative(SRC, join(SRC, dirname(file), target)))
-    .filter((reached) => reached.endsWith(".ts"));
+    .filter((imported) => imported.endsWith(".ts"));
 }
 
-/** A folder inside a room, or a file directly in it. */
-function placeOf(file: string): string {
+/** Returns the file's folder, or, for a file directly in a room, the file itself. */
+function folderOf(file: string): string {
   return file.split("/").length > 2 ? dirname(file) : file;
 }
 
-const byFile = files.map((file) => [file, reachedBy(file)] as const);
-const byPlace = byFile.map(
-  ([file, reached]) => [placeOf(file), reached.map(placeOf).filter((place) => place !== placeOf(file))] as const,
+const importsByFile = files.map((file) => [file, importedFiles(file)] as const);
+const importsByFolder = importsByFile.map(
+  ([file, imported]) => [folderOf(file), imported.map(folderOf).filter((place) => place !== folderOf(file))] as const,
 );
 
 test("neither files nor folders import each other in a cycle, types included", () => {
-  expect([byFile, byPlace].flatMap(cyclesIn)).toEqual([]);
+  expect([importsByFile, importsByFolder].flatMap(cyclesIn)).toEqual([]);
 });
 
 test("the search for import cycles finds a cycle, and none in a tree", () => {
@@ -48,21 +48,21 @@ test("the search for import cycles finds a cycle, and none in a tree", () => {
   expect(cyclesIn([...tree, ["c", ["a"]] as const])).toEqual([["a", "b", "c"]]);
 });
 
-const insideRooms = byFile.flatMap(([file, reached]) => {
-  const from = placeOf(file);
+const importsWithinRooms = importsByFile.flatMap(([file, imported]) => {
+  const from = folderOf(file);
   if (from.endsWith(".ts")) return [];
-  return reached.filter((to) => roomOf(to) === roomOf(file)).map((to) => ({ file, from, to: placeOf(to) }));
+  return imported.filter((to) => roomOf(to) === roomOf(file)).map((to) => ({ file, from, to: folderOf(to) }));
 });
 
 test("a folder of src imports only allowed folders of the same program", () => {
-  const refused = insideRooms.filter(({ from, to }) => from !== to && !(FOLDERS[from] ?? []).includes(to));
+  const refused = importsWithinRooms.filter(({ from, to }) => from !== to && !(FOLDERS[from] ?? []).includes(to));
   expect(refused).toEqual([]);
 });
 
 test("every allowed import of a folder is used", () => {
-  const made = new Set(insideRooms.map(({ from, to }) => `${from} -> ${to}`));
+  const usedImports = new Set(importsWithinRooms.map(({ from, to }) => `${from} -> ${to}`));
   const allowed = Object.entries(FOLDERS).flatMap(([from, places]) => places.map((to) => `${from} -> ${to}`));
-  expect(allowed.filter((each) => !made.has(each))).toEqual([]);
+  expect(allowed.filter((each) => !usedImports.has(each))).toEqual([]);
 });
 
 function roomOf(path: string): string {
@@ -75,8 +75,8 @@ function isAllowed(file: string, target: string): boolean {
   if (rule === undefined) return false;
   if (target.startsWith("node:")) return rule.io;
   if (target.startsWith(".")) {
-    const reached = roomOf(relative(SRC, join(SRC, dirname(file), target)));
-    return reached === room || rule.rooms.includes(reached) || (COMPOSERS[file] ?? []).includes(reached);
+    const importedRoom = roomOf(relative(SRC, join(SRC, dirname(file), target)));
+    return importedRoom === room || rule.rooms.includes(importedRoom) || (COMPOSERS[file] ?? []).includes(importedRoom);
   }
   return rule.npm.includes(target) || (EXCEPTIONS[file] ?? []).includes(target);
 }
@@ -89,11 +89,12 @@ describe("a file imports only what its part of src is allowed to import", () => 
 });
 
 test("an npm package with a single allowed importer has no second importer", () => {
-  for (const [name, only] of Object.entries(ONLY_IMPORTERS)) {
+  for (const [name, allowedImporter] of Object.entries(ONLY_IMPORTERS)) {
     const importers = files.filter(
-      (file) => roomOf(file) === roomOf(only) && targetsOf(readFileSync(join(SRC, file), "utf8")).includes(name),
+      (file) =>
+        roomOf(file) === roomOf(allowedImporter) && targetsOf(readFileSync(join(SRC, file), "utf8")).includes(name),
     );
-    expect(importers).toEqual([only]);
+    expect(importers).toEqual([allowedImporter]);
   }
 });
 
@@ -111,6 +112,6 @@ test("the rules about imports find forbidden ones", () => {
 });
 
 test("no source file has a meaningless name such as utils", () => {
-  const drawers = /(^|\/)(utils?|helpers?|common|misc|types|constants|index|shared|lib)\.ts$/;
-  expect(files.filter((file) => drawers.test(file))).toEqual([]);
+  const vagueNames = /(^|\/)(utils?|helpers?|common|misc|types|constants|index|shared|lib)\.ts$/;
+  expect(files.filter((file) => vagueNames.test(file))).toEqual([]);
 });

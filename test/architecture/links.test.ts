@@ -1,23 +1,22 @@
-/** Links of pages lead to existing files and headings. */
+/** Every relative link of a page has an existing file and heading as its target. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { anchorsOf, relativeLinks } from "./markdown-links.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-/** Folders of packages and build output. */
-const NOT_OURS = /(^|\/)(node_modules|build|\.git)(\/|$)/;
+const EXCLUDED_FOLDERS = /(^|\/)(node_modules|build|\.git)(\/|$)/;
 
 function pagesBelow(folder: string): readonly string[] {
   return readdirSync(join(ROOT, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);
-    if (NOT_OURS.test(path)) return [];
+    if (EXCLUDED_FOLDERS.test(path)) return [];
     if (entry.isDirectory()) return pagesBelow(path);
     return path.endsWith(".md") ? [path] : [];
   });
 }
 
-function brokenIn(page: string, text: string): readonly string[] {
+function brokenLinks(page: string, text: string): readonly string[] {
   return relativeLinks(text)
     .filter(({ path, anchor }) => {
       const target = path === "" ? join(ROOT, page) : join(ROOT, dirname(page), path);
@@ -28,26 +27,26 @@ function brokenIn(page: string, text: string): readonly string[] {
 }
 
 test.for(pagesBelow("."))("every link in the page %s has an existing target", (page) => {
-  expect(brokenIn(page, readFileSync(join(ROOT, page), "utf8"))).toEqual([]);
+  expect(brokenLinks(page, readFileSync(join(ROOT, page), "utf8"))).toEqual([]);
 });
 
 /** Readers find pages through an index. Decisions are listed by their folder. */
 test("the indexes have links to every page in docs", () => {
-  const named = ["docs/README.md", "docs/reference/README.md"].flatMap((index) =>
+  const linked = ["docs/README.md", "docs/reference/README.md"].flatMap((index) =>
     relativeLinks(readFileSync(join(ROOT, index), "utf8")).map(({ path }) => join(dirname(index), path)),
   );
   const pages = pagesBelow("docs").filter((page) => !page.startsWith("docs/decisions/") && page !== "docs/README.md");
-  expect(pages.filter((page) => !named.includes(page))).toEqual([]);
+  expect(pages.filter((page) => !linked.includes(page))).toEqual([]);
 });
 
 test.for([
-  ["[gone](gone.md)", ["gone.md"]],
+  ["[missing](missing.md)", ["missing.md"]],
   ["[install](README.md#install) and [not](README.md#no-such-heading)", ["README.md#no-such-heading"]],
-  ["![picture](gone.svg) and [another site](https://example.org/gone.md)", ["gone.svg"]],
-  ["[here](#a-heading)\n\n[there]: gone.md\n", ["#a-heading", "gone.md"]],
-  ["`[code](gone.md)`\n\n```\n[code](gone.md)\n```\n", []],
-] as const)("the rule about links finds: %s", ([text, broken]) => {
-  expect(brokenIn("SECURITY.md", text)).toEqual(broken);
+  ["![picture](missing.svg) and [another site](https://example.org/missing.md)", ["missing.svg"]],
+  ["[here](#a-heading)\n\n[there]: missing.md\n", ["#a-heading", "missing.md"]],
+  ["`[code](missing.md)`\n\n```\n[code](missing.md)\n```\n", []],
+] as const)("the rule about links reports the missing targets in: %s", ([text, broken]) => {
+  expect(brokenLinks("SECURITY.md", text)).toEqual(broken);
 });
 
 test("anchors of headings are computed as on GitHub", () => {
@@ -56,7 +55,7 @@ test("anchors of headings are computed as on GitHub", () => {
   expect([...anchorsOf(page)]).toEqual(["a-code-word", "when-lastcalls-namespace-was-deleted", "twice", "twice-1"]);
 });
 
-/** Another project could own the name at the npm registry, and npx would run its program. */
+/** npx would run the package `lastcall` of the npm registry, which can belong to another project. */
 test("no page runs lastcall through npx", () => {
   const users = pagesBelow(".").filter((page) =>
     /^npx lastcall|`npx lastcall [a-z]/m.test(readFileSync(join(ROOT, page), "utf8")),

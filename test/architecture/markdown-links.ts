@@ -1,4 +1,4 @@
-/** Reads the relative links and the anchors of a Markdown page, by the rules of the repository's host. Pure. */
+/** Reads the relative links and the anchors of a Markdown page, by GitHub's rules. Pure. */
 
 export type Link = { readonly text: string; readonly path: string; readonly anchor: string };
 

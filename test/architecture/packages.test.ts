@@ -14,7 +14,7 @@ const runTime = [
   ...new Set([...Object.values(ROOMS).flatMap(({ npm }) => npm), ...Object.values(EXCEPTIONS).flat()].map(nameOf)),
 ].sort();
 
-test("the README has one line of reason for every run-time package", () => {
+test("the README has a reason for every run-time package", () => {
   const missing = runTime.filter((name) => !readme.includes(`- \`${name}\`: `));
   expect(missing).toEqual([]);
 });

@@ -1,11 +1,11 @@
-/** Paths in sources, comments and pages exist: otherwise only the slowest suite, or a reader, would find a forgotten rename. */
+/** Paths in sources, comments and pages exist: otherwise only the slowest suite, or a reader, would find an outdated path. */
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 
 const ROOT = join(import.meta.dirname, "../..");
 /** Outputs of programs, packages, and the examples of these checks. */
-const ELSEWHERE = /^(build|certs\/out|coverage|release\/lastcall|test\/architecture)(\/|$)|(^|\/)node_modules\//;
+const EXCLUDED_PATHS = /^(build|certs\/out|coverage|release\/lastcall|test\/architecture)(\/|$)|(^|\/)node_modules\//;
 const FOLDERS = "bench|certs|chart|docs|e2e|examples|native|release|src|test";
 const FROM_ROOT = new RegExp(`^(${FOLDERS})/[\\w./-]+\\.(c|h|js|json|md|mjs|patch|sh|ts|yaml)$`);
 
@@ -22,25 +22,25 @@ function pathsIn(file: string, text: string): readonly string[] {
   ];
 }
 
-const missingIn = (file: string, text: string): readonly string[] =>
-  pathsIn(file, text).filter((path) => !ELSEWHERE.test(path) && !existsSync(join(ROOT, path)));
+const missingPaths = (file: string, text: string): readonly string[] =>
+  pathsIn(file, text).filter((path) => !EXCLUDED_PATHS.test(path) && !existsSync(join(ROOT, path)));
 
 const SOURCES = globSync(`{${FOLDERS.replaceAll("|", ",")}}/**/*.{ts,mjs}`, { cwd: ROOT }).filter(
-  (file) => !ELSEWHERE.test(file),
+  (file) => !EXCLUDED_PATHS.test(file),
 );
 
 test("every literal path in a source file exists", () => {
   const named = SOURCES.map((file) => [file, readFileSync(join(ROOT, file), "utf8")] as const);
   expect(named.flatMap(([file, text]) => pathsIn(file, text)).length).toBeGreaterThan(100);
-  expect(named.flatMap(([file, text]) => missingIn(file, text).map((path) => `${file} names ${path}`))).toEqual([]);
+  expect(named.flatMap(([file, text]) => missingPaths(file, text).map((path) => `${file} names ${path}`))).toEqual([]);
 });
 
 const PAGES = globSync(["*.md", `{${FOLDERS.replaceAll("|", ",")}}/**/*.md`], { cwd: ROOT }).filter(
-  (file) => !(ELSEWHERE.test(file) || file === "CHANGELOG.md"),
+  (file) => !(EXCLUDED_PATHS.test(file) || file === "CHANGELOG.md"),
 );
 
-/** Backquoted in prose, and the end of a path: `drain/pace.ts`. */
-const namedIn = (text: string): readonly string[] =>
+/** Returns the backquoted source files of a text, which may be ends of paths: `drain/pace.ts`. */
+const sourceNamesIn = (text: string): readonly string[] =>
   [...text.matchAll(/`([\w./-]*\w\.ts)`/g)].map(([, path = ""]) => path.replace(/^(\.\.?\/)+/, ""));
 
 const existingNames = (): ReadonlySet<string> =>
@@ -54,7 +54,7 @@ const existingNames = (): ReadonlySet<string> =>
 test("every source file that a comment or a page names exists", () => {
   const names = existingNames();
   const named = [...SOURCES, ...PAGES].flatMap((file) =>
-    namedIn(readFileSync(join(ROOT, file), "utf8")).map((name) => ({ file, name })),
+    sourceNamesIn(readFileSync(join(ROOT, file), "utf8")).map((name) => ({ file, name })),
   );
   expect(named.length).toBeGreaterThan(50);
   expect(named.filter(({ name }) => !names.has(name))).toEqual([]);
@@ -65,6 +65,6 @@ test.for([
   'join(import.meta.dirname, "..", "no-such-file.ts")',
   'new URL("./no-such-file.ts", import.meta.url)',
   `args: ["${["test", "no-such-file.ts"].join("/")}"]`,
-])("the rule about paths finds: %s", (line) => {
-  expect(missingIn("test/clock/x.ts", line)).toHaveLength(1);
+])("the rule about paths finds the missing file in: %s", (line) => {
+  expect(missingPaths("test/clock/x.ts", line)).toHaveLength(1);
 });

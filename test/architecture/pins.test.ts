@@ -1,4 +1,4 @@
-/** Everything that a build downloads is pinned. */
+/** Every download of a build is pinned to a version or digest. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -36,8 +36,8 @@ describe("the Dockerfile", () => {
   });
 
   test("uses the same musl as the cross build for arm64", () => {
-    const [, fetched] = /"(musl-dev=\S+)"/.exec(read("native/build/arm64-musl.ts")) ?? [];
-    expect(text.split(/\s+/)).toContain(fetched);
+    const [, download] = /"(musl-dev=\S+)"/.exec(read("native/build/arm64-musl.ts")) ?? [];
+    expect(text.split(/\s+/)).toContain(download);
   });
 
   test("does not copy from another image", () => {
@@ -57,30 +57,32 @@ test.for(["docs/check-the-binary.md", "SECURITY.md"])(
 
 test.for([
   ["a package without a version", "musl-dev=1.2.3-1", "musl-dev", "musl-dev has no version"],
-  ["a package by a pattern", "gcc=4:12.2.0-3", "gcc=4:*", "gcc=4:* has no version"],
-  ["the archive of today", "DEBIAN_SNAPSHOT=20", "DEBIAN_SNAPSHOT=latest20", "DEBIAN_SNAPSHOT has no time"],
-  ["a mirror of today", "http://snapshot.debian.org/archive/debian/", "http://deb.debian.org/debian/"],
+  ["a package with a version pattern", "gcc=4:12.2.0-3", "gcc=4:*", "gcc=4:* has no version"],
+  ["a snapshot without a time", "DEBIAN_SNAPSHOT=20", "DEBIAN_SNAPSHOT=latest20", "DEBIAN_SNAPSHOT has no time"],
+  ["a mirror instead of a snapshot", "http://snapshot.debian.org/archive/debian/", "http://deb.debian.org/debian/"],
 ] as const)(
-  "the rule about Debian's packages finds %s",
-  ([, right, wrong, complaint = "an archive of today is used"]) => {
-    const changed = read("Dockerfile").replace(right, wrong);
+  "the rule about Debian packages finds %s",
+  ([, pinned, unpinned, message = "an archive is not a snapshot"]) => {
+    const changed = read("Dockerfile").replace(pinned, unpinned);
     expect(changed).not.toBe(read("Dockerfile"));
-    expect(missingPins(changed)).toContain(complaint);
+    expect(missingPins(changed)).toContain(message);
   },
 );
 
-/** An alias of another package has no version. */
-type Locked = { readonly integrity?: string; readonly link?: boolean; readonly version?: string };
+/** An entry that is an alias of another package has no version. */
+type LockedPackage = { readonly integrity?: string; readonly link?: boolean; readonly version?: string };
 
 test.for(["package-lock.json", "native/toolchain/package-lock.json"])(
   "the lock file %s has a hash of every downloaded package",
   (file) => {
-    const { packages }: { readonly packages: Readonly<Record<string, Locked>> } = JSON.parse(read(file));
-    const fetched = Object.entries(packages).filter(
+    const { packages }: { readonly packages: Readonly<Record<string, LockedPackage>> } = JSON.parse(read(file));
+    const downloads = Object.entries(packages).filter(
       ([name, { link, version }]) => name !== "" && version !== undefined && link !== true,
     );
-    expect(fetched.length).toBeGreaterThan(0);
-    const without = fetched.filter(([, { integrity }]) => !/^sha512-/.test(integrity ?? "")).map(([name]) => name);
-    expect(without).toEqual([]);
+    expect(downloads.length).toBeGreaterThan(0);
+    const packagesWithoutHash = downloads
+      .filter(([, { integrity }]) => !/^sha512-/.test(integrity ?? ""))
+      .map(([name]) => name);
+    expect(packagesWithoutHash).toEqual([]);
   },
 );

@@ -1,10 +1,13 @@
-/** The allowed imports between rooms. A room may always import itself; type imports are allowed, since they are erased. */
+/**
+ * Defines the allowed imports between rooms, the folders and files directly in src. A room may import its own files, and types
+ * of any room, because type imports are erased.
+ */
 
 export type Rule = {
   readonly rooms: readonly string[];
   /** Packages the room may load at run time. */
   readonly npm: readonly string[];
-  /** Whether its files may import `node:` modules; those of pure rooms may not. */
+  /** Whether its files may import `node:` modules; files of pure rooms may not. */
   readonly io: boolean;
 };
 
@@ -65,7 +68,7 @@ export const ROOMS: Readonly<Record<string, Rule>> = {
     io: true,
   },
   "lastcall.ts": { rooms: ["webhook", "relay", "demo", "cli"], npm: [], io: false },
-  // Used by each thread separately.
+  // Main thread and worker threads run it separately.
   "startup-memory.ts": { rooms: [], npm: [], io: true },
   "fault.ts": { rooms: [], npm: [], io: false },
   "open-port.ts": { rooms: ["fault.ts"], npm: [], io: true },
@@ -73,7 +76,7 @@ export const ROOMS: Readonly<Record<string, Rule>> = {
 
 /** Files that may import more packages than their room, each with its reason. */
 export const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
-  // The package does not export it, and what it exports instead is 4 MB larger (decision 43).
+  // The package does not export this file; the export that contains it is 4 MB larger (decision 43).
   "api-server/web-socket.ts": ["@kubernetes/client-node/dist/web-socket-handler.js"],
   // The manager's source compiles ahead of time without packages; only its Node build binds libc through an FFI.
   "manager/node-flag-page.ts": ["koffi"],
@@ -93,8 +96,8 @@ export const ONLY_IMPORTERS: Readonly<Record<string, string>> = {
 };
 
 /**
- * The allowed imports of each folder within its room, types included: other folders, and files directly in the
- * room. A missing folder may import none. There is no cycle, so this is a reading order.
+ * The allowed imports of each folder within its room, types included: other folders, and files directly in the room. A folder
+ * without an entry may import none of them. The imports have no cycle, so every file can be read after its imports.
  */
 export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   "cli/drains": [

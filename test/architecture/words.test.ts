@@ -8,7 +8,7 @@ const ROOT = join(import.meta.dirname, "../..");
 const REFUSED = /\b(?:somebody|nobody|everybody|whoever|anew)\b/gi;
 const CODE_SPAN = /`[^`\n]*`/g;
 const refusedIn = (text: string): readonly string[] => text.match(REFUSED) ?? [];
-const onPage = (text: string): readonly string[] => refusedIn(text.replace(CODE_SPAN, ""));
+const refusedOnPage = (text: string): readonly string[] => refusedIn(text.replace(CODE_SPAN, ""));
 
 function filesIn(folder: string): readonly string[] {
   return readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
@@ -28,7 +28,7 @@ const pages = [
 const programs = filesIn("src").filter((file) => file.endsWith(".ts"));
 
 test.for(pages)("the page %s has no vague words", (file) => {
-  expect(onPage(readFileSync(join(ROOT, file), "utf8"))).toEqual([]);
+  expect(refusedOnPage(readFileSync(join(ROOT, file), "utf8"))).toEqual([]);
 });
 
 test.for(programs)("the source %s and its comments have no vague words", (file) => {
@@ -48,7 +48,7 @@ const PRIVATE_WORDS = new Set(
   ].flatMap((line) => line.split(" ")),
 );
 const FREE_RELATIVE = /(?:\/\*\*?|\/\/|^\s*\*) (?:What|Who|Whom|Whose|Why|How|Whatever|Whichever)\b/gm;
-/** Names of others, and the words of these rules. */
+/** Terms of other programs, and an argument in a fixture. */
 const ALLOWED_WORDS = /question marks?|loopback_users\.guest|--say=/g;
 const RULES = ["test/architecture/words.test.ts", "test/commit-subjects.ts", "test/commit-subjects.test.ts"];
 const wordsOf = (text: string): readonly string[] =>
@@ -88,27 +88,27 @@ test.for([
   ["/** What the relay says. */", 2],
   ["const takeVerdict = witnessOf(socket);", 2],
   ["// Whether the client has closed the connection.", 0],
-] as const)("the rule about private words and openings finds: %s", ([text, found]) => {
+] as const)("the rule about private words and openings counts its matches in: %s", ([text, found]) => {
   expect(privateIn(text)).toHaveLength(found);
 });
 
 test.for(["test", "e2e", "bench", "native", "release"])("the files of %s have no vague words", (folder) => {
-  const written = filesIn(folder).filter(
+  const textFiles = filesIn(folder).filter(
     (file) =>
       /\.(?:ts|mjs|md|c|h|sh|py|go)$/.test(file) &&
       !file.includes("/node_modules/") &&
       !import.meta.filename.endsWith(file),
   );
-  const texts = written.map((file) => [file, readFileSync(join(ROOT, file), "utf8")] as const);
+  const texts = textFiles.map((file) => [file, readFileSync(join(ROOT, file), "utf8")] as const);
   const found = texts.filter(([, text]) => refusedIn(text.replace(QUOTED_WORD, "")).length > 0);
   expect(found.map(([file]) => file)).toEqual([]);
-  expect(written.length).toBeGreaterThan(0);
+  expect(textFiles.length).toBeGreaterThan(0);
 });
 
 test.for([
   ["A Pod that\nnobody calls.", 1],
   ["Whoever reads it, and somebody else, start anew.", 3],
   ["No `nobody` here: the user of that name.", 0],
-] as const)("the rule about vague words finds: %s", ([text, found]) => {
-  expect(onPage(text)).toHaveLength(found);
+] as const)("the rule about vague words counts its matches in: %s", ([text, found]) => {
+  expect(refusedOnPage(text)).toHaveLength(found);
 });

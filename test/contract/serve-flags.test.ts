@@ -8,19 +8,19 @@ import { ROWS } from "../../src/policy/fields.ts";
 
 const port = fc.integer({ min: 1, max: 65_535 });
 const name = fc.stringMatching(/^[a-z0-9]([-a-z0-9]{0,20}[a-z0-9])?$/);
-const span = fc.nat({ max: 3_600 }).map((seconds) => seconds * 1_000);
+const duration = fc.nat({ max: 3_600 }).map((seconds) => seconds * 1_000);
 const url = fc.constantFrom("", "http://127.0.0.1:9901", "http://10.0.0.1:80/a?b=c#d", "unix:/run/x.sock");
 
-const OF_KIND: Readonly<Record<FlagKind, (row: Row<unknown> | DerivedRow) => fc.Arbitrary<unknown>>> = {
+const ARBITRARIES: Readonly<Record<FlagKind, (row: Row<unknown> | DerivedRow) => fc.Arbitrary<unknown>>> = {
   port: () => port,
-  duration: () => fc.oneof(span, fc.nat({ max: 9_999 })),
+  duration: () => fc.oneof(duration, fc.nat({ max: 9_999 })),
   ports: () => fc.array(port, { maxLength: 5 }),
   text: () => url,
   choice: (row) => fc.constantFrom(...(("codec" in row && row.codec.schema.enum) || [])),
   driver: () => fc.constantFrom(...DRIVERS.map(({ name }) => name)),
   address: () => fc.constantFrom("", "127.0.1.7", "::1"),
   hooks: () => fc.array(fc.record({ container: name, role: fc.constantFrom("app", "mesh-proxy") }), { maxLength: 4 }),
-  probes: () => fc.array(fc.record({ port, periodMs: span }), { maxLength: 4 }),
+  probes: () => fc.array(fc.record({ port, periodMs: duration }), { maxLength: 4 }),
   switch: () => fc.boolean(),
 };
 
@@ -28,7 +28,7 @@ const settings = fc.record(
   Object.fromEntries(
     ROWS.flatMap(([key, row]) => {
       const manager = "codec" in row ? row.manager : row;
-      return manager === undefined ? [] : [[key, OF_KIND[manager.kind](row)]];
+      return manager === undefined ? [] : [[key, ARBITRARIES[manager.kind](row)]];
     }),
   ),
 ) as fc.Arbitrary<DrainSettings>;
@@ -74,12 +74,12 @@ test.for([
 });
 
 test("the manager reports all invalid flags at once and uses the valid flags", () => {
-  const { settings: read, problems } = parseServeFlags(["--port=x", "--drain-delay=7s", "--nope", "--port=1"]);
+  const { settings: parsed, problems } = parseServeFlags(["--port=x", "--drain-delay=7s", "--nope", "--port=1"]);
   expect(problems.map(({ flag }) => flag)).toEqual(["--nope", "--port", "--port"]);
-  expect(read.drainDelayMs).toBe(7_000);
+  expect(parsed.drainDelayMs).toBe(7_000);
 });
 
-test("the reader of the manager's flags never throws", () => {
+test("the parser of the manager's flags never throws", () => {
   fc.assert(
     fc.property(fc.array(fc.string()), (args) => {
       const { problems } = parseServeFlags(args);

@@ -45,13 +45,13 @@ describe("the schema of the chart's values", () => {
 
   function objectsIn(node: unknown): readonly Node[] {
     if (typeof node !== "object" || node === null) return [];
-    const inner = Object.values(node).flatMap(objectsIn);
-    return "properties" in node ? [node as Node, ...inner] : inner;
+    const innerObjects = Object.values(node).flatMap(objectsIn);
+    return "properties" in node ? [node as Node, ...innerObjects] : innerObjects;
   }
 
   test("rejects unknown keys at every level", () => {
-    const open = objectsIn(schema).filter((node) => node["additionalProperties"] !== false);
-    expect(open).toEqual([]);
+    const openObjects = objectsIn(schema).filter((node) => node["additionalProperties"] !== false);
+    expect(openObjects).toEqual([]);
   });
 
   test("has the log levels of the server", () => {

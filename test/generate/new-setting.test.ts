@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 
 const ROOT = join(import.meta.dirname, "../..");
 /** Input and output of `npm run generate`. */
-const PARTS = ["src", "docs", "charts", "changes", "CHANGELOG.md", "package.json", "tsconfig.json"];
+const GENERATOR_PATHS = ["src", "docs", "charts", "changes", "CHANGELOG.md", "package.json", "tsconfig.json"];
 const NEW_ROW = `  greetingDelayMs: setting({
     name: "greeting-delay",
     codec: durationMs,
@@ -25,17 +25,17 @@ const { policy, problems } = resolvePolicy([layer], {});
 const plan = { classic: false, port: 17_890, driver: "none", driverUrl: "", hooks: [], preload: "disabled" } as const;
 const settings = managerSettings({ pod: {}, policy, originalSeconds: 30, chainSeconds: 0, ...plan });
 const flags = formatServeFlags(settings);
-const read: number = parseServeFlags(flags).settings.greetingDelayMs;
-console.log(JSON.stringify({ problems, flags, read, fallback: DEFAULT_SETTINGS.greetingDelayMs }));
+const parsedMs: number = parseServeFlags(flags).settings.greetingDelayMs;
+console.log(JSON.stringify({ problems, flags, parsedMs, fallback: DEFAULT_SETTINGS.greetingDelayMs }));
 `;
 
 let scratch = "";
 
 beforeAll(() => {
   mkdirSync(join(ROOT, "build"), { recursive: true });
-  // Inside the project, where Node finds packages.
+  // The folder is inside the project, so that Node finds the project's packages.
   scratch = mkdtempSync(join(ROOT, "build/new-setting-"));
-  for (const part of PARTS) cpSync(join(ROOT, part), join(scratch, part), { recursive: true });
+  for (const path of GENERATOR_PATHS) cpSync(join(ROOT, path), join(scratch, path), { recursive: true });
   const fields = join(scratch, "src/policy/fields.ts");
   const before = readFileSync(fields, "utf8");
   const after = before.replace("\n  quietPeriodMs: setting({", `\n${NEW_ROW}  quietPeriodMs: setting({`);
@@ -58,10 +58,10 @@ test("a new row of the table of settings compiles", () => {
 
 test("the annotation of a new setting becomes a flag of the manager", () => {
   const printed = execFileSync(process.execPath, ["setting.ts"], { cwd: scratch, encoding: "utf8" });
-  const { problems, flags, read, fallback } = JSON.parse(printed);
+  const { problems, flags, parsedMs, fallback } = JSON.parse(printed);
   expect(problems).toEqual([]);
   expect(flags).toContain("--greeting-delay=7s");
-  expect([read, fallback]).toEqual([7_000, 1_000]);
+  expect([parsedMs, fallback]).toEqual([7_000, 1_000]);
 });
 
 test.for([

@@ -1,7 +1,7 @@
 /**
  * Draws the pictures of the guides from recorded drains: `node test/guides/draw-pictures.ts FOLDER…` searches each folder
  * and below for `GUIDE.drain.json`, as `npm run e2e` leaves them in `build/e2e`, and writes `docs/guides/GUIDE.svg`.
- * Of several drains for one guide the latest is drawn. Guides without one keep the picture they have.
+ * Draws the latest drain of each guide. A guide without a recorded drain keeps its picture.
  */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -12,25 +12,27 @@ import { GUIDE_NAMES, picturePath } from "./manifests.ts";
 const SUFFIX = ".drain.json";
 const USAGE = 64;
 
-// The reader of the output may have enough of it.
+// The reader of the output, such as head, may close the pipe early.
 process.stdout.on("error", () => {});
 const folders = process.argv.slice(2);
 if (folders.length === 0) {
   process.stderr.write("usage: node test/guides/draw-pictures.ts FOLDER...\n");
   process.exit(USAGE);
 }
-const latest = new Map<string, DrainRecord>();
+const latestRecords = new Map<string, DrainRecord>();
 for (const file of folders.flatMap(drainFiles)) {
   const guide = basename(file, SUFFIX);
-  if (!GUIDE_NAMES.includes(guide)) throw new Error(`${file}: there is no guide ${guide}.`);
+  if (!GUIDE_NAMES.includes(guide))
+    throw new Error(`${file}: docs/guides has no ${guide}.md; rename or delete the file`);
   const record: DrainRecord = JSON.parse(readFileSync(file, "utf8"));
-  if (record.endedAtMs > (latest.get(guide)?.endedAtMs ?? 0)) latest.set(guide, record);
+  if (record.endedAtMs > (latestRecords.get(guide)?.endedAtMs ?? 0)) latestRecords.set(guide, record);
 }
-for (const [guide, record] of [...latest].sort()) {
+for (const [guide, record] of [...latestRecords].sort()) {
   writeFileSync(picturePath(guide), timelineSvg(record));
   process.stdout.write(`${guide}: ${record.namespace}/${record.pod}, ${record.report.outcome}\n`);
 }
-for (const guide of GUIDE_NAMES.filter((name) => !latest.has(name))) process.stdout.write(`${guide}: no drain found\n`);
+for (const guide of GUIDE_NAMES.filter((name) => !latestRecords.has(name)))
+  process.stdout.write(`${guide}: no drain found\n`);
 
 function drainFiles(folder: string): readonly string[] {
   const names = readdirSync(folder, { recursive: true, encoding: "utf8" });

@@ -1,4 +1,4 @@
-/** Every guide's manifest equals its file, and behaves as the guide describes through webhook and command line. */
+/** Every guide's manifest equals its file in examples, and webhook and command line inject it as the guide describes. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import jsonPatch from "fast-json-patch";
@@ -11,18 +11,18 @@ import { reduceNamespace } from "../../src/webhook/cluster/kept-objects.ts";
 import { lastcall } from "../cli/run-lastcall.ts";
 import { JSON_HEADERS, reviewText } from "../webhook/pod-review.ts";
 import { FACTS, serverUnderTest } from "../webhook/server-under-test.ts";
-import { documentsOf, EXAMPLES, fencesOf, GUIDE_NAMES, guideNamed, picturePath, podsOf } from "./manifests.ts";
+import { codeBlocksOf, documentsOf, EXAMPLES, GUIDE_NAMES, picturePath, podsOf, readGuide } from "./manifests.ts";
 
 const TOKEN = "0123456789abcdef0123456789abcdef";
-/** In bytes, for readers with slow connections. */
+/** Bytes, limited for readers with slow connections. */
 const PICTURE_LIMIT = 20_000;
 const FLAGS = ["--kube-version", FACTS.apiServerVersion, "--kubelet-version", "unknown", "--image", FACTS.managerImage];
 
-/** Kinds whose Pods only their controllers create; `inject` skips them. */
+/** Guides whose manifests contain only custom resources, which `inject` skips because their controllers create the Pods. */
 const WITHOUT_PODS = ["argo-workflows", "envoy-gateway"];
 
-/** The Pod after the webhook's patch, with the namespace as the watch delivers it. */
-async function admitted(pod: unknown, namespace: RawObject | undefined): Promise<unknown> {
+/** Returns the Pod after the webhook's patch. The webhook reads the namespace as from its watch. */
+async function admitPod(pod: unknown, namespace: RawObject | undefined): Promise<unknown> {
   const { app } = serverUnderTest({
     inject: (request, config, facts) => injectPod(request, config, facts, { newToken: () => TOKEN }),
     namespaceAnnotations: async () => (namespace === undefined ? {} : reduceNamespace(namespace)),
@@ -44,34 +44,34 @@ test("every guide has a manifest, and every manifest has a guide", () => {
 });
 
 describe.for(GUIDE_NAMES)("%s", { timeout: 60_000 }, (name) => {
-  const guide = guideNamed(name);
+  const guide = readGuide(name);
 
   test("the manifest in the guide equals the file in examples", () => {
-    expect(fencesOf(guide, "yaml")).toEqual([guide.manifest]);
+    expect(codeBlocksOf(guide, "yaml")).toEqual([guide.manifest]);
     expect(guide.text).toContain(`](../../examples/${name}.yaml)`);
   });
 
   test("the manifest is injected, not changed by a second injection, and restored byte for byte", async () => {
-    const once = await lastcall(["inject", ...FLAGS], { "-": guide.manifest });
-    expect(once.status, once.err).toBe(0);
-    expect(once.out === guide.manifest, once.err).toBe(WITHOUT_PODS.includes(name));
-    const twice = await lastcall(["inject", ...FLAGS], { "-": once.out });
-    expect(twice).toMatchObject({ status: 0, out: once.out });
-    const back = await lastcall(["uninject"], { "-": once.out });
-    expect(back.out).toBe(guide.manifest);
+    const injected = await lastcall(["inject", ...FLAGS], { "-": guide.manifest });
+    expect(injected.status, injected.err).toBe(0);
+    expect(injected.out === guide.manifest, injected.err).toBe(WITHOUT_PODS.includes(name));
+    const injectedAgain = await lastcall(["inject", ...FLAGS], { "-": injected.out });
+    expect(injectedAgain).toMatchObject({ status: 0, out: injected.out });
+    const restored = await lastcall(["uninject"], { "-": injected.out });
+    expect(restored.out).toBe(guide.manifest);
   });
 
   test("the Pods are the same from webhook and command line, and a second review changes nothing", async () => {
     const namespace = namespaceIn(guide.manifest);
     const { out } = await lastcall(["inject", ...FLAGS], { "-": guide.manifest }, TOKEN);
     const after = podsOf(out);
-    const admittedPods = await Promise.all(podsOf(guide.manifest).map(({ pod }) => admitted(pod, namespace)));
+    const admittedPods = await Promise.all(podsOf(guide.manifest).map(({ pod }) => admitPod(pod, namespace)));
     expect(admittedPods).toEqual(after.map(({ pod }) => pod));
-    expect(await Promise.all(admittedPods.map((pod) => admitted(pod, namespace)))).toEqual(admittedPods);
+    expect(await Promise.all(admittedPods.map((pod) => admitPod(pod, namespace)))).toEqual(admittedPods);
   });
 
-  test("the described shutdown equals the output of explain", async () => {
-    const timelines = fencesOf(guide, "text");
+  test("the described shutdown equals the output of lastcall explain", async () => {
+    const timelines = codeBlocksOf(guide, "text");
     if (timelines.length === 0) {
       expect(["argo-workflows", "envoy-gateway", "rabbitmq"]).toContain(name);
       return;
@@ -85,18 +85,18 @@ describe.for(GUIDE_NAMES)("%s", { timeout: 60_000 }, (name) => {
     const picture = readFileSync(picturePath(name), "utf8");
     expect(picture.length).toBeLessThanOrEqual(PICTURE_LIMIT);
     expect(picture).toMatch(/^<svg .*aria-label="Drain of Pod \S+\/\S+".*<\/svg>\n$/s);
-    // A picture shows nothing of the machine it was drawn on.
+    // A picture runs no script and loads no external content.
     expect(picture).not.toMatch(/<(script|image|foreignObject)|href=/);
   });
 
   test("the guide contains only existing annotations", () => {
-    const named = [...guide.text.matchAll(/lastcall\.dev\/([a-z-]+)/g)].map((match) => match[1]);
+    const mentioned = [...guide.text.matchAll(/lastcall\.dev\/([a-z-]+)/g)].map((match) => match[1]);
     const known = FIELDS.map((field) => ANNOTATIONS[field].name);
-    for (const annotation of named) expect(known).toContain(annotation);
+    for (const annotation of mentioned) expect(known).toContain(annotation);
   });
 });
 
-/** The first container of the Pod that is ours, as text. */
+/** Returns the Pod's manager container as JSON; `""` without one. */
 function managerOf(pod: unknown): string {
   const spec = objectAt(objectAt({ pod }, "pod"), "spec");
   return JSON.stringify([valueAt(spec, "initContainers"), valueAt(spec, "containers")].flat().find(isManager) ?? "");
@@ -107,21 +107,24 @@ function isManager(container: unknown): boolean {
 }
 
 test("a Pod of Envoy Gateway with the guide's EnvoyProxy settings waits for its Envoy's drain", async () => {
-  const managed = join(import.meta.dirname, "../golden/envoy-gateway-managed/input.yaml");
-  const pod = parse(readFileSync(managed, "utf8")) as { metadata: { labels: object } };
-  expect(await admitted(pod, undefined)).toEqual(pod);
-  const [proxy] = documentsOf(guideNamed("envoy-gateway").manifest);
+  const managedInput = join(import.meta.dirname, "../golden/envoy-gateway-managed/input.yaml");
+  const pod = parse(readFileSync(managedInput, "utf8")) as { metadata: { labels: object } };
+  expect(await admitPod(pod, undefined)).toEqual(pod);
+  const [proxy] = documentsOf(readGuide("envoy-gateway").manifest);
   const path = ["spec", "provider", "kubernetes", "envoyDeployment", "pod"];
-  const given = path.reduce<RawObject | undefined>((part, key) => objectAt(part, key), proxy);
-  const labels = { ...pod.metadata.labels, ...objectAt(given, "labels") };
-  const made = { ...pod, metadata: { ...pod.metadata, labels, annotations: objectAt(given, "annotations") } };
-  const manager = managerOf(await admitted(made, undefined));
+  const podSettings = path.reduce<RawObject | undefined>((part, key) => objectAt(part, key), proxy);
+  const labels = { ...pod.metadata.labels, ...objectAt(podSettings, "labels") };
+  const configuredPod = {
+    ...pod,
+    metadata: { ...pod.metadata, labels, annotations: objectAt(podSettings, "annotations") },
+  };
+  const manager = managerOf(await admitPod(configuredPod, undefined));
   expect(manager).toContain("--hooks=envoy:app,shutdown-manager:app");
   expect(manager).toContain("--driver-url=http://127.0.0.1:19000");
 });
 
 test("only Pods of the workflow step that opts in get a manager, which does not prevent completion", async () => {
-  const [workflow] = documentsOf(guideNamed("argo-workflows").manifest);
+  const [workflow] = documentsOf(readGuide("argo-workflows").manifest);
   const templates = valueAt(objectAt(workflow, "spec"), "templates") as readonly RawObject[];
   const managers: Record<string, string> = {};
   for (const template of templates.filter((candidate) => objectAt(candidate, "container") !== undefined)) {
@@ -131,7 +134,7 @@ test("only Pods of the workflow step that opts in get a manager, which does not 
       { name: "main", ...objectAt(template, "container") },
     ];
     const pod = { metadata: objectAt(template, "metadata") ?? {}, spec: { restartPolicy: "Never", containers } };
-    managers[textAt(template, "name") ?? ""] = managerOf(await admitted(pod, undefined));
+    managers[textAt(template, "name") ?? ""] = managerOf(await admitPod(pod, undefined));
   }
   expect(Object.keys(managers)).toEqual(["index", "read"]);
   expect(managers["index"]).toContain('"--completes"');
@@ -139,7 +142,7 @@ test("only Pods of the workflow step that opts in get a manager, which does not 
 });
 
 test("only the Job that opts in gets a manager", async () => {
-  const { out } = await lastcall(["inject", ...FLAGS], { "-": guideNamed("jobs").manifest });
+  const { out } = await lastcall(["inject", ...FLAGS], { "-": readGuide("jobs").manifest });
   const managers = podsOf(out).map(({ owner, pod }) => [owner, managerOf(pod) !== '""']);
   expect(managers).toEqual([
     ["Job/report", false],
@@ -150,10 +153,10 @@ test("only the Job that opts in gets a manager", async () => {
 test.for([
   { name: "istio", annotation: "traffic.sidecar.istio.io/excludeInboundPorts", value: "17890" },
   { name: "linkerd", annotation: "config.linkerd.io/skip-inbound-ports", value: "4567,4568,17890" },
-])("Pods of the guide for $name exclude the manager's port before the mesh's injector runs", async (expected) => {
-  const { manifest } = guideNamed(expected.name);
+])("Pods of the guide for $name exclude the manager's port before the mesh's injector runs", async (guideCase) => {
+  const { manifest } = readGuide(guideCase.name);
   const [{ pod } = { pod: {} }] = podsOf(manifest);
-  const after = (await admitted(pod, namespaceIn(manifest))) as RawObject;
+  const after = (await admitPod(pod, namespaceIn(manifest))) as RawObject;
   const annotations = objectAt(objectAt(after, "metadata"), "annotations");
-  expect(annotations).toMatchObject({ [expected.annotation]: expected.value });
+  expect(annotations).toMatchObject({ [guideCase.annotation]: guideCase.value });
 });

@@ -1,4 +1,4 @@
-/** The manifests of the guides, as files and as the Pods that a cluster would make of them. */
+/** Reads the manifests of the guides, and the Pods that a cluster creates from them. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
@@ -19,7 +19,7 @@ function namesIn(folder: string, extension: string): readonly string[] {
 export const EXAMPLES = namesIn("examples", ".yaml");
 export const GUIDE_NAMES = namesIn("docs/guides", ".md");
 
-export function guideNamed(name: string): Guide {
+export function readGuide(name: string): Guide {
   return {
     name,
     text: readFileSync(join(ROOT, "docs/guides", `${name}.md`), "utf8"),
@@ -27,14 +27,16 @@ export function guideNamed(name: string): Guide {
   };
 }
 
-/** The guide's picture of a drain. */
+/** Path of the guide's picture of a drain. */
 export function picturePath(name: string): string {
   return join(ROOT, "docs/guides", `${name}.svg`);
 }
 
 /** Returns the code blocks of one language. */
-export function fencesOf(guide: Guide, kind: string): readonly string[] {
-  return [...guide.text.matchAll(new RegExp(`^\`\`\`${kind}\\n(.*?)^\`\`\`$`, "gms"))].map((match) => match[1] ?? "");
+export function codeBlocksOf(guide: Guide, language: string): readonly string[] {
+  return [...guide.text.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, "gms"))].map(
+    (match) => match[1] ?? "",
+  );
 }
 
 export function documentsOf(manifest: string): readonly RawObject[] {

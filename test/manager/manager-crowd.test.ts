@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startCrowdManager } from "../../bench/crowd-drain.ts";
-import { type CrowdPod, crowdRefusal, startCrowdPod } from "../../bench/crowd-pod.ts";
+import { type CrowdPod, crowdSkipReason, startCrowdPod } from "../../bench/crowd-pod.ts";
 import { eventually } from "../time/eventually.ts";
 import { type Build, NATIVE_BUILD, NODE_BUILD } from "./builds.ts";
 import { cgroupSkipReason, openCgroup } from "./in-cgroup.ts";
@@ -17,7 +17,7 @@ const PEAK_KIB = 4 * 1_024;
 
 const FLAGS = ["--drain-delay=1s", "--drain-timeout=90s", "--quiet-period=1s"];
 
-const refusal = NATIVE_BUILD.command === "" ? "the native build is missing" : crowdRefusal();
+const refusal = NATIVE_BUILD.command === "" ? "the native build is missing" : crowdSkipReason();
 if (refusal !== "") process.stdout.write(`skipped: no crowd of connections here: ${refusal}\n`);
 
 let folder = "";
@@ -52,8 +52,8 @@ test.skipIf(refusal !== "")(
         hasEnded = true;
       });
       // Samples are seconds apart. A third of the clients waits for a response, which delays the drain for several samples.
-      const before = native.cost().cpuMs;
-      await eventually(() => expect(hasEnded || native.cost().cpuMs >= before + 200).toBe(true));
+      const before = native.readCost().cpuMs;
+      await eventually(() => expect(hasEnded || native.readCost().cpuMs >= before + 200).toBe(true));
       expect(hasEnded).toBe(false);
       await pod.closeBusy();
       const reports = (await drains).map(({ outcome, evidenceSource, leftTotal, untracked, left }) => {
@@ -65,7 +65,7 @@ test.skipIf(refusal !== "")(
         evidenceSource: "netlink",
         leftTotal: 2 * Math.floor(CONNECTIONS / 3),
       });
-      expect(native.cost().peakKiB).toBeLessThan(PEAK_KIB);
+      expect(native.readCost().peakKiB).toBeLessThan(PEAK_KIB);
     } finally {
       await native.end();
       await node.end();

@@ -16,16 +16,16 @@ const clone = join(folder, "clone");
 const installed = join(folder, "installed");
 const command = join(installed, "node_modules/.bin/lastcall");
 
-/** A user's environment, without settings of npm or of the tests. */
+/** The environment of a user, without the variables of npm and of the test run. */
 const environment = { HOME: home, PATH: `${dirname(process.execPath)}:${process.env["PATH"]}` };
 
 function run(program: string, args: readonly string[], cwd: string, input = "") {
-  const ended = spawnSync(program, args, { cwd, input, encoding: "utf8", timeout: LIMIT_MS, env: environment });
-  return { status: ended.status, out: ended.stdout, err: ended.stderr };
+  const result = spawnSync(program, args, { cwd, input, encoding: "utf8", timeout: LIMIT_MS, env: environment });
+  return { status: result.status, out: result.stdout, err: result.stderr };
 }
 
 beforeAll(() => {
-  for (const made of [home, clone, installed]) mkdirSync(made);
+  for (const path of [home, clone, installed]) mkdirSync(path);
   for (const part of ["package.json", "package-lock.json", ".npmrc", "LICENSE", "README.md", "release", "src", "tools"])
     cpSync(join(ROOT, part), join(clone, part), { recursive: true });
   symlinkSync(join(ROOT, "node_modules"), join(clone, "node_modules"));
@@ -34,8 +34,8 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 describe("the npm package", { timeout: LIMIT_MS }, () => {
   test("installs without a registry or dependencies, and the installed command runs", () => {
-    const packed = run("npm", ["run", "package"], clone);
-    expect(packed.status, packed.err).toBe(0);
+    const packResult = run("npm", ["run", "package"], clone);
+    expect(packResult.status, packResult.err).toBe(0);
     writeFileSync(join(installed, "package.json"), "{}");
     const tarball = join(clone, `lastcall-${VERSION}.tgz`);
     const install = run("npm", ["install", "--offline", "--no-audit", "--no-fund", tarball], installed);
@@ -56,9 +56,9 @@ describe("the npm package", { timeout: LIMIT_MS }, () => {
   test("reports the pack command if it was packed without the bundle", () => {
     const launcher = join(folder, "empty/release/lastcall.mjs");
     cpSync(join(ROOT, "release/lastcall.mjs"), launcher, { recursive: true });
-    const ended = run(process.execPath, [launcher, "--version"], folder);
-    expect(ended.status).toBe(1);
-    expect(ended.err).toContain("npm run package");
+    const result = run(process.execPath, [launcher, "--version"], folder);
+    expect(result.status).toBe(1);
+    expect(result.err).toContain("npm run package");
   });
 
   test("has programs that are executable in git, so that npm does not change their mode", () => {

@@ -13,8 +13,8 @@ const ROOT = join(import.meta.dirname, "../..");
 const LOCK = readLock(join(ROOT, "package-lock.json"));
 const TOOLCHAIN_LOCK = readLock(join(ROOT, "native/toolchain/package-lock.json"));
 
-type Found = Readonly<Record<string, unknown>> & { readonly name: string; readonly version: string };
-type Document = { readonly components: readonly Found[] } & Readonly<Record<string, unknown>>;
+type ListedComponent = Readonly<Record<string, unknown>> & { readonly name: string; readonly version: string };
+type Document = { readonly components: readonly ListedComponent[] } & Readonly<Record<string, unknown>>;
 
 const texts = new Map<SbomName, string>();
 beforeAll(async () => {
@@ -22,9 +22,10 @@ beforeAll(async () => {
 }, 60_000);
 const sbom = (name: SbomName): Document => JSON.parse(texts.get(name) ?? "");
 const componentsOf = (name: SbomName) => sbom(name).components;
-const find = (image: SbomName, name: string) => componentsOf(image).find((component) => component.name === name);
+const componentNamed = (image: SbomName, name: string) =>
+  componentsOf(image).find((component) => component.name === name);
 
-/** Reads the written bundle, in which the bundler prints the name of each source above its code. */
+/** Lists the packages in the written bundle, in which the bundler prints the name of each source above its code. */
 async function bundledFolders(): Promise<readonly string[]> {
   const folder = mkdtempSync(join(tmpdir(), "lastcall-sbom-"));
   try {
@@ -48,7 +49,8 @@ describe("the SBOM of the webhook's image", () => {
       const { version, integrity = "", license } = LOCK[folder] ?? {};
       const fullName = folder.replace(/^.*node_modules\//, "");
       const found = componentsOf("webhook").find(
-        ({ group, name, version: its }) => [group, name].filter(Boolean).join("/") === fullName && its === version,
+        ({ group, name, version: listedVersion }) =>
+          [group, name].filter(Boolean).join("/") === fullName && listedVersion === version,
       );
       expect(found, folder).toMatchObject({ purl: `pkg:npm/${fullName.replace("@", "%40")}@${version}` });
       const content = Buffer.from(integrity.replace("sha512-", ""), "base64").toString("hex");
@@ -58,9 +60,11 @@ describe("the SBOM of the webhook's image", () => {
   });
 
   test("has every package that the source may import", () => {
-    const loaded = [...Object.values(ROOMS).flatMap(({ npm }) => npm), ...Object.values(EXCEPTIONS).flat()];
+    const importable = [...Object.values(ROOMS).flatMap(({ npm }) => npm), ...Object.values(EXCEPTIONS).flat()];
     const names = componentsOf("webhook").map(({ group, name }) => [group, name].filter(Boolean).join("/"));
-    const missing = loaded.filter((name) => !names.some((its) => name === its || name.startsWith(`${its}/`)));
+    const missing = importable.filter(
+      (name) => !names.some((listedName) => name === listedName || name.startsWith(`${listedName}/`)),
+    );
     expect([...new Set(missing)]).toEqual(["koffi"]);
   });
 
@@ -70,26 +74,26 @@ describe("the SBOM of the webhook's image", () => {
     for (const image of ["webhook", "manager-node"] as const) {
       const base = componentsOf(image).find(({ type }) => type === "container");
       expect(base).toMatchObject({ scope: "required", hashes: [{ alg: "SHA-256", content: digest }] });
-      expect(find(image, "node")).toBeDefined();
+      expect(componentNamed(image, "node")).toBeDefined();
     }
   });
 });
 
 describe("the SBOM of the manager's image", () => {
   test("has Mbed TLS and the other parts of the runtime, each with its version", () => {
-    expect(find("manager", "Mbed TLS")).toMatchObject({
+    expect(componentNamed("manager", "Mbed TLS")).toMatchObject({
       version: "3.6.7",
       scope: "required",
       purl: "pkg:github/mbed-tls/mbedtls@mbedtls-3.6.7",
       cpe: "cpe:2.3:a:arm:mbed_tls:3.6.7:*:*:*:*:*:*:*",
     });
     for (const name of ["quickjs-ng", "Ryu", "libucontext", "musl-dev", "libgcc-12-dev"])
-      expect(find("manager", name)?.["scope"], name).toBe("required");
+      expect(componentNamed("manager", name)?.["scope"], name).toBe("required");
   });
 
   test("has the compiler and its runtime as in the lock file", () => {
     for (const name of ["scriptc", "@scriptc/compiler", "@scriptc/runtime"]) {
-      const found = find("manager", name.replace(/^.*\//, ""));
+      const found = componentNamed("manager", name.replace(/^.*\//, ""));
       expect(found?.version).toBe(TOOLCHAIN_LOCK[`node_modules/${name}`]?.version);
       expect(found?.["scope"]).toBe(name === "@scriptc/runtime" ? "required" : "excluded");
     }
@@ -117,7 +121,7 @@ describe.each(SBOM_NAMES)("the SBOM of %s", (image) => {
     expect({ bomFormat, specVersion, version }).toEqual({ bomFormat: "CycloneDX", specVersion: "1.6", version: 1 });
     expect(serialNumber).toMatch(/^urn:uuid:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
     expect(metadata).toMatchObject({ component: { type: "container", name: `lastcall-${image}`, version: "0.1.0" } });
-    for (const component of components) expect(complaintsAbout(component)).toEqual([]);
+    for (const component of components) expect(invalidProperties(component)).toEqual([]);
     const refs = [`lastcall-${image}`, ...components.map((component) => component["bom-ref"])];
     expect(new Set(refs).size).toBe(refs.length);
     const edges = dependencies as readonly { readonly ref: string; readonly dependsOn: readonly string[] }[];
@@ -127,8 +131,8 @@ describe.each(SBOM_NAMES)("the SBOM of %s", (image) => {
   });
 });
 
-/** The schema's rules for the used properties. */
-function complaintsAbout(component: Found): readonly string[] {
+/** Checks a component by the schema's rules for the properties that lastcall writes. */
+function invalidProperties(component: ListedComponent): readonly string[] {
   const { type, name, version, scope, hashes = [], licenses = [], purl, cpe = "", ...others } = component;
   const known = ["bom-ref", "group"];
   const digests = hashes as readonly { readonly alg: string; readonly content: string }[];
@@ -145,7 +149,7 @@ function complaintsAbout(component: Found): readonly string[] {
     licenses: (licenses as readonly object[]).every((license) => "license" in license || "expression" in license),
     "other properties": Object.keys(others).every((key) => known.includes(key)),
   };
-  return Object.entries(rules).flatMap(([rule, holds]) => (holds ? [] : [`${name}: ${rule}`]));
+  return Object.entries(rules).flatMap(([rule, isValid]) => (isValid ? [] : [`${name}: ${rule}`]));
 }
 
 test("a package without a hash in the lock file is an error of the SBOM", () => {

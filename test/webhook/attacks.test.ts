@@ -5,7 +5,7 @@ import { connect as connectTcp } from "node:net";
 import { join } from "node:path";
 import { connect } from "node:tls";
 import { afterEach, expect, test } from "vitest";
-import { peakResidentBytes } from "../../bench/process-cost.ts";
+import { readPeakResidentBytes } from "../../bench/process-cost.ts";
 import { pause } from "../time/pause.ts";
 import { reviewText } from "./pod-review.ts";
 import { keepAliveAgent, type RunningWebhook, sendRequest, startWebhook } from "./running-webhook.ts";
@@ -57,7 +57,7 @@ async function admitUntilRefused(webhook: RunningWebhook, { kind, reason, times 
     if (refused >= times) break;
     await pause(100, "the admissions are not sent without a pause");
   }
-  expect(peakResidentBytes(webhook.pid)).toBeLessThan(
+  expect(readPeakResidentBytes(webhook.pid)).toBeLessThan(
     kind === "all" ? ALL_ATTACKS_MEMORY_LIMIT_BYTES : MEMORY_LIMIT_BYTES,
   );
 }

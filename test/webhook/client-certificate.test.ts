@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TLSSocket } from "node:tls";
 import { afterEach, expect, test } from "vitest";
-import { clientPair, type Pair } from "../../bench/client-pair.ts";
+import { type CertificatePair, makeClientCertificate } from "../../bench/client-pair.ts";
 import { makeCaPair } from "../../src/authority/signing.ts";
 import { reviewText } from "./pod-review.ts";
 import { type RunningWebhook, spawnWebhook, startWebhook } from "./running-webhook.ts";
@@ -18,7 +18,7 @@ afterEach(async () => {
 
 const HOUR_MS = 3_600_000;
 
-function caNamed(name: string): Promise<Pair> {
+function caNamed(name: string): Promise<CertificatePair> {
   return makeCaPair(name, { fromMs: Date.now() - HOUR_MS, untilMs: Date.now() + HOUR_MS });
 }
 
@@ -30,7 +30,12 @@ function fileWith(text: string): string {
   return file;
 }
 
-type ClientRequest = { readonly path: string; readonly method: string; readonly client?: Pair; readonly agent?: Agent };
+type ClientRequest = {
+  readonly path: string;
+  readonly method: string;
+  readonly client?: CertificatePair;
+  readonly agent?: Agent;
+};
 type ClientResponse = { readonly status: number; readonly isResumed: boolean };
 
 function send(webhook: RunningWebhook, { path, method, client, agent }: ClientRequest): Promise<ClientResponse> {
@@ -49,7 +54,7 @@ function send(webhook: RunningWebhook, { path, method, client, agent }: ClientRe
 
 const REVIEW = { path: "/mutate", method: "POST" };
 
-async function startWithClientCa(): Promise<{ readonly webhook: RunningWebhook; readonly ca: Pair }> {
+async function startWithClientCa(): Promise<{ readonly webhook: RunningWebhook; readonly ca: CertificatePair }> {
   const ca = await caNamed("ours");
   const webhook = await startWebhook([`--client-ca=${fileWith(ca.cert)}`, "--opt-in=all"]);
   cleanups.push(webhook.destroy);
@@ -58,9 +63,9 @@ async function startWithClientCa(): Promise<{ readonly webhook: RunningWebhook; 
 
 test("with --client-ca, reviews require a client certificate of that CA, and probes do not", LIMIT, async () => {
   const { webhook, ca } = await startWithClientCa();
-  expect(await send(webhook, { ...REVIEW, client: await clientPair(ca) })).toMatchObject({ status: 200 });
+  expect(await send(webhook, { ...REVIEW, client: await makeClientCertificate(ca) })).toMatchObject({ status: 200 });
   expect(await send(webhook, REVIEW)).toMatchObject({ status: 403 });
-  const otherClient = await clientPair(await caNamed("other"));
+  const otherClient = await makeClientCertificate(await caNamed("other"));
   expect(await send(webhook, { ...REVIEW, client: otherClient })).toMatchObject({ status: 403 });
   for (const path of ["/healthz", "/readyz", "/metrics"]) {
     expect(await send(webhook, { path, method: "GET" })).toMatchObject({ status: 200 });
@@ -76,7 +81,7 @@ test("a resumed TLS session without a client certificate cannot send reviews", L
 
 test("a client CA file without a certificate is reported at startup", LIMIT, async () => {
   const ca = await caNamed("ours");
-  for (const text of ["nothing", (await clientPair(ca)).cert]) {
+  for (const text of ["nothing", (await makeClientCertificate(ca)).cert]) {
     const end = await spawnWebhook(["--port=0", "--host=127.0.0.1", `--client-ca=${fileWith(text)}`]).ended;
     expect(end.status).toBe(1);
     expect(end.output).toMatch(

@@ -1,23 +1,23 @@
-/** No test depends on the speed of the host, or on a port that happens to be free. */
+/** No test depends on the speed of the host, or on a port that may be in use. */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { LUCK_EXCEPTIONS, LUCK_RULES, luckIn } from "./luck-rules.ts";
+import { FLAKY_EXCEPTIONS, FLAKY_RULES, flakyMatches } from "./flakiness-rules.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const files = readdirSync(join(ROOT, "test"), { recursive: true, encoding: "utf8" })
   .map((file) => `test/${file}`)
-  // Packages contain tests of others.
+  // Installed packages contain their own tests.
   .filter((file) => file.endsWith(".ts") && !file.includes("/node_modules/") && statSync(join(ROOT, file)).isFile());
 
 test.for(files)("the test %s does not depend on timing or free ports", (file) => {
-  expect(luckIn(file, readFileSync(join(ROOT, file), "utf8"))).toEqual([]);
+  expect(flakyMatches(file, readFileSync(join(ROOT, file), "utf8"))).toEqual([]);
 });
 
 const PROGRAM = 'import { call } from "./manager-process.ts";\n';
 
 describe("the rules about flaky tests", () => {
-  const wrong: Readonly<Record<string, readonly string[]>> = {
+  const flakySources: Readonly<Record<string, readonly string[]>> = {
     "a pause without a reason": [
       'import { setTimeout as pause } from "node:timers/promises";',
       "await new Promise((resolve) => setTimeout(resolve, 100));",
@@ -28,7 +28,7 @@ describe("the rules about flaky tests", () => {
       'await pause(100, "wait");',
       'import {\n  call,\n  pause,\n} from "./manager-process.ts";',
     ],
-    "a wait with a limit and a message of its own": [
+    "a wait with its own time limit": [
       "await vi.waitFor(() => expect(received).toBe(2), { timeout: 8_000 });",
       "await expect.poll(() => open, { timeout: 40_000 }).toBe(0);",
       "async function until(condition: () => boolean): Promise<void> {",
@@ -44,8 +44,8 @@ describe("the rules about flaky tests", () => {
       'expect(secondsBetween(web, "deleted", "gone")).toBeLessThan(\n  20,\n);',
       "expect(report.milliseconds.withdrawing).not.toBeGreaterThan(3_000);",
     ],
-    "an upper bound on real time, compared by hand": ["expect(performance.now() - startMs < 500).toBe(true);"],
-    "an upper bound on how long a real program took": [
+    "an upper bound on real time in a comparison": ["expect(performance.now() - startMs < 500).toBe(true);"],
+    "an upper bound on the duration of a real program": [
       `${PROGRAM}expect(end.ms).toBeLessThan(LATE_MS);`,
       `${PROGRAM}expect(ms).toBeLessThan(10_000);`,
       `${PROGRAM}expect(report.withdrawnAfterMs).toBeLessThan(3_000);`,
@@ -61,14 +61,14 @@ describe("the rules about flaky tests", () => {
     ],
   };
 
-  test("match one example each", () => {
-    expect(Object.keys(wrong).sort()).toEqual(LUCK_RULES.map(({ name }) => name).sort());
+  test("have at least one example each", () => {
+    expect(Object.keys(flakySources).sort()).toEqual(FLAKY_RULES.map(({ name }) => name).sort());
   });
 
-  test.for(Object.entries(wrong).flatMap(([name, sources]) => sources.map((source) => ({ name, source }))))(
+  test.for(Object.entries(flakySources).flatMap(([name, sources]) => sources.map((source) => ({ name, source }))))(
     "$name: $source",
     ({ name, source }) => {
-      expect(luckIn("test/x.test.ts", source).map((line) => line.split("; instead")[0])).toEqual([
+      expect(flakyMatches("test/x.test.ts", source).map((line) => line.split("; instead")[0])).toEqual([
         expect.stringContaining(name),
       ]);
     },
@@ -88,14 +88,14 @@ describe("the rules about flaky tests", () => {
     "connect({ host: ownAddress(), port: 1 });",
     "while (!over) {\n  kill(pid);\n  await pause(100, why);\n}",
   ])("do not match: %s", (source) => {
-    expect(luckIn("test/x.test.ts", source)).toEqual([]);
+    expect(flakyMatches("test/x.test.ts", source)).toEqual([]);
   });
 
   test("have exceptions with an existing folder and a reason", () => {
-    for (const { under, because } of LUCK_EXCEPTIONS) {
+    for (const { under, because } of FLAKY_EXCEPTIONS) {
       expect(files.filter((file) => file.startsWith(under)).length, under).toBeGreaterThan(0);
       expect(because).toMatch(/\w+ \w+/);
     }
-    expect(luckIn("test/stability/x.ts", "await vi.waitFor(check);")).toEqual([]);
+    expect(flakyMatches("test/stability/x.ts", "await vi.waitFor(check);")).toEqual([]);
   });
 });

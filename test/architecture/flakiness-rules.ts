@@ -1,29 +1,29 @@
-/** Patterns in the source of tests that depend on timing or free ports. Each match is an error; the list is not complete. */
+/** Finds tests that depend on timing or free ports, by patterns in their source. The list of patterns is not complete. */
 
-export type LuckRule = {
+export type FlakyRule = {
   readonly name: string;
   /** The alternative, printed with each match. */
-  readonly cure: string;
+  readonly alternative: string;
   readonly pattern: RegExp;
   /** Limits the rule to files that match this too. */
-  readonly where?: RegExp;
+  readonly fileFilter?: RegExp;
   /** Whether a line with `// bound: REASON` is accepted. */
-  readonly bounds?: boolean;
+  readonly acceptsReason?: boolean;
 };
 
 const REAL_CLOCK = /(?:performance|Date)\.now\(\)/.source;
-/** Durations that helpers of the suite measure. */
-const MEASURED = /\b(?:took|elapsed|gone|drain)Ms\b|\bsecondsBetween\(|\.milliseconds\b/.source;
+/** Names of durations that helpers of the suite measure. */
+const MEASURED_DURATION = /\b(?:took|elapsed|gone|drain)Ms\b|\bsecondsBetween\(|\.milliseconds\b/.source;
 const IN_EXPECTATION = /expect\((?:(?!expect\(|;\n)[\s\S])*?/.source;
 const AT_MOST = /\.(?:not\.toBeGreaterThan|toBeLessThan)(?:OrEqual)?\(/.source;
-/** Ports of system programs, any of which may listen there. */
+/** Ports on which programs of the system may listen. */
 const LOW_PORT = /(?:[1-9]\d{0,2}|10[01]\d|102[0-3])\b/.source;
 const LOOPBACK = /(?:127\.0\.0\.1|localhost)/.source;
 
-export const LUCK_RULES: readonly LuckRule[] = [
+export const FLAKY_RULES: readonly FlakyRule[] = [
   {
     name: "a pause without a reason",
-    cure: "pause(ms, why) of test/time/pause.ts, or eventually(…) to wait for an event",
+    alternative: "pause(ms, why) of test/time/pause.ts, or eventually(…) to wait for an event",
     pattern: new RegExp(
       [
         /timers\/promises/.source,
@@ -38,8 +38,8 @@ export const LUCK_RULES: readonly LuckRule[] = [
     ),
   },
   {
-    name: "a wait with a limit and a message of its own",
-    cure: "eventually(…) of test/time/eventually.ts",
+    name: "a wait with its own time limit",
+    alternative: "eventually(…) of test/time/eventually.ts",
     pattern: new RegExp(
       [
         /\bvi\.(?:waitFor|waitUntil)\(/.source,
@@ -53,26 +53,26 @@ export const LUCK_RULES: readonly LuckRule[] = [
   },
   {
     name: "an upper bound on real time",
-    cure: "assert the outcome, or use virtual time; otherwise add `// bound: REASON` to the line",
-    pattern: new RegExp(`${IN_EXPECTATION}(?:${REAL_CLOCK}|${MEASURED})(?:(?!;\\n)[\\s\\S])*?${AT_MOST}`, "g"),
-    bounds: true,
+    alternative: "assert the outcome, or use virtual time; otherwise add `// bound: REASON` to the line",
+    pattern: new RegExp(`${IN_EXPECTATION}(?:${REAL_CLOCK}|${MEASURED_DURATION})(?:(?!;\\n)[\\s\\S])*?${AT_MOST}`, "g"),
+    acceptsReason: true,
   },
   {
-    name: "an upper bound on real time, compared by hand",
-    cure: "assert the outcome, or use virtual time; otherwise add `// bound: REASON` to the line",
+    name: "an upper bound on real time in a comparison",
+    alternative: "assert the outcome, or use virtual time; otherwise add `// bound: REASON` to the line",
     pattern: new RegExp(`expect\\([^;]*${REAL_CLOCK}[^;=]*<=? `, "g"),
-    bounds: true,
+    acceptsReason: true,
   },
   {
-    name: "an upper bound on how long a real program took",
-    cure: "assert the outcome, or use virtual time; otherwise add `// bound: REASON` to the line",
-    where: /from "[^"]*(?:manager-process|running-webhook|demo-process)\.ts"/,
+    name: "an upper bound on the duration of a real program",
+    alternative: "assert the outcome, or use virtual time; otherwise add `// bound: REASON` to the line",
+    fileFilter: /from "[^"]*(?:manager-process|running-webhook|demo-process)\.ts"/,
     pattern: new RegExp(`${IN_EXPECTATION}\\b(?:ms|\\w+Ms)\\b(?:(?!;\\n)[\\s\\S])*?${AT_MOST}`, "g"),
-    bounds: true,
+    acceptsReason: true,
   },
   {
     name: "a well-known port that is assumed to be free",
-    cure: "any port of an ownAddress() of test/leases/own-address.ts",
+    alternative: "any port of an ownAddress() of test/leases/own-address.ts",
     pattern: new RegExp(
       [
         `(?<![.\\w])connect\\w*\\(\\s*(?:"${LOOPBACK}",\\s*)?${LOW_PORT}\\s*[,)]`,
@@ -86,27 +86,27 @@ export const LUCK_RULES: readonly LuckRule[] = [
 ];
 
 /** Exceptions, each with its reason. */
-export const LUCK_EXCEPTIONS: readonly { readonly under: string; readonly because: string }[] = [
+export const FLAKY_EXCEPTIONS: readonly { readonly under: string; readonly because: string }[] = [
   { under: "test/time/", because: "implements the alternatives" },
-  { under: "test/architecture/luck", because: "contains examples of matches" },
-  { under: "test/demo/real-clock.test.ts", because: "tests that clock" },
-  { under: "test/stability/", because: "simulates load, and waits for no program under test" },
+  { under: "test/architecture/flakiness", because: "contains examples of matches" },
+  { under: "test/demo/real-clock.test.ts", because: "tests the real clock" },
+  { under: "test/stability/", because: "simulates load, and does not wait for a program under test" },
   { under: "test/programs/", because: "runs real programs in real time" },
 ];
 
 /** @returns a line per match: place, rule, and alternative */
-export function luckIn(path: string, source: string): readonly string[] {
-  if (LUCK_EXCEPTIONS.some(({ under }) => path.startsWith(under))) return [];
-  return LUCK_RULES.filter(({ where }) => where === undefined || where.test(source)).flatMap((rule) =>
+export function flakyMatches(path: string, source: string): readonly string[] {
+  if (FLAKY_EXCEPTIONS.some(({ under }) => path.startsWith(under))) return [];
+  return FLAKY_RULES.filter(({ fileFilter }) => fileFilter === undefined || fileFilter.test(source)).flatMap((rule) =>
     [...source.matchAll(rule.pattern)]
-      .filter((match) => !(rule.bounds === true && isExplained(source, match.index + match[0].length)))
-      .map((match) => `${path}:${lineOf(source, match)} ${rule.name}; instead: ${rule.cure}`),
+      .filter((match) => !(rule.acceptsReason === true && hasReason(source, match.index + match[0].length)))
+      .map((match) => `${path}:${lineOf(source, match)} ${rule.name}; instead: ${rule.alternative}`),
   );
 }
 
 /** The comment may be on the last line of the statement. */
-function isExplained(source: string, at: number): boolean {
-  return /^[^;]*;[^\n]*\/\/ bound: \S/.test(source.slice(at));
+function hasReason(source: string, index: number): boolean {
+  return /^[^;]*;[^\n]*\/\/ bound: \S/.test(source.slice(index));
 }
 
 function lineOf(source: string, { index }: RegExpExecArray): number {
