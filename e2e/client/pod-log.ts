@@ -22,8 +22,8 @@ export function followLog(namespace: CaseNamespace, pod: string, container: stri
   return {
     lines: () => lines,
     waitFor: (text, withinSeconds = 60) => {
-      const what = `${container} of ${pod} logs "${text}"`;
-      return waitUntil({ what, withinMs: withinSeconds * 1000 }, () => lines.find((line) => line.includes(text)));
+      const condition = `${container} of ${pod} logs "${text}"`;
+      return waitUntil({ condition, withinMs: withinSeconds * 1000 }, () => lines.find((line) => line.includes(text)));
     },
     ended: once(reader, "close"),
   };

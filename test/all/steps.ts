@@ -1,5 +1,5 @@
 /** Every suite of the project, and its part in `.ci/run`. */
-import { NEWEST } from "../../e2e/build/module-table.ts";
+import { NEWEST_MINOR } from "../../e2e/build/module-table.ts";
 
 export type Step = {
   readonly name: string;
@@ -29,7 +29,7 @@ export const STEPS: readonly Step[] = [
 /** Starts with the first step, at the lowest priority, and is complete before the last two steps, which need it. */
 export const AHEAD: Step = {
   name: "the cluster's programs",
-  words: ["cluster", "--", "build", `kubernetes-${NEWEST}`, "etcd", "pause", "helm"],
+  words: ["cluster", "--", "build", `kubernetes-${NEWEST_MINOR}`, "etcd", "pause", "helm"],
 };
 
 export type Asked = { readonly landing: boolean; readonly steps: readonly Step[] };
