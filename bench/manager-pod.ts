@@ -43,7 +43,7 @@ export async function startPod(place: PodAttachment, build: Build, flags: readon
 
 /** The network's wrapper execs the program, so the PID is the program's. */
 function start(place: PodAttachment, command: readonly string[]): ChildProcess {
-  const [program = "", ...args] = place.inside(command);
+  const [program = "", ...args] = place.commandInside(command);
   return spawn(program, args, {
     env: { PATH: process.env["PATH"] ?? "", LASTCALL_TOKEN: TOKEN },
     stdio: ["ignore", "pipe", "inherit"],

@@ -53,12 +53,12 @@ export function waitForRenewedAccess(namespace: CaseNamespace, before: RelayAcce
  */
 export async function renewRelayIdentity(namespace: CaseNamespace): Promise<void> {
   const nowMs = Date.now();
-  const generation = await IDENTITY_TOOLS.makeCa(nowMs + 24 * HOUR_MS, nowMs - HOUR_MS);
-  if (generation.validUntilMs <= nowMs + CA_LIFE_MS)
+  const ca = await IDENTITY_TOOLS.makeCa(nowMs + 24 * HOUR_MS, nowMs - HOUR_MS);
+  if (ca.validUntilMs <= nowMs + CA_LIFE_MS)
     throw new Error("Secret lastcall-relay: the added CA does not expire later than the current one.");
   const key = IDENTITY_TOOLS.makeKey(nowMs - 2 * HOUR_MS);
   const secret = await namespace.clusterKubectl.json<V1Secret>(["get", ...SECRET]);
-  const added = entriesOf({ generations: [generation], keys: [key] });
+  const added = entriesOf({ cas: [ca], keys: [key] });
   const data = Object.fromEntries(Object.entries(added).map(([name, text]) => [name, btoa(text)]));
   await namespace.clusterKubectl.run(["patch", ...SECRET, "--type=merge", `--patch=${JSON.stringify({ data })}`]);
   namespace.addTimelineLine(`added to ${Object.keys(secret.data ?? {}).join(", ")}: ${Object.keys(data).join(", ")}`);

@@ -14,12 +14,12 @@ import { DEMO_HELP, type DemoOptions, readOptions } from "./options.ts";
 import { createProcessTable } from "./pods/process-table.ts";
 import { prepareRun } from "./prepared-run.ts";
 
-const INSIDE = "inside-namespaces";
+const INSIDE_NAMESPACES = "inside-namespaces";
 
 const LASTCALL = fileURLToPath(new URL("../lastcall.ts", import.meta.url));
 
 export async function main(args: readonly string[]): Promise<number> {
-  const isInside = args[0] === INSIDE;
+  const isInside = args[0] === INSIDE_NAMESPACES;
   const flags = isInside ? args.slice(1) : args;
   const { settings: options, problems, help } = readOptions(flags);
   if (help) {
@@ -36,7 +36,7 @@ export async function main(args: readonly string[]): Promise<number> {
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => stop.abort());
     return runInside({
       prefix: support.prefix,
-      command: [process.execPath, LASTCALL, "demo", INSIDE, ...flags],
+      command: [process.execPath, LASTCALL, "demo", INSIDE_NAMESPACES, ...flags],
       environment: process.env,
       stop: stop.signal,
     });

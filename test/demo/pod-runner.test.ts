@@ -269,7 +269,7 @@ describe("a container that exits", () => {
     };
     const web = await startPod(spec, "mesh");
     job.open();
-    await web.gone;
+    await web.whenGone;
     // Output of a process may be read after its exit.
     await untilEvents(web, "mesh: hooked");
     expect(eventLines(web).filter(isOfRunner).slice(-5)).toEqual([

@@ -22,7 +22,7 @@ export async function watchDrains(request: DrainsRequest, reader: DrainsReader, 
     if (interrupt.aborted) break;
     reportProblems(reading, print === undefined);
     if (reading.ok) {
-      const unshown = [...shown.selectNew(reading.lists)].reverse();
+      const unshown = [...shown.selectNew(reading.drainLists)].reverse();
       print ??= request.json ? jsonLines(ports) : tableLines(unshown, ports);
       print(unshown);
     } else if (print === undefined) return EXIT_ERROR;
@@ -61,7 +61,7 @@ export function createProblemReporter(ports: Ports): (reading: DrainsReading, is
 const SHOWN_LIMIT = 20_000;
 
 type ShownDrains = {
-  readonly selectNew: (lists: readonly (readonly DrainRecord[])[]) => readonly DrainRecord[];
+  readonly selectNew: (drainLists: readonly (readonly DrainRecord[])[]) => readonly DrainRecord[];
 };
 
 /**

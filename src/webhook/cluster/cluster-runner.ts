@@ -24,8 +24,8 @@ import { outcomeRecorder, type RecordOutcome, settingsRecorder } from "./admissi
 import { factsOf, findRuntimeWithoutImageVolumes, lowestKubeletVersion, reduceNode } from "./cluster-facts.ts";
 import { type CacheName, createClusterMetrics } from "./cluster-metrics.ts";
 import { isCurrent, newPullEvents, PULL_EVENTS, pullErrorsByNamespace, pullEventReducer } from "./image-pulls.ts";
-import { byNamespace, type RelevantAnnotations, reduceLimitRange, reduceNamespace } from "./kept-objects.ts";
 import { createNamespaceLookup } from "./namespace-lookup.ts";
+import { byNamespace, type RelevantAnnotations, reduceLimitRange, reduceNamespace } from "./reduced-objects.ts";
 import { watchServerVersion } from "./server-version.ts";
 
 export type ClusterOptions = {
@@ -183,7 +183,7 @@ export function startCluster(options: ClusterOptions): Cluster {
     random: Math.random,
     suffix: () => randomBytes(8).toString("hex"),
     instance: hostname(),
-    isKnown: namespaceLookup.isKnown,
+    isKnownNamespace: namespaceLookup.isKnown,
     count: metrics.countEvent,
   };
 

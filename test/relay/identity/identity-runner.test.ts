@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { connect, createServer, type Server } from "node:tls";
 import { Registry } from "prom-client";
 import { afterEach, describe, expect, test } from "vitest";
-import { newestGeneration, serverNameOf } from "../../../src/relay/identity/identity.ts";
+import { newestValidCa, serverNameOf } from "../../../src/relay/identity/identity.ts";
 import { type RunningIdentity, runIdentity } from "../../../src/relay/identity/identity-runner.ts";
 import { IDENTITY_TOOLS } from "../../../src/relay/identity/secret-content.ts";
 import { type FakeSecret, fakeSecret } from "./fake-secret.ts";
@@ -74,8 +74,8 @@ const FINGERPRINT = /^([0-9A-F]{2}:){31}[0-9A-F]{2}$/;
 
 /** Returns the CA and the server name that injection currently adds to Pods. */
 function injectedAccess(replica: Replica): { readonly ca: string; readonly name: string } {
-  const generation = newestGeneration(replica.identity(), replica.clock.wallMs);
-  return { ca: generation?.id ?? "", name: serverNameOf(generation ?? { id: "" }) };
+  const ca = newestValidCa(replica.identity(), replica.clock.wallMs);
+  return { ca: ca?.id ?? "", name: serverNameOf(ca ?? { id: "" }) };
 }
 
 describe("a client that trusts one CA generation and connects to an IP address", () => {
