@@ -22,7 +22,7 @@ const PAUSE_BEFORE_LOGS_MS = 5_000;
 
 const suite = readSuite(process.env);
 
-/** Exits 25 s after its stop signal, so that the managers' logs can be read before their Pods are deleted. */
+/** An app that exits 25 s after its stop signal, so that the managers' logs can be read before their Pods are deleted. */
 const LINGERING_APP = `
 require("node:http").createServer((_, answer) => answer.end()).listen(${APP_PORT});
 process.on("SIGTERM", () => setTimeout(() => process.exit(0), 25000));`;
@@ -38,24 +38,24 @@ test("a manager receives its Pod's withdrawal soon after the EndpointSlices chan
       ["get", "endpointslices", "--watch", "--output=json"],
       splitDocuments<V1EndpointSlice>((slice) => recordWithdrawals(slice, withdrawnAtMs)),
     );
-    const lags: number[] = [];
+    const lagsMs: number[] = [];
     let lagsAtOnce: number[] = [];
     try {
       for (let number = 0; number < BATCHES; number += 1)
-        lags.push(...(await measureLags(namespace, { number, perSecond: DRAINS_PER_SECOND }, withdrawnAtMs)));
+        lagsMs.push(...(await measureLags(namespace, { number, perSecond: DRAINS_PER_SECOND }, withdrawnAtMs)));
       lagsAtOnce = await measureLags(namespace, { number: BATCHES, perSecond: PODS_PER_BATCH }, withdrawnAtMs);
     } finally {
       watch.kill();
     }
-    const percentiles = percentilesOf(lags);
-    namespace.saveArtifact("lags.json", JSON.stringify({ percentiles, lags, atOnce: lagsAtOnce }));
+    const percentiles = percentilesOf(lagsMs);
+    namespace.saveArtifact("lags.json", JSON.stringify({ percentiles, lags: lagsMs, atOnce: lagsAtOnce }));
     const comparison = percentiles.p99 <= P99_GOAL_MS ? "met" : "missed";
     const summary = `${DRAINS_PER_SECOND} drains a second: ${JSON.stringify(percentiles)}; goal p99 ${P99_GOAL_MS}: ${comparison}`;
     process.stdout.write(
       `withdrawal to manager, ms: ${summary}; all at once: ${JSON.stringify(percentilesOf(lagsAtOnce))}\n`,
     );
-    expect(lags).toHaveLength(BATCHES * PODS_PER_BATCH);
-    expect([...lags, ...lagsAtOnce].filter((ms) => !Number.isFinite(ms))).toEqual([]);
+    expect(lagsMs).toHaveLength(BATCHES * PODS_PER_BATCH);
+    expect([...lagsMs, ...lagsAtOnce].filter((ms) => !Number.isFinite(ms))).toEqual([]);
   });
 });
 
@@ -100,7 +100,7 @@ async function measureLags(
   );
 }
 
-/** The times at which the managers logged the withdrawal; `undefined` until all have. */
+/** Returns the times at which the managers logged the withdrawal; `undefined` until every manager has logged it. */
 async function withdrawalTimes(
   namespace: CaseNamespace,
   selector: string,

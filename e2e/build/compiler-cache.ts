@@ -31,7 +31,7 @@ export function compilerCache(cache: string, name: string): CompilerCache {
 async function openCache(cache: string, name: string): Promise<OpenCache> {
   await deleteAbandonedCaches(cache);
   const folder = join(cache, `compiler-${name}`);
-  // Locked before the folder exists, so that a search for abandoned folders finds it locked.
+  // The lock is taken before the folder exists, so that a search for abandoned folders finds it locked.
   const release = await tryLock(`${folder}.lock`);
   if (release === undefined) throw new Error(`${folder} is locked by another process.`);
   mkdirSync(folder, { recursive: true });

@@ -23,7 +23,7 @@ const TIMEOUT_MS = 600_000;
 const ATTACK_SECONDS = 120;
 /** QoS Guaranteed, so that each manager has a CPU limit of 10m, its minimum. */
 const APP_RESOURCES = { cpu: "300m", memory: "128Mi" };
-const SIZED = { container: { resources: { requests: APP_RESOURCES, limits: APP_RESOURCES } } };
+const SIZED_APP = { container: { resources: { requests: APP_RESOURCES, limits: APP_RESOURCES } } };
 /** Connections that are required before the rollout starts, so that it runs under attack. */
 const MIN_MANAGER_CONNECTIONS = 3_000;
 const MIN_WEBHOOK_CONNECTIONS = 200;
@@ -36,7 +36,7 @@ test("a rollout fails no request and no admission while Pods of another namespac
   await install(suite, { failurePolicy: "Fail" });
   await inNamespace(suite, "attacked", { labels: OPT_IN }, (namespace) =>
     inNamespace(suite, "attackers", { labels: RESTRICTED_LABELS }, async (attackerNamespace) => {
-      await namespace.apply(sampleApp(namespace, SIZED));
+      await namespace.apply(sampleApp(namespace, SIZED_APP));
       await namespace.waitForRollout(`deployment/${APP}`);
       const pods = await expectInjectedPods(namespace, `app=${APP}`);
       const managers = pods.map((pod) => followLog(namespace, nameOf(pod), MANAGER));
@@ -98,7 +98,7 @@ async function attackedRollout(namespace: CaseNamespace, attackerNamespace: Case
       await targetUpdates.stop();
     }
   };
-  // Stopped even if the load fails; its counts are read below.
+  // The creations end even if the load fails; their counts are read below.
   const { requests, failed } = await underLoad(namespace, attackAndRoll).finally(() => creations.stop());
   return {
     ...{ rollout, requests, failedRequests: failed },
@@ -146,7 +146,7 @@ function addressOfWebhook(namespace: CaseNamespace): Promise<string> {
   return namespace.clusterKubectl.run([...getService, "--output=jsonpath={.spec.clusterIP}"]);
 }
 
-/** The kubelets' Events for unanswered hooks. */
+/** Lists the messages of the kubelets' Events for failed hooks. */
 async function failedHooks(namespace: CaseNamespace): Promise<readonly string[]> {
   const getFailedHooks = ["get", "events", "--field-selector=reason=FailedPreStopHook"];
   return (await namespace.kubectl.json<CoreV1EventList>(getFailedHooks)).items.map(({ message }) => message ?? "");

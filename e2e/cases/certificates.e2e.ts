@@ -129,7 +129,7 @@ describe("the webhook's ServiceAccount", () => {
   ])("is not allowed to $op $path", async (operation) => {
     const { status, stderr } = await attemptPatch(operation);
     expect(status).not.toBe(0);
-    // The API server's own validation refuses duplicate names.
+    // The API server itself refuses a copy, because the names of webhooks are unique.
     expect(stderr).toContain(
       operation.op === "copy"
         ? ""

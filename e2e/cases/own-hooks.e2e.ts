@@ -14,22 +14,22 @@ const LABELS = { labels: OPT_IN };
 const FIRST_PORT = 8100;
 /** Writes to the container's log, as a shell script could. */
 const LOG_SCRIPT = `require("node:fs").writeFileSync("/proc/1/fd/1", '{"atMs":' + Date.now() + ',"what":"hook run"}\\n')`;
-const EXEC: V1LifecycleHandler = { exec: { command: ["/usr/local/bin/node", "-e", LOG_SCRIPT] } };
-const SLEEP: V1LifecycleHandler = { sleep: { seconds: 3 } };
-const NO_SLEEP: V1LifecycleHandler = { sleep: { seconds: 0 } };
+const EXEC_HOOK: V1LifecycleHandler = { exec: { command: ["/usr/local/bin/node", "-e", LOG_SCRIPT] } };
+const SLEEP_HOOK: V1LifecycleHandler = { sleep: { seconds: 3 } };
+const ZERO_SLEEP_HOOK: V1LifecycleHandler = { sleep: { seconds: 0 } };
 /** The image has no shell, so this hook would fail; the manager's hook must replace it. */
-const SHELL_SLEEP: V1LifecycleHandler = { exec: { command: ["sh", "-c", "sleep 7"] } };
+const SHELL_SLEEP_HOOK: V1LifecycleHandler = { exec: { command: ["sh", "-c", "sleep 7"] } };
 /** Sends the hook's request to another container, which outlives this one and logs when the kubelet closes the connection. */
 const hookCalling = (at: number): V1LifecycleHandler => ({
   httpGet: { path: "/hook", port: FIRST_PORT + at, scheme: "HTTP" },
 });
-const CONNECT: V1LifecycleHandler = { tcpSocket: { port: FIRST_PORT } };
+const CONNECT_HOOK: V1LifecycleHandler = { tcpSocket: { port: FIRST_PORT } };
 
 describe("with prestop: keep", () => {
   test("hooks of all five kinds stay and run, and the manager delays the stop of the container without a hook", async () => {
     await inNamespace(suite, "own-hooks-kept", LABELS, async (namespace) => {
-      const others = { connect: CONNECT, sleep: SLEEP, "no-sleep": NO_SLEEP };
-      const hooks = { free: undefined, exec: EXEC, call: hookCalling(0), ...others };
+      const others = { connect: CONNECT_HOOK, sleep: SLEEP_HOOK, "no-sleep": ZERO_SLEEP_HOOK };
+      const hooks = { free: undefined, exec: EXEC_HOOK, call: hookCalling(0), ...others };
       const pod = await startPod(namespace, hooks, { "lastcall.dev/prestop": "keep" });
       for (const [name, hook] of Object.entries(hooks)) {
         if (hook !== undefined) expect(hookOf(pod, name)).toEqual(hook);
@@ -51,7 +51,13 @@ describe("with prestop: keep", () => {
 describe("with prestop: auto", () => {
   test("hooks that only sleep are replaced by the manager's hook, which lasts at least as long, and others stay", async () => {
     await inNamespace(suite, "own-hooks-auto", LABELS, async (namespace) => {
-      const hooks = { sleep: SLEEP, exec: EXEC, call: hookCalling(0), shell: SHELL_SLEEP, "no-sleep": NO_SLEEP };
+      const hooks = {
+        sleep: SLEEP_HOOK,
+        exec: EXEC_HOOK,
+        call: hookCalling(0),
+        shell: SHELL_SLEEP_HOOK,
+        "no-sleep": ZERO_SLEEP_HOOK,
+      };
       const pod = await startPod(namespace, hooks, {});
       for (const name of ["exec", "call", "no-sleep"] as const) expect(hookOf(pod, name)).toEqual(hooks[name]);
       for (const name of ["sleep", "shell"]) {

@@ -24,14 +24,14 @@ describe("when the relay's CA and key are renewed", () => {
       const before = await readCurrentAccess(namespace);
       const drainingApp = await startBehindService(namespace, SHORT_DRAIN);
       const slice = await createOwnSlice(namespace, "slow", drainingApp.pod);
-      const drainReported = deleteForReport(namespace, drainingApp);
+      const pendingReport = deleteForReport(namespace, drainingApp);
       await drainingApp.manager.waitFor('"phase":"withdrawing"');
       await namespace.waitForRollout(`deployment/${APP}`);
       const earlyApp = await followApp(namespace);
       await renewRelayIdentity(namespace);
       const after = await waitForRenewedAccess(namespace, before);
       await slice.setConditions({ ready: false, serving: true, terminating: true });
-      expect(await drainReported).toMatchObject({ outcome: "drained", relay: "withdrawn" });
+      expect(await pendingReport).toMatchObject({ outcome: "drained", relay: "withdrawn" });
       expect(await deleteForReport(namespace, earlyApp)).toMatchObject({ outcome: "drained", relay: "withdrawn" });
       await namespace.waitForRollout(`deployment/${APP}`);
       const lateApp = await followApp(namespace);

@@ -24,29 +24,29 @@ const WEBHOOK = ["--namespace", RELEASE_NAMESPACE, "deployment/lastcall-webhook"
 describe("a Pod that its Services withdraw at different times", () => {
   test("gets its stop signal after the last withdrawal, and its report has the time of the withdrawal", async () => {
     await inNamespace(suite, "relay-lag", LABELS, async (namespace) => {
-      const running = await startBehindService(namespace, { annotations: SHORT_DRAIN });
-      const slice = await createOwnSlice(namespace, "slow", running.pod);
-      const drainReported = deleteForReport(namespace, running);
-      await running.manager.waitFor('"phase":"withdrawing"');
+      const runningApp = await startBehindService(namespace, { annotations: SHORT_DRAIN });
+      const slice = await createOwnSlice(namespace, "slow", runningApp.pod);
+      const pendingReport = deleteForReport(namespace, runningApp);
+      await runningApp.manager.waitFor('"phase":"withdrawing"');
       const fromMs = Date.now();
       await pauseMs(8_000);
-      expect(running.app.lines().join("\n")).not.toContain("SIGTERM");
+      expect(runningApp.app.lines().join("\n")).not.toContain("SIGTERM");
       await slice.setConditions({ ready: false, serving: true, terminating: true });
-      const report = await drainReported;
+      const report = await pendingReport;
       expect(report).toMatchObject({ outcome: "drained", relay: "withdrawn" });
       expect(report.withdrawnAfterMs).toBeGreaterThanOrEqual(8_000);
       expect(report.milliseconds.withdrawing).toBeGreaterThanOrEqual(8_000);
       expect(report.trigger).toEqual(DELETION_TRIGGER);
-      expect(await loggedAtMs(running.app, "SIGTERM")).toBeGreaterThanOrEqual(fromMs + 8_000);
+      expect(await loggedAtMs(runningApp.app, "SIGTERM")).toBeGreaterThanOrEqual(fromMs + 8_000);
     });
   });
 
   test("gets its stop signal at the deadline if it is not withdrawn, and its report contains the Service's name", async () => {
     await inNamespace(suite, "relay-never", LABELS, async (namespace) => {
       const annotations = { ...SHORT_DRAIN, "lastcall.dev/drain-timeout": "8s" };
-      const running = await startBehindService(namespace, { annotations });
-      await createOwnSlice(namespace, "stuck", running.pod);
-      const report = await deleteForReport(namespace, running);
+      const runningApp = await startBehindService(namespace, { annotations });
+      await createOwnSlice(namespace, "stuck", runningApp.pod);
+      const report = await deleteForReport(namespace, runningApp);
       expect(report).toMatchObject({ outcome: "timeout", relay: "offered", withdrawnAfterMs: -1 });
       expect(report.why).toContain("stuck");
     });
@@ -75,11 +75,11 @@ test("a Pod that the kubelet stops without a deletion waits only for its delay, 
 describe("if no relay is reachable", () => {
   test("drains end after their delay when the sockets are quiet, and report the failure", async () => {
     await inNamespace(suite, "relay-gone", LABELS, async (namespace) => {
-      const running = await startBehindService(namespace, { annotations: SHORT_DRAIN });
+      const runningApp = await startBehindService(namespace, { annotations: SHORT_DRAIN });
       await namespace.clusterKubectl.run(["scale", ...WEBHOOK, "--replicas=0"]);
       try {
         await waitForNoWebhook(namespace);
-        const report = await deleteForReport(namespace, running);
+        const report = await deleteForReport(namespace, runningApp);
         expect(report).toMatchObject({ outcome: "drained", trigger: "hook", withdrawnAfterMs: -1 });
         expect(report.relay).toMatch(/^unknown: /);
         expect(report.milliseconds.withdrawing).toBeGreaterThanOrEqual(1_000);
@@ -92,17 +92,17 @@ describe("if no relay is reachable", () => {
 
   test("a drain that waits for its withdrawal ends after its delay if every relay replica is gone", async () => {
     await inNamespace(suite, "relay-lost", LABELS, async (namespace) => {
-      const running = await startBehindService(namespace, { annotations: SHORT_DRAIN });
-      await createOwnSlice(namespace, "slow", running.pod);
-      const drainReported = deleteForReport(namespace, running);
-      await running.manager.waitFor('"phase":"withdrawing"');
+      const runningApp = await startBehindService(namespace, { annotations: SHORT_DRAIN });
+      await createOwnSlice(namespace, "slow", runningApp.pod);
+      const pendingReport = deleteForReport(namespace, runningApp);
+      await runningApp.manager.waitFor('"phase":"withdrawing"');
       await pauseMs(4_000);
-      expect(running.app.lines().join("\n")).not.toContain("SIGTERM");
+      expect(runningApp.app.lines().join("\n")).not.toContain("SIGTERM");
       const deleteFlags = ["--grace-period=1", "--wait=false", "--selector=app.kubernetes.io/component=webhook"];
       await namespace.clusterKubectl.run(["scale", ...WEBHOOK, "--replicas=0"]);
       await namespace.clusterKubectl.run(["--namespace", RELEASE_NAMESPACE, "delete", "pods", ...deleteFlags]);
       try {
-        const report = await drainReported;
+        const report = await pendingReport;
         expect(report).toMatchObject({ outcome: "drained" });
         expect(report.relay).toMatch(/^unknown: /);
         expect(report.milliseconds.withdrawing).toBeGreaterThanOrEqual(4_000);
@@ -114,8 +114,8 @@ describe("if no relay is reachable", () => {
   });
 });
 
-describe("for the users of a cluster", () => {
-  test("the command line merges the relays' drains and draws one, and the Pod's owner has an Event", async () => {
+describe("the drains of a rollout", () => {
+  test("are listed once and drawn by the command line, and recorded in Events on the Pods' owner", async () => {
     await inNamespace(suite, "relay-people", LABELS, async (namespace) => {
       await namespace.apply(sampleApp(namespace, { replicas: 4, annotations: SHORT_DRAIN }));
       await namespace.waitForRollout(`deployment/${APP}`);
@@ -164,14 +164,14 @@ describe("a relay with the default permission to read Pods", () => {
     await inNamespace(suite, "relay-grace", LABELS, async (namespace) => {
       const annotations = { ...SHORT_DRAIN, "lastcall.dev/drain-timeout": "60s" };
       const pod = { terminationGracePeriodSeconds: 10 };
-      const running = await startBehindService(namespace, { annotations, pod });
+      const runningApp = await startBehindService(namespace, { annotations, pod });
       // The Pod stays in rotation, so the drain would last its complete minute.
-      await createOwnSlice(namespace, "stuck", running.pod);
+      await createOwnSlice(namespace, "stuck", runningApp.pod);
       const beforeMs = Date.now();
-      const report = await deleteForReport(namespace, running, "--grace-period=20");
+      const report = await deleteForReport(namespace, runningApp, "--grace-period=20");
       // Of 20 s, 10 s are the app's and 2 s the margin.
       expect(report).toMatchObject({ outcome: "timeout", relay: "offered" });
-      const signalledMs = (await loggedAtMs(running.app, "SIGTERM")) - beforeMs;
+      const signalledMs = (await loggedAtMs(runningApp.app, "SIGTERM")) - beforeMs;
       expect(signalledMs).toBeGreaterThanOrEqual(7_000);
       expect(signalledMs).toBeLessThan(10_000 + 5_000);
     });

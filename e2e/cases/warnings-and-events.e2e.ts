@@ -54,7 +54,7 @@ describe("a Pod on its node's network", () => {
       const readCounts = () =>
         samplesOf(namespace.clusterKubectl, "lastcall_admissions_total", ['reason="host_network"', 'dry_run="false"']);
       const before = sumOfSamples(await readCounts());
-      // Any free port, so that two Pods do not collide on a node.
+      // Port 0 selects a free port, so that two Pods on one node do not conflict.
       const env = [{ name: "PORT", value: "0" }];
       const container = { ...nodeContainer(namespace, "app", ["/app/lifecycle-app.mjs"]), env };
       const { warnings } = await create(
@@ -89,7 +89,7 @@ describe("a dry run of an admission", () => {
       await namespace.waitForRollout(`deployment/${APP}`);
       const [running] = await expectInjectedPods(namespace, `app=${APP}`);
       const before = await waitForStableObjects(namespace);
-      // Without the dry run both would be Events on the owner.
+      // Without the dry run each Pod would cause an Event on its owner.
       const pods = [{ hostNetwork: true }, {}].map((pod, at) => ownedPod(namespace, running, `probe-${at}`, pod));
       expect((await dryRunCreate(namespace.kubectl, pods)).pods).toHaveLength(2);
       await expectDiff(namespace, sampleApp(namespace, { replicas: 1 }), 0);

@@ -1,4 +1,4 @@
-/** The lifecycle of the test cluster: start, stop, and interruptions. Run by `npm run e2e -- --harness`. */
+/** Tests the lifecycle of the test cluster: start, stop, and interruptions. `npm run e2e -- --harness` runs it. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -115,7 +115,7 @@ describe("a test cluster whose start is killed", () => {
       const up = spawn(process.execPath, [MAIN, "up"], { stdio: "ignore" });
       await Promise.race([once(up, "close"), pause(ms)]);
       up.kill("SIGKILL");
-      // No process survives, even without a cleanup.
+      // No process survives, even without the command down.
       await waitUntil({ condition: "all processes have ended", withinMs: 10_000 }, () =>
         listClusterProcesses().length === 0 ? true : undefined,
       );

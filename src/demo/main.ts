@@ -29,7 +29,7 @@ export async function main(args: readonly string[]): Promise<number> {
   if (problems.length > 0) return reportProblems(EXIT_USAGE, problems.map(problemText));
   if (!existsSync(LASTCALL))
     return reportProblems(EXIT_FAILED, ["The demo runs only in a clone of the repository: npm ci && npm run demo"]);
-  if (isInside) return runHere(options, createNamespaceNetwork, true);
+  if (isInside) return runInProcess(options, createNamespaceNetwork, true);
   const support = options.network === "loopback" ? undefined : detectNamespaces();
   if (support?.supported === true) {
     const stop = new AbortController();
@@ -45,10 +45,10 @@ export async function main(args: readonly string[]): Promise<number> {
     return reportProblems(EXIT_USAGE, [
       `--network: cannot create network namespaces (${support?.reason ?? ""}); use --network loopback.`,
     ]);
-  return runHere(options, async () => createLoopbackNetwork(), false);
+  return runInProcess(options, async () => createLoopbackNetwork(), false);
 }
 
-async function runHere(
+async function runInProcess(
   options: DemoOptions,
   makeNetwork: () => Promise<PodNetwork>,
   isInside: boolean,

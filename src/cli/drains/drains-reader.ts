@@ -15,7 +15,7 @@ export type DrainsReading =
   | {
       readonly ok: true;
       readonly drainLists: readonly (readonly DrainRecord[])[];
-      /** One for each replica that did not return its drains, and one for each replica or file with skipped records. */
+      /** One problem for each replica that did not return its drains, and one for each replica or file with skipped records. */
       readonly problems: readonly string[];
     }
   | {

@@ -14,7 +14,7 @@ import {
 import { createPodReader } from "./pod-reader.ts";
 import { type PodWatch, watchOnePod } from "./pod-watch.ts";
 
-/** Calls `onStatus` at once and with every change; a line replaces the previous one. @returns ends the watch */
+/** Calls `onStatus` at once and with every change; a line replaces the previous one. @returns a function that ends the watch */
 export type WatchPod = (request: WithdrawalRequest, onStatus: (line: WithdrawalStatusLine) => void) => () => void;
 
 type SliceWatchParts = Omit<NamespaceWatchPorts, "timing" | "countEvent" | "countFailure"> & {
@@ -52,7 +52,7 @@ export function createSliceWatches(parts: SliceWatchParts): SliceWatches {
     return undefined;
   };
 
-  /** At the limit replaces a namespace without drains. @returns `undefined` if all have drains, or without a token */
+  /** At the limit, replaces the watch of a namespace without drains. @returns `undefined` if there is none, or above the rate of new watches */
   const openWatch = (namespace: string): WatchedNamespace | undefined => {
     if (stopped) return undefined;
     const isFull = namespaces.size >= timing.namespaceLimit;

@@ -78,7 +78,7 @@ function injectedAccess(replica: Replica): { readonly ca: string; readonly name:
   return { ca: ca?.id ?? "", name: serverNameOf(ca ?? { id: "" }) };
 }
 
-describe("a client that trusts one CA generation and connects to an IP address", () => {
+describe("a client that trusts one CA of the relay and connects to an IP address", () => {
   test("is served by every replica, each with its own certificate", LIMIT, async () => {
     const secret = fakeSecret();
     const replicas = [createReplica(secret), createReplica(secret)];
@@ -104,7 +104,7 @@ describe("a client that trusts one CA generation and connects to an IP address",
     expect(await serverFingerprint(await listenOn(misnamedReplica), ca, UNKNOWN_NAME)).toContain("does not match");
   });
 
-  test("is served after a newer CA generation is made", LIMIT, async () => {
+  test("is served after a newer CA is created", LIMIT, async () => {
     const secret = fakeSecret();
     const oldReplica = createReplica(secret, TODAY_MS - 6 * YEAR_MS);
     await oldReplica.reconcile();
@@ -119,7 +119,7 @@ describe("a client that trusts one CA generation and connects to an IP address",
     expect(await serverFingerprint(port, first.ca, second.name)).toContain("unable to");
   });
 
-  test("is not served if the CA generation has expired", LIMIT, async () => {
+  test("is not served if the CA has expired", LIMIT, async () => {
     const secret = fakeSecret();
     const oldReplica = createReplica(secret, TODAY_MS - 11 * YEAR_MS);
     await oldReplica.reconcile();
@@ -162,7 +162,7 @@ describe("the TLS certificate of a relay replica", () => {
   });
 });
 
-describe("an unknown CA generation in a TLS handshake", () => {
+describe("an unknown CA in a TLS handshake", () => {
   test("is read from the Secret before the handshake of its first client completes", LIMIT, async () => {
     const secret = fakeSecret();
     const [first, second] = [createReplica(secret), createReplica(secret)];

@@ -14,7 +14,7 @@ const FIRST = createFakeCa("first", START_MS);
 const KEY = createFakeKey("first", START_MS);
 const BOTH: RelayIdentity = { cas: [FIRST], keys: [KEY] };
 
-describe("a CA generation", () => {
+describe("a CA of the relay", () => {
   test("is injected into Pods for five years, and stays valid for five more years", () => {
     expect(findMissing(BOTH, START_MS + 5 * YEAR_MS).generation).toBe(false);
     expect(findMissing(BOTH, START_MS + 5 * YEAR_MS + 1).generation).toBe(true);
