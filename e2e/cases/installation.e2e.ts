@@ -121,8 +121,8 @@ const EXCLUDED =
 async function listObjects({ run }: Kubectl): Promise<readonly string[]> {
   const kinds = (await run(["api-resources", "--verbs=list", "--output=name"])).trim().split("\n");
   const columns = "custom-columns=:kind,:metadata.namespace,:metadata.name";
-  const found = await run(["get", kinds.join(","), "--all-namespaces", "--ignore-not-found", `--output=${columns}`]);
-  const lines = found.split("\n").map((line) => line.trim().replaceAll(/ +/g, " "));
+  const output = await run(["get", kinds.join(","), "--all-namespaces", "--ignore-not-found", `--output=${columns}`]);
+  const lines = output.split("\n").map((line) => line.trim().replaceAll(/ +/g, " "));
   return [...new Set(lines.filter((line) => line !== "" && !EXCLUDED.test(line)))].sort();
 }
 

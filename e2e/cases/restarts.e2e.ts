@@ -49,7 +49,7 @@ describe("an app that fails its liveness probe", () => {
 
       await namespace.kubectl.run(["delete", "pod", "with", "--wait=false"]);
       expect(await drainReport(manager)).toMatchObject({ outcome: "drained", trigger: DELETION_TRIGGER });
-      await app.ended;
+      await app.whenClosed;
       expect(app.lines().filter((line) => line.includes("drain requested"))).toHaveLength(1);
     });
   });

@@ -64,7 +64,7 @@ export async function makeCertificates(folder: string): Promise<void> {
 }
 
 async function makeAuthority(file: string, folder: string): Promise<void> {
-  const pathOf = (ending: string) => join(folder, `${file}.${ending}`);
+  const pathOf = (extension: string) => join(folder, `${file}.${extension}`);
   const usage = "keyUsage=critical,keyCertSign,cRLSign,digitalSignature";
   const subject = `/CN=lastcall-test ${file}`;
   const selfSigned = [
@@ -85,7 +85,7 @@ async function certify(
   { file, authority = CLUSTER_CA, subject, names, kubeconfig }: Identity,
   folder: string,
 ): Promise<void> {
-  const pathOf = (ending: string) => join(folder, `${file}.${ending}`);
+  const pathOf = (extension: string) => join(folder, `${file}.${extension}`);
   const extensions = [`subjectAltName=${names}`, "extendedKeyUsage=serverAuth,clientAuth", "keyUsage=digitalSignature"];
   writeFileSync(pathOf("ext"), `${extensions.join("\n")}\n`);
   await run("openssl", ["req", ...EC_KEY, "-keyout", pathOf("key"), "-out", pathOf("csr"), "-subj", subject]);

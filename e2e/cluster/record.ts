@@ -19,8 +19,8 @@ export type ClusterRecord = {
 
 export function readRecord(file: string): ClusterRecord | undefined {
   try {
-    const read: unknown = JSON.parse(readFileSync(file, "utf8"));
-    return isRecord(read) ? read : undefined;
+    const parsed: unknown = JSON.parse(readFileSync(file, "utf8"));
+    return isRecord(parsed) ? parsed : undefined;
   } catch {
     return undefined;
   }

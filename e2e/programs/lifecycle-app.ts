@@ -11,8 +11,8 @@ let failsLiveness = false;
 let isDraining = false;
 let active = 0;
 
-function log(what: string, fields: object = {}): void {
-  process.stdout.write(`${JSON.stringify({ atMs: Date.now(), what, ...fields })}\n`);
+function log(event: string, fields: object = {}): void {
+  process.stdout.write(`${JSON.stringify({ atMs: Date.now(), what: event, ...fields })}\n`);
 }
 
 const server = createServer(async (request, response) => {

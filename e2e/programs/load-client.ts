@@ -32,14 +32,14 @@ const { values } = parseArgs({
 });
 
 function readNumbers(): Numbers {
-  const read = { ...DEFAULT_NUMBERS };
+  const parsedNumbers = { ...DEFAULT_NUMBERS };
   for (const name of Object.keys(DEFAULT_NUMBERS)) {
     const text: unknown = Reflect.get(values, name);
     if (typeof text !== "string") continue;
     if (!/^[0-9]+$/.test(text)) throw new Error(`--${name}: got "${text}", expected a whole number.`);
-    Reflect.set(read, name, Number(text));
+    Reflect.set(parsedNumbers, name, Number(text));
   }
-  return read;
+  return parsedNumbers;
 }
 
 const numbers = readNumbers();

@@ -116,14 +116,14 @@ export function readResponse(text: string, hasEnded: boolean): ResponseReading {
   if (headEnd < 0 || status === null) return INCOMPLETE;
   const head = text.slice(0, headEnd + 2).toLowerCase();
   const keepAlive = !hasEnded && keepsAlive(head);
-  const done: ResponseReading = { complete: true, status: Number(status[1]), keepAlive };
+  const result: ResponseReading = { complete: true, status: Number(status[1]), keepAlive };
   const body = text.slice(headEnd + 4);
   const contentLength = /\r\ncontent-length: *([0-9]+)/.exec(head);
-  if (contentLength !== null) return body.length >= Number(contentLength[1]) ? done : INCOMPLETE;
-  if (/\r\ntransfer-encoding:[^\r]*chunked/.test(head)) return hasLastChunk(body) ? done : INCOMPLETE;
-  if (status[1] === "204" || status[1] === "304") return done;
+  if (contentLength !== null) return body.length >= Number(contentLength[1]) ? result : INCOMPLETE;
+  if (/\r\ntransfer-encoding:[^\r]*chunked/.test(head)) return hasLastChunk(body) ? result : INCOMPLETE;
+  if (status[1] === "204" || status[1] === "304") return result;
   // RFC 9112, 6.3: without a length the close ends the body.
-  return hasEnded ? { ...done, keepAlive: false } : INCOMPLETE;
+  return hasEnded ? { ...result, keepAlive: false } : INCOMPLETE;
 }
 
 function keepsAlive(head: string): boolean {

@@ -44,9 +44,9 @@ export function createReconciler(ports: ReconcilerPorts): Reconciler {
         if (isComplete || identity.cas.length > 0 || identity.keys.length > 0) replaceIdentity(identity);
         return isComplete ? undefined : missing;
       },
-      write: async (missing, seen) => {
-        const changes = changesTo(seen, dropOldest(await addMissing(seen.identity, missing, ports)));
-        await writeSecret(ports, seen, { changes, reason: missing });
+      write: async (missing, content) => {
+        const changes = changesTo(content, dropOldest(await addMissing(content.identity, missing, ports)));
+        await writeSecret(ports, content, { changes, reason: missing });
       },
     });
   };

@@ -58,9 +58,9 @@ export function readContent(entries: Entries): SecretContent {
   return { identity: { cas, keys }, secretErrors, names };
 }
 
-export function changesTo(content: SecretContent, wanted: RelayIdentity): EntryChanges {
+export function changesTo(content: SecretContent, newIdentity: RelayIdentity): EntryChanges {
   const removed = Object.fromEntries(content.names.map((name) => [name, undefined]));
-  return { ...removed, ...entriesOf(wanted) };
+  return { ...removed, ...entriesOf(newIdentity) };
 }
 
 export function entriesOf({ cas, keys }: RelayIdentity): Entries {
@@ -69,8 +69,11 @@ export function entriesOf({ cas, keys }: RelayIdentity): Entries {
     [`${caEntryName(ca)}.key`, ca.key] as const,
   ]);
   const keyEntries = keys.map(({ kid, createdMs, secret }) => {
-    const made = new Date(createdMs).toISOString();
-    return [`sign-${kid}.json`, `${JSON.stringify({ made, secret: secret.export().toString("base64") })}\n`] as const;
+    const createdAt = new Date(createdMs).toISOString();
+    return [
+      `sign-${kid}.json`,
+      `${JSON.stringify({ made: createdAt, secret: secret.export().toString("base64") })}\n`,
+    ] as const;
   });
   return Object.fromEntries([...caEntries, ...keyEntries]);
 }

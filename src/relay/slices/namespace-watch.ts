@@ -88,7 +88,7 @@ export function watchNamespace(namespace: string, ports: NamespaceWatchPorts): N
     apply(object);
   };
 
-  const ended = runReflector(
+  const watchEnd = runReflector(
     {
       ...timing,
       path: `/apis/discovery.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/endpointslices`,
@@ -130,7 +130,7 @@ export function watchNamespace(namespace: string, ports: NamespaceWatchPorts): N
     podCount: () => listeners.size,
     end: async () => {
       stop.abort();
-      await ended;
+      await watchEnd;
     },
   };
 }

@@ -104,7 +104,7 @@ export function readPod<Reading>(
   const names = { namespace: encodeURIComponent(namespace), pod: encodeURIComponent(pod) };
   const path = `/api/v1/namespaces/${names.namespace}/pods/${names.pod}?resourceVersion=0`;
   return request({ method: "GET", path, limitMs: RESPONSE_LIMIT_MS, ...(signal === undefined ? {} : { signal }) }).then(
-    (answer) => read(answer, uid),
+    (response) => read(response, uid),
     () => ({ kind: "unreadable" }),
   );
 }
@@ -114,9 +114,9 @@ type PodObjectReading =
   | { readonly kind: "pod"; readonly pod: RawObject; readonly metadata: RawObject; readonly isTerminating: boolean }
   | UnavailablePod;
 
-export function readPodObject(answer: ApiResponse, uid: string): PodObjectReading {
-  if (answer.status === 404) return { kind: "gone" };
-  const pod = answer.status === 200 ? parseObject(answer.text) : undefined;
+export function readPodObject(response: ApiResponse, uid: string): PodObjectReading {
+  if (response.status === 404) return { kind: "gone" };
+  const pod = response.status === 200 ? parseObject(response.text) : undefined;
   const metadata = objectAt(pod, "metadata");
   if (pod === undefined || metadata === undefined) return { kind: "unreadable" };
   if (textAt(metadata, "uid") !== uid) return { kind: "gone" };
@@ -137,8 +137,8 @@ type PodReading =
   | { readonly kind: "not-terminating" }
   | UnavailablePod;
 
-export function readPodDeletion(answer: ApiResponse, uid: string): PodReading {
-  const read = readPodObject(answer, uid);
+export function readPodDeletion(response: ApiResponse, uid: string): PodReading {
+  const read = readPodObject(response, uid);
   if (read.kind !== "pod") return read;
   if (!read.isTerminating) return { kind: "not-terminating" };
   const seconds = wholeNumberAt(read.metadata, "deletionGracePeriodSeconds");

@@ -42,9 +42,9 @@ export function createSliceWatches(parts: SliceWatchParts): SliceWatches {
 
   const endWatch = (namespace: string, { watch }: WatchedNamespace): void => {
     namespaces.delete(namespace);
-    const ended = watch.end();
-    endingWatches.add(ended);
-    void ended.finally(() => endingWatches.delete(ended));
+    const watchEnd = watch.end();
+    endingWatches.add(watchEnd);
+    void watchEnd.finally(() => endingWatches.delete(watchEnd));
   };
 
   const emptyNamespace = (): readonly [string, WatchedNamespace] | undefined => {

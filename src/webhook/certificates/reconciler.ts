@@ -134,8 +134,8 @@ async function completeDraft(
   if (next !== "to be made") return { ...draft, next };
   const earlier = trustedBy({ ...draft, next: undefined }).map((ca) => ca.validFromMs);
   const validFromMs = earlier.length === 0 ? undefined : Math.min(...earlier);
-  const made = await tools.makeCa({ nowMs: observed.moment.wallMs, lifeMs: lifetimes.caLifeMs, validFromMs });
-  return { ...draft, next: made };
+  const newCa = await tools.makeCa({ nowMs: observed.moment.wallMs, lifeMs: lifetimes.caLifeMs, validFromMs });
+  return { ...draft, next: newCa };
 }
 
 function distrustReasonOf({ bundles }: ObservedState, { leaf }: ReplicaState): string {

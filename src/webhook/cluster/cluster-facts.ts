@@ -31,8 +31,9 @@ export function lowestKubeletVersion(nodes: Iterable<NodeFacts>): string | undef
     if (!mayRunLinux(os)) continue;
     const version = parseVersion(kubeletVersion);
     if (version === undefined) return undefined;
-    const known = lowest === undefined ? undefined : parseVersion(lowest);
-    if (known === undefined || !isAtLeast(version, known.major, known.minor)) lowest = kubeletVersion;
+    const lowestVersion = lowest === undefined ? undefined : parseVersion(lowest);
+    if (lowestVersion === undefined || !isAtLeast(version, lowestVersion.major, lowestVersion.minor))
+      lowest = kubeletVersion;
   }
   return lowest;
 }

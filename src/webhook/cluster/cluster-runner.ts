@@ -206,9 +206,9 @@ export function startCluster(options: ClusterOptions): Cluster {
     reportSettings: settingsRecorder(sendEvent),
     recordDrainEvent: createEventRecorder({ ...eventPorts, reporter: "lastcall.dev/relay" }),
     firstRead: async (limitMs) => {
-      const read = Promise.all(loops.map((loop) => loop.first)).then(() => true);
-      const done = await Promise.race([read, pause(limitMs, stop.signal).then(() => false)]);
-      if (!done) log.warn({ limitMs }, "caches were not filled in time, starting without them");
+      const allListed = Promise.all(loops.map((loop) => loop.first)).then(() => true);
+      const isFilled = await Promise.race([allListed, pause(limitMs, stop.signal).then(() => false)]);
+      if (!isFilled) log.warn({ limitMs }, "caches were not filled in time, starting without them");
     },
     stop: async () => {
       stop.abort();
