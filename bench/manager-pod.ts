@@ -43,7 +43,7 @@ export async function startPod(attachment: PodAttachment, build: Build, flags: r
 
 /** The network's command execs the program in the same process, so the child's PID is the program's. */
 function start(attachment: PodAttachment, command: readonly string[]): ChildProcess {
-  const [program = "", ...args] = attachment.inside(command);
+  const [program = "", ...args] = attachment.commandInside(command);
   return spawn(program, args, {
     env: { PATH: process.env["PATH"] ?? "", LASTCALL_TOKEN: TOKEN },
     stdio: ["ignore", "pipe", "inherit"],

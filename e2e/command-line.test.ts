@@ -22,7 +22,7 @@ describe("the arguments of the command cluster", () => {
     { title: "an unknown module", words: ["build", "helm", "toString"], message: 'got "toString"' },
   ])("are refused with the reason: $title", ({ words, message }) => {
     const command = readCommand(words);
-    expect(command).toMatchObject({ kind: "wrong" });
+    expect(command).toMatchObject({ kind: "invalid" });
     expect(JSON.stringify(command).replaceAll("\\", "")).toContain(message);
   });
 });

@@ -1,10 +1,17 @@
 /** Parses the arguments of `npm run cluster --`. */
 import { parseArgs } from "node:util";
-import { GO_MODULES, isModuleName, KUBERNETES, type Minor, type ModuleName, NEWEST } from "./build/module-table.ts";
+import {
+  GO_MODULES,
+  isModuleName,
+  KUBERNETES_VERSIONS,
+  type Minor,
+  type ModuleName,
+  NEWEST_MINOR,
+} from "./build/module-table.ts";
 
 export const USAGE = `usage: npm run cluster -- COMMAND
 
-  up [--kubernetes ${Object.keys(KUBERNETES).join("|")}] [--install]   starts a real Kubernetes of two nodes on this machine
+  up [--kubernetes ${Object.keys(KUBERNETES_VERSIONS).join("|")}] [--install]   starts a real Kubernetes of two nodes on this machine
   down                                        stops it, and removes its files, cgroups and network devices
   status [--json]                             prints the nodes and the kubeconfig
   images                                      builds this work tree's images and imports them on both nodes
@@ -19,21 +26,21 @@ export type Command =
   | { readonly kind: "status"; readonly json: boolean }
   | { readonly kind: "build"; readonly names: readonly ModuleName[] }
   | { readonly kind: "help" }
-  | { readonly kind: "wrong"; readonly message: string };
+  | { readonly kind: "invalid"; readonly message: string };
 
 export function readCommand(args: readonly string[]): Command {
   const parsed = attemptParse(args);
-  if ("message" in parsed) return { kind: "wrong", message: parsed.message };
+  if ("message" in parsed) return { kind: "invalid", message: parsed.message };
   const [command, ...names] = parsed.positionals;
   if (parsed.values.help === true || command === "help") return { kind: "help" };
   if (command === "build") return buildCommand(names);
   if (names.length > 0)
-    return { kind: "wrong", message: `${command}: got "${names.join(" ")}", expected no argument.` };
-  if (command === "up") return upCommand(parsed.values.kubernetes ?? NEWEST, parsed.values.install === true);
+    return { kind: "invalid", message: `${command}: got "${names.join(" ")}", expected no argument.` };
+  if (command === "up") return upCommand(parsed.values.kubernetes ?? NEWEST_MINOR, parsed.values.install === true);
   if (command === "down" || command === "images") return { kind: command };
   if (command === "status") return { kind: "status", json: parsed.values.json === true };
   return {
-    kind: "wrong",
+    kind: "invalid",
     message:
       command === undefined
         ? "A command is missing."
@@ -42,13 +49,13 @@ export function readCommand(args: readonly string[]): Command {
 }
 
 export function isMinor(text: string): text is Minor {
-  return Object.hasOwn(KUBERNETES, text);
+  return Object.hasOwn(KUBERNETES_VERSIONS, text);
 }
 
 function upCommand(minor: string, install: boolean): Command {
   if (isMinor(minor)) return { kind: "up", minor, install };
-  const expected = Object.keys(KUBERNETES).join(", ");
-  return { kind: "wrong", message: `--kubernetes: got "${minor}", expected one of ${expected}.` };
+  const expected = Object.keys(KUBERNETES_VERSIONS).join(", ");
+  return { kind: "invalid", message: `--kubernetes: got "${minor}", expected one of ${expected}.` };
 }
 
 function buildCommand(names: readonly string[]): Command {
@@ -57,7 +64,7 @@ function buildCommand(names: readonly string[]): Command {
   const invalidNames = names.filter((name) => !isModuleName(name)).map((name) => `"${name}"`);
   const expected = Object.keys(GO_MODULES).join(", ");
   return {
-    kind: "wrong",
+    kind: "invalid",
     message: `build: got ${invalidNames.join(", ") || "no name"}, expected one or more of ${expected}.`,
   };
 }

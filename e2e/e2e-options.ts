@@ -1,9 +1,9 @@
 /** Parses the arguments of `npm run e2e --`. */
 import { parseArgs } from "node:util";
-import { KUBERNETES, type Minor, NEWEST } from "./build/module-table.ts";
+import { KUBERNETES_VERSIONS, type Minor, NEWEST_MINOR } from "./build/module-table.ts";
 import { isMinor } from "./command-line.ts";
 
-export const E2E_USAGE = `usage: npm run e2e -- [--kubernetes ${Object.keys(KUBERNETES).join("|")}] [--install] [-- ARGUMENTS OF VITEST]
+export const E2E_USAGE = `usage: npm run e2e -- [--kubernetes ${Object.keys(KUBERNETES_VERSIONS).join("|")}] [--install] [-- ARGUMENTS OF VITEST]
        npm run e2e -- --bench [--kubernetes …] [-- ARGUMENTS OF VITEST]
        npm run e2e -- --others [--kubernetes …] [-- ARGUMENTS OF VITEST]
        npm run e2e -- --harness
@@ -46,9 +46,11 @@ export function readE2eOptions(args: readonly string[]): E2eOptions | { readonly
         tag: { type: "string" },
       },
     });
-    const minor = values.kubernetes ?? NEWEST;
+    const minor = values.kubernetes ?? NEWEST_MINOR;
     if (!isMinor(minor)) {
-      return { message: `--kubernetes: got "${minor}", expected one of ${Object.keys(KUBERNETES).join(", ")}.` };
+      return {
+        message: `--kubernetes: got "${minor}", expected one of ${Object.keys(KUBERNETES_VERSIONS).join(", ")}.`,
+      };
     }
     if (values.others === true && values.context !== undefined) {
       return {

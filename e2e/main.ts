@@ -10,9 +10,9 @@ import { readStatus, statusLines } from "./cluster/status.ts";
 import { ensureCluster } from "./cluster/up.ts";
 import { readCommand, USAGE } from "./command-line.ts";
 import { cacheFolder } from "./host/cache-folder.ts";
-import { withFileLock } from "./host/exclusive.ts";
+import { withFileLock } from "./host/file-lock.ts";
 import { prepareMachine } from "./host/prepare-machine.ts";
-import { buildAndImportImages } from "./images/give-images.ts";
+import { buildAndImportImages } from "./images/build-and-import.ts";
 
 /** Exit statuses: 0 success, 1 failure, 3 `status` without a usable cluster, 64 invalid arguments. */
 const EXIT = { done: 0, failed: 1, notUp: 3, usage: 64 } as const;
@@ -28,27 +28,27 @@ const withClusterLock = <T>(work: () => Promise<T>) =>
 
 async function up(minor: Minor, install: boolean): Promise<number> {
   await prepareMachine({ install, path: (process.env["PATH"] ?? "").split(":"), print: report });
-  const { wasUp } = await withClusterLock(() => ensureCluster(minor, state, buildContext));
+  const { wasRunning: wasUp } = await withClusterLock(() => ensureCluster(minor, state, buildContext));
   if (wasUp) report("The cluster was already running.");
   return status(false);
 }
 
 async function down(): Promise<number> {
-  const ended = await withClusterLock(() => stopCluster(state));
-  report(ended ? "The cluster is stopped." : "No cluster was running.");
+  const wasRunning = await withClusterLock(() => stopCluster(state));
+  report(wasRunning ? "The cluster is stopped." : "No cluster was running.");
   return EXIT.done;
 }
 
 async function status(json: boolean): Promise<number> {
-  const read = await readStatus(state);
-  if (json) print(JSON.stringify(read, null, 2));
-  else for (const line of statusLines(read)) print(line);
-  return read.state === "up" ? EXIT.done : EXIT.notUp;
+  const clusterStatus = await readStatus(state);
+  if (json) print(JSON.stringify(clusterStatus, null, 2));
+  else for (const line of statusLines(clusterStatus)) print(line);
+  return clusterStatus.state === "up" ? EXIT.done : EXIT.notUp;
 }
 
 async function images(): Promise<number> {
-  const read = await readStatus(state);
-  if (read.state !== "up") {
+  const clusterStatus = await readStatus(state);
+  if (clusterStatus.state !== "up") {
     report('No cluster is running. Run "npm run cluster -- up" first.');
     return EXIT.notUp;
   }
@@ -77,7 +77,7 @@ async function main(args: readonly string[]): Promise<number> {
     case "help":
       print(USAGE);
       return EXIT.done;
-    case "wrong":
+    case "invalid":
       report(`${command.message}\n\n${USAGE}`);
       return EXIT.usage;
   }

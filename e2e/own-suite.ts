@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type BuildContext, buildModule } from "./build/build-module.ts";
-import { KUBERNETES, type Minor } from "./build/module-table.ts";
+import { KUBERNETES_VERSIONS, type Minor } from "./build/module-table.ts";
 import type { Suite } from "./client/suite.ts";
 import { NODES } from "./cluster/addresses.ts";
 import { WEBHOOK_CLIENT_CA } from "./cluster/certificates.ts";
@@ -10,9 +10,9 @@ import { stopCluster } from "./cluster/down.ts";
 import { stateFolder } from "./cluster/state-folder.ts";
 import { readStatus, statusLines } from "./cluster/status.ts";
 import { ensureCluster } from "./cluster/up.ts";
-import { withFileLock } from "./host/exclusive.ts";
+import { withFileLock } from "./host/file-lock.ts";
 import { prepareMachine } from "./host/prepare-machine.ts";
-import { buildAndImportImages } from "./images/give-images.ts";
+import { buildAndImportImages } from "./images/build-and-import.ts";
 
 export type OwnSuiteOptions = {
   readonly minor: Minor;
@@ -41,7 +41,7 @@ async function startClusterAndRun(options: OwnSuiteOptions, run: (suite: Suite) 
   const withClusterLock = <T>(work: () => Promise<T>) =>
     withFileLock(state.lock, work, () => buildContext.print("Waiting for another command that uses the cluster."));
   await prepareMachine({ install: options.install, path: options.path, print: buildContext.print });
-  const { record, wasUp } = await withClusterLock(() => ensureCluster(minor, state, buildContext));
+  const { record, wasRunning: wasUp } = await withClusterLock(() => ensureCluster(minor, state, buildContext));
   try {
     const { binaries: helm } = await buildModule("helm", buildContext);
     const images = await buildAndImportImages(options.root, state, buildContext.cache);
@@ -54,7 +54,7 @@ async function startClusterAndRun(options: OwnSuiteOptions, run: (suite: Suite) 
       nodes: [NODES[0].name, NODES[1].name],
       images,
       webhookClientCa: readFileSync(join(state.pki, `${WEBHOOK_CLIENT_CA}.crt`), "utf8"),
-      artifacts: join(options.artifacts, KUBERNETES[minor]),
+      artifacts: join(options.artifacts, KUBERNETES_VERSIONS[minor]),
     });
   } finally {
     if (!wasUp) await withClusterLock(() => stopCluster(state));

@@ -14,16 +14,16 @@ import { splitDocuments } from "../client/timeline.ts";
 import { pauseMs, waitUntil } from "../host/wait.ts";
 
 const BATCHES = 5;
-const PODS = 40;
-const A_SECOND = 4;
-const GOAL_MS = 250;
-/** Slices mark a Pod as terminating within a second or two of its deletion. */
-const QUIET_MS = 5_000;
+const PODS_PER_BATCH = 40;
+const DRAINS_PER_SECOND = 4;
+const P99_GOAL_MS = 250;
+/** The wait before the logs are read: slices mark a Pod as terminating within two seconds of its deletion. */
+const PAUSE_BEFORE_LOGS_MS = 5_000;
 
 const suite = readSuite(process.env);
 
-/** Exits 25 s after its stop signal, so that the managers' logs can be read before their Pods are deleted. */
-const LINGERING = `
+/** An app that exits 25 s after its stop signal, so that the managers' logs can be read before their Pods are deleted. */
+const LINGERING_APP = `
 require("node:http").createServer((_, answer) => answer.end()).listen(${APP_PORT});
 process.on("SIGTERM", () => setTimeout(() => process.exit(0), 25000));`;
 
@@ -33,29 +33,29 @@ test("a manager receives its Pod's withdrawal soon after the EndpointSlices chan
   await inNamespace(suite, "bench-withdrawal", { labels: OPT_IN, timeline: "pods" }, async (namespace) => {
     const service = sampleApp(namespace).filter(({ kind }) => kind === "Service");
     await namespace.apply(service);
-    const seen = new Map<string, number>();
+    const withdrawnAtMs = new Map<string, number>();
     const watch = namespace.kubectl.follow(
       ["get", "endpointslices", "--watch", "--output=json"],
-      splitDocuments<V1EndpointSlice>((slice) => noteWithdrawals(slice, seen)),
+      splitDocuments<V1EndpointSlice>((slice) => recordWithdrawals(slice, withdrawnAtMs)),
     );
-    const lags: number[] = [];
-    let atOnce: number[] = [];
+    const lagsMs: number[] = [];
+    let lagsAtOnce: number[] = [];
     try {
       for (let number = 0; number < BATCHES; number += 1)
-        lags.push(...(await lagsOf(namespace, { number, aSecond: A_SECOND }, seen)));
-      atOnce = await lagsOf(namespace, { number: BATCHES, aSecond: PODS }, seen);
+        lagsMs.push(...(await measureLags(namespace, { number, perSecond: DRAINS_PER_SECOND }, withdrawnAtMs)));
+      lagsAtOnce = await measureLags(namespace, { number: BATCHES, perSecond: PODS_PER_BATCH }, withdrawnAtMs);
     } finally {
       watch.kill();
     }
-    const percentiles = percentilesOf(lags);
-    namespace.saveArtifact("lags.json", JSON.stringify({ percentiles, lags, atOnce }));
-    const comparison = percentiles.p99 <= GOAL_MS ? "met" : "missed";
-    const summary = `${A_SECOND} drains a second: ${JSON.stringify(percentiles)}; goal p99 ${GOAL_MS}: ${comparison}`;
+    const percentiles = percentilesOf(lagsMs);
+    namespace.saveArtifact("lags.json", JSON.stringify({ percentiles, lags: lagsMs, atOnce: lagsAtOnce }));
+    const comparison = percentiles.p99 <= P99_GOAL_MS ? "met" : "missed";
+    const summary = `${DRAINS_PER_SECOND} drains a second: ${JSON.stringify(percentiles)}; goal p99 ${P99_GOAL_MS}: ${comparison}`;
     process.stdout.write(
-      `withdrawal to manager, ms: ${summary}; all at once: ${JSON.stringify(percentilesOf(atOnce))}\n`,
+      `withdrawal to manager, ms: ${summary}; all at once: ${JSON.stringify(percentilesOf(lagsAtOnce))}\n`,
     );
-    expect(lags).toHaveLength(BATCHES * PODS);
-    expect([...lags, ...atOnce].filter((ms) => !Number.isFinite(ms))).toEqual([]);
+    expect(lagsMs).toHaveLength(BATCHES * PODS_PER_BATCH);
+    expect([...lagsMs, ...lagsAtOnce].filter((ms) => !Number.isFinite(ms))).toEqual([]);
   });
 });
 
@@ -65,59 +65,69 @@ function percentilesOf(lags: readonly number[]) {
   return { drains: sorted.length, p50: at(0.5), p90: at(0.9), p99: at(0.99), max: at(1) };
 }
 
-type Batch = { readonly number: number; readonly aSecond: number };
+type Batch = { readonly number: number; readonly perSecond: number };
 
-async function lagsOf(namespace: CaseNamespace, batch: Batch, seen: ReadonlyMap<string, number>): Promise<number[]> {
+async function measureLags(
+  namespace: CaseNamespace,
+  batch: Batch,
+  withdrawnAtMs: ReadonlyMap<string, number>,
+): Promise<number[]> {
   const annotations = { "lastcall.dev/drain-delay": "2s", "lastcall.dev/quiet-period": "1s" };
   const container = {
-    ...nodeContainer(namespace, "app", ["-e", LINGERING]),
+    ...nodeContainer(namespace, "app", ["-e", LINGERING_APP]),
     readinessProbe: { tcpSocket: { port: APP_PORT }, periodSeconds: 2 },
     ports: [{ containerPort: APP_PORT }],
   };
-  const label = { app: APP, batch: `${batch.number}` };
-  const names = Array.from({ length: PODS }, (_, at) => `${APP}-${batch.number}-${at}`);
-  await namespace.apply(names.map((name) => barePod(namespace, name, [container], { annotations, labels: label })));
+  const labels = { app: APP, batch: `${batch.number}` };
+  const names = Array.from({ length: PODS_PER_BATCH }, (_, at) => `${APP}-${batch.number}-${at}`);
+  await namespace.apply(names.map((name) => barePod(namespace, name, [container], { annotations, labels })));
   const selector = `batch=${batch.number}`;
   await namespace.kubectl.run(["wait", "--for=condition=Ready", "pods", `--selector=${selector}`, "--timeout=240s"]);
   const pods = await expectInjectedPods(namespace, selector);
-  for (let first = 0; first < PODS; first += batch.aSecond) {
+  for (let first = 0; first < PODS_PER_BATCH; first += batch.perSecond) {
     if (first > 0) await pauseMs(1_000);
-    await namespace.kubectl.run(["delete", "pods", ...names.slice(first, first + batch.aSecond), "--wait=false"]);
+    await namespace.kubectl.run(["delete", "pods", ...names.slice(first, first + batch.perSecond), "--wait=false"]);
   }
   // Reading 40 logs earlier would take CPU time from the measured programs.
-  await pauseMs(QUIET_MS);
-  const received = await waitUntil(
-    { what: "every manager has logged its withdrawal", withinMs: 120_000, everyMs: 2_000 },
+  await pauseMs(PAUSE_BEFORE_LOGS_MS);
+  const receivedAtMs = await waitUntil(
+    { condition: "every manager has logged its withdrawal", withinMs: 120_000, everyMs: 2_000 },
     () => withdrawalTimes(namespace, selector),
   );
   await namespace.kubectl.run(["wait", "--for=delete", "pods", `--selector=${selector}`, "--timeout=120s"]);
   return pods.map(
-    (pod) => (received.get(nameOf(pod)) ?? Number.NaN) - (seen.get(pod.metadata?.uid ?? "") ?? Number.NaN),
+    (pod) => (receivedAtMs.get(nameOf(pod)) ?? Number.NaN) - (withdrawnAtMs.get(pod.metadata?.uid ?? "") ?? Number.NaN),
   );
 }
 
-/** The times at which the managers logged the withdrawal; `undefined` until all have. */
+/** Returns the times at which the managers logged the withdrawal; `undefined` until every manager has logged it. */
 async function withdrawalTimes(
   namespace: CaseNamespace,
   selector: string,
 ): Promise<ReadonlyMap<string, number> | undefined> {
-  const all = ["--container=lastcall", "--timestamps", "--prefix", "--tail=-1", `--max-log-requests=${PODS}`];
-  const { output } = await namespace.kubectl.attempt(["logs", `--selector=${selector}`, ...all]);
+  const logFlags = [
+    "--container=lastcall",
+    "--timestamps",
+    "--prefix",
+    "--tail=-1",
+    `--max-log-requests=${PODS_PER_BATCH}`,
+  ];
+  const { output } = await namespace.kubectl.attempt(["logs", `--selector=${selector}`, ...logFlags]);
   const lines = output.split("\n");
-  if (lines.filter((line) => line.includes('"drain report"')).length < PODS) return undefined;
+  if (lines.filter((line) => line.includes('"drain report"')).length < PODS_PER_BATCH) return undefined;
   const times = new Map<string, number>();
   for (const line of lines) {
     const match = /^\[pod\/([^/]+)\/lastcall\] (\S+) \{"level":"info","message":"relay","detail":"out/.exec(line);
-    const [, pod, atText] = match ?? [];
-    if (pod !== undefined && atText !== undefined && !times.has(pod)) times.set(pod, Date.parse(atText));
+    const [, pod, timeText] = match ?? [];
+    if (pod !== undefined && timeText !== undefined && !times.has(pod)) times.set(pod, Date.parse(timeText));
   }
   return times;
 }
 
-function noteWithdrawals(slice: V1EndpointSlice, seen: Map<string, number>): void {
+function recordWithdrawals(slice: V1EndpointSlice, withdrawnAtMs: Map<string, number>): void {
   for (const { conditions, targetRef } of slice.endpoints ?? []) {
     const uid = targetRef?.uid ?? "";
-    if (conditions?.terminating === true && !seen.has(uid)) seen.set(uid, Date.now());
+    if (conditions?.terminating === true && !withdrawnAtMs.has(uid)) withdrawnAtMs.set(uid, Date.now());
   }
 }
 

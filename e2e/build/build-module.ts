@@ -6,10 +6,10 @@ import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { withFileLock } from "../host/exclusive.ts";
+import { withFileLock } from "../host/file-lock.ts";
 import { withParentDeathSignal } from "../host/run.ts";
 import type { CompilerCache } from "./compiler-cache.ts";
-import { completedModfile } from "./completed-source.ts";
+import { writeCompletedModfile } from "./completed-source.ts";
 import { GO_MODULES, type GoModule, type ModuleName } from "./module-table.ts";
 
 const MODULES = join(import.meta.dirname, "..", "modules");
@@ -72,29 +72,29 @@ type Compilation = {
 };
 
 async function compile({ name, module, binaries, buildContext }: Compilation): Promise<void> {
-  const started = Date.now();
+  const startedMs = Date.now();
   buildContext.print(`${name}: building ${module.programs.join(", ")}`);
   // A compiler may outlive a killed build, so each build has its own folder.
-  for (const abandoned of unfinishedOf(binaries)) rmSync(abandoned, { recursive: true, force: true });
+  for (const abandoned of listUnfinished(binaries)) rmSync(abandoned, { recursive: true, force: true });
   const unfinished = `${binaries}.unfinished-${process.pid}`;
   mkdirSync(unfinished, { recursive: true });
   const target = module.output === undefined ? `${unfinished}/` : join(unfinished, module.output);
   const flags = ["-trimpath", "-ldflags", ["-s", "-w", ...module.link].join(" "), "-o", target];
-  const compiled = await buildContext.goCache.folder();
-  const scratch = join(compiled, "completed");
+  const goCacheFolder = await buildContext.goCache.folder();
+  const scratch = join(goCacheFolder, "completed");
   const source =
     module.completion === undefined
       ? []
-      : [`-modfile=${completedModfile(module.completion, join(MODULES, name), scratch)}`];
-  await go(name, ["build", ...source, ...flags, ...module.packages], compiled);
+      : [`-modfile=${writeCompletedModfile(module.completion, join(MODULES, name), scratch)}`];
+  await runGo(name, ["build", ...source, ...flags, ...module.packages], goCacheFolder);
   rmSync(binaries, { recursive: true, force: true });
   renameSync(unfinished, binaries);
   const megabytes = module.programs.map((program) => statSync(join(binaries, program)).size / 1e6);
   const sum = Math.round(megabytes.reduce((all, one) => all + one, 0));
-  buildContext.print(`${name}: built in ${Math.round((Date.now() - started) / 1000)} s, ${sum} MB`);
+  buildContext.print(`${name}: built in ${Math.round((Date.now() - startedMs) / 1000)} s, ${sum} MB`);
 }
 
-function unfinishedOf(binaries: string): readonly string[] {
+function listUnfinished(binaries: string): readonly string[] {
   const folder = dirname(binaries);
   if (!existsSync(folder)) return [];
   return readdirSync(folder)
@@ -103,12 +103,12 @@ function unfinishedOf(binaries: string): readonly string[] {
 }
 
 /** Runs Go at low priority, so that a build does not starve other programs. */
-function go(name: ModuleName, args: readonly string[], compiled: string): Promise<void> {
+function runGo(name: ModuleName, args: readonly string[], goCacheFolder: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const [command, commandArgs] = withParentDeathSignal("nice", ["-n", "15", "go", ...args]);
     const child = spawn(command, commandArgs, {
       cwd: join(MODULES, name),
-      env: { ...process.env, CGO_ENABLED: "0", GOCACHE: compiled, GOFLAGS: "-mod=readonly -buildvcs=false" },
+      env: { ...process.env, CGO_ENABLED: "0", GOCACHE: goCacheFolder, GOFLAGS: "-mod=readonly -buildvcs=false" },
       stdio: ["ignore", "ignore", "pipe"],
     });
     let stderr = "";

@@ -4,7 +4,7 @@
  */
 import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { tryLock } from "../host/exclusive.ts";
+import { tryLock } from "../host/file-lock.ts";
 
 export type CompilerCache = {
   /** Creates the folder at the first call, which also deletes the caches of killed builds. */
@@ -12,42 +12,42 @@ export type CompilerCache = {
   readonly close: () => Promise<void>;
 };
 
-type Opened = { readonly folder: string; readonly release: () => Promise<void> };
+type OpenCache = { readonly folder: string; readonly release: () => Promise<void> };
 
 /** @param name unique among processes, for example random */
 export function compilerCache(cache: string, name: string): CompilerCache {
-  let opened: Promise<Opened> | undefined;
+  let opened: Promise<OpenCache> | undefined;
   return {
     folder: async () => {
-      opened ??= open(cache, name);
+      opened ??= openCache(cache, name);
       return (await opened).folder;
     },
     close: async () => {
-      if (opened !== undefined) await remove(await opened);
+      if (opened !== undefined) await removeCache(await opened);
     },
   };
 }
 
-async function open(cache: string, name: string): Promise<Opened> {
-  await deleteAbandoned(cache);
+async function openCache(cache: string, name: string): Promise<OpenCache> {
+  await deleteAbandonedCaches(cache);
   const folder = join(cache, `compiler-${name}`);
-  // Locked before the folder exists, so that a search for abandoned folders finds it locked.
+  // The lock is taken before the folder exists, so that a search for abandoned folders finds it locked.
   const release = await tryLock(`${folder}.lock`);
   if (release === undefined) throw new Error(`${folder} is locked by another process.`);
   mkdirSync(folder, { recursive: true });
   return { folder, release };
 }
 
-async function deleteAbandoned(cache: string): Promise<void> {
+async function deleteAbandonedCaches(cache: string): Promise<void> {
   const names = existsSync(cache) ? readdirSync(cache) : [];
   for (const name of names.filter((name) => /^compiler-[^.]+$/.test(name))) {
     const folder = join(cache, name);
     const release = await tryLock(`${folder}.lock`);
-    if (release !== undefined) await remove({ folder, release });
+    if (release !== undefined) await removeCache({ folder, release });
   }
 }
 
-async function remove({ folder, release }: Opened): Promise<void> {
+async function removeCache({ folder, release }: OpenCache): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
   rmSync(`${folder}.lock`, { force: true });
   await release();

@@ -14,8 +14,8 @@ export type Completion = {
 };
 
 /** Returns the go.mod for the build. @param folder folder of the original go.mod @param scratch deleted by the caller */
-export function completedModfile(completion: Completion, folder: string, scratch: string): string {
-  const published = sourceOf(completion.module, folder);
+export function writeCompletedModfile(completion: Completion, folder: string, scratch: string): string {
+  const published = downloadSource(completion.module, folder);
   const copy = join(scratch, "source");
   mkdirSync(scratch, { recursive: true });
   cpSync(published, copy, { recursive: true });
@@ -30,7 +30,7 @@ export function completedModfile(completion: Completion, folder: string, scratch
 }
 
 /** Returns the folder of a required module in Go's module cache, and downloads it if it is missing. */
-export function sourceOf(module: string, folder: string): string {
+export function downloadSource(module: string, folder: string): string {
   run("go", ["mod", "download", module], folder);
   return run("go", ["list", "-m", "-f", "{{.Dir}}", module], folder).trim();
 }

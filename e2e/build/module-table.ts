@@ -15,9 +15,9 @@ export type GoModule = {
 };
 
 /** Buildable minor versions of Kubernetes, with the exact version in their go.mod. */
-export const KUBERNETES = { "1.37": "1.37.0", "1.36": "1.36.3", "1.35": "1.35.4" } as const;
-export type Minor = keyof typeof KUBERNETES;
-export const NEWEST: Minor = "1.37";
+export const KUBERNETES_VERSIONS = { "1.37": "1.37.0", "1.36": "1.36.3", "1.35": "1.35.4" } as const;
+export type Minor = keyof typeof KUBERNETES_VERSIONS;
+export const NEWEST_MINOR: Minor = "1.37";
 
 const KUBERNETES_PROGRAMS = [
   "kube-apiserver",
@@ -42,7 +42,7 @@ function kubernetes(minor: Minor): GoModule {
   return {
     packages: KUBERNETES_PROGRAMS.map((program) => `k8s.io/kubernetes/cmd/${program}`),
     programs: KUBERNETES_PROGRAMS,
-    link: versionFlags(KUBERNETES[minor]),
+    link: versionFlags(KUBERNETES_VERSIONS[minor]),
   };
 }
 

@@ -2,36 +2,42 @@
 import type { KubernetesObject, V1Pod, V1SecurityContext } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
+import { createAndDrain, DELETION_TRIGGER } from "../client/create-and-drain.ts";
 import { managerOf } from "../client/injected-pods.ts";
 import { OPT_IN } from "../client/installation.ts";
 import { kubectlOf } from "../client/kubectl.ts";
-import { createAndDrain, DELETION_TRIGGER } from "../client/one-drain.ts";
 import { APP, appContainer, barePod } from "../client/sample-app.ts";
 import { readSuite } from "../client/suite.ts";
 import { waitUntil } from "../host/wait.ts";
 
 const suite = readSuite(process.env);
-const RANGE = "openshift.io/sa.scc.uid-range";
-const ASSIGNED = 1_000_620_000;
-const BRIEF = { "lastcall.dev/drain-delay": "1s", "lastcall.dev/quiet-period": "1s" };
+const UID_RANGE_ANNOTATION = "openshift.io/sa.scc.uid-range";
+const ASSIGNED_USER = 1_000_620_000;
+const SHORT_DRAIN = { "lastcall.dev/drain-delay": "1s", "lastcall.dev/quiet-period": "1s" };
 
 // Mutating admission policies exist from 1.36 on; before, only another webhook could assign users.
-const ASSIGNERS = ["get", "mutatingadmissionpolicies.v1.admissionregistration.k8s.io"];
-const canAssign = (await kubectlOf(suite).attempt(ASSIGNERS)).status === 0;
+const GET_MUTATING_POLICIES = ["get", "mutatingadmissionpolicies.v1.admissionregistration.k8s.io"];
+const canAssign = (await kubectlOf(suite).attempt(GET_MUTATING_POLICIES)).status === 0;
 const REASON = canAssign ? "" : " (skipped: this API server has no MutatingAdmissionPolicy v1)";
 
 describe.skipIf(!canAssign)(`in a cluster that assigns users by namespace and refuses other users${REASON}`, () => {
   test("the manager runs and drains as the assigned user if the namespace has a user range", async () => {
     await withAssignedUsers("assigned-users", async (namespace) => {
-      const asked = appOf(namespace, BRIEF);
-      expect(await refusal(namespace, asked)).toContain(`only user ${ASSIGNED} may run here`);
-      await namespace.clusterKubectl.run(["annotate", "namespace", namespace.name, `${RANGE}=${ASSIGNED}/10000`]);
+      const manifest = appOf(namespace, SHORT_DRAIN);
+      expect(await refusalOf(namespace, manifest)).toContain(`only user ${ASSIGNED_USER} may run here`);
+      await namespace.clusterKubectl.run([
+        "annotate",
+        "namespace",
+        namespace.name,
+        `${UID_RANGE_ANNOTATION}=${ASSIGNED_USER}/10000`,
+      ]);
       // lastcall's watch delivers the annotation with a delay.
-      await waitUntil({ what: "lastcall has received the user range", withinMs: 30_000, everyMs: 300 }, async () =>
-        (await refusal(namespace, asked)) === "" ? true : undefined,
+      await waitUntil(
+        { condition: "lastcall has received the user range", withinMs: 30_000, everyMs: 300 },
+        async () => ((await refusalOf(namespace, manifest)) === "" ? true : undefined),
       );
-      const { pod, report, warnings } = await createAndDrain(namespace, asked);
-      expect(managerOf(pod).securityContext).toMatchObject({ runAsUser: ASSIGNED, runAsNonRoot: true });
+      const { pod, report, warnings } = await createAndDrain(namespace, manifest);
+      expect(managerOf(pod).securityContext).toMatchObject({ runAsUser: ASSIGNED_USER, runAsNonRoot: true });
       expect(warnings).toEqual([]);
       expect(report).toMatchObject({ outcome: "drained", trigger: DELETION_TRIGGER });
     });
@@ -41,21 +47,21 @@ describe.skipIf(!canAssign)(`in a cluster that assigns users by namespace and re
     await withAssignedUsers("assigned-users-set", async (namespace) => {
       const { pod, report } = await createAndDrain(
         namespace,
-        appOf(namespace, { ...BRIEF, "lastcall.dev/run-as-user": "unset" }),
+        appOf(namespace, { ...SHORT_DRAIN, "lastcall.dev/run-as-user": "unset" }),
       );
-      expect(managerOf(pod).securityContext).toMatchObject({ runAsUser: ASSIGNED });
+      expect(managerOf(pod).securityContext).toMatchObject({ runAsUser: ASSIGNED_USER });
       expect(report).toMatchObject({ outcome: "drained", trigger: DELETION_TRIGGER });
     });
   });
 });
 
-const WITHOUT_US = { "lastcall.dev/inject": "disabled" };
+const OPT_OUT = { "lastcall.dev/inject": "disabled" };
 
 /** Waits until the validator refuses other users, and the assigner sets the user of containers without one. */
-async function policiesHold(namespace: CaseNamespace): Promise<void> {
-  await waitUntil({ what: "the policies on users are in force", withinMs: 60_000, everyMs: 300 }, async () => {
-    const refused = (await refusal(namespace, appOf(namespace, WITHOUT_US, { runAsUser: 7 }))) !== "";
-    return refused && (await refusal(namespace, appOf(namespace, WITHOUT_US))) === "" ? true : undefined;
+async function waitForPolicies(namespace: CaseNamespace): Promise<void> {
+  await waitUntil({ condition: "the policies on users are in force", withinMs: 60_000, everyMs: 300 }, async () => {
+    const refused = (await refusalOf(namespace, appOf(namespace, OPT_OUT, { runAsUser: 7 }))) !== "";
+    return refused && (await refusalOf(namespace, appOf(namespace, OPT_OUT))) === "" ? true : undefined;
   });
 }
 
@@ -66,18 +72,18 @@ function appOf(namespace: CaseNamespace, annotations: Record<string, string>, us
 }
 
 /** @returns the reason of the refusal; "" if the Pod is accepted */
-async function refusal(namespace: CaseNamespace, pod: V1Pod): Promise<string> {
-  const asked = ["create", "--dry-run=server", "--filename=-"];
-  const { status, stderr } = await namespace.kubectl.attempt(asked, JSON.stringify(pod));
+async function refusalOf(namespace: CaseNamespace, pod: V1Pod): Promise<string> {
+  const dryRunArgs = ["create", "--dry-run=server", "--filename=-"];
+  const { status, stderr } = await namespace.kubectl.attempt(dryRunArgs, JSON.stringify(pod));
   return status === 0 ? "" : stderr;
 }
 
 async function withAssignedUsers(name: string, work: (namespace: CaseNamespace) => Promise<void>): Promise<void> {
   await inNamespace(suite, name, { labels: OPT_IN }, async (namespace) => {
-    const policies = policiesFor(name);
+    const policies = userPolicies(name);
     try {
       await namespace.apply(policies);
-      await policiesHold(namespace);
+      await waitForPolicies(namespace);
       await work(namespace);
     } finally {
       for (const { kind, metadata } of policies)
@@ -89,25 +95,28 @@ async function withAssignedUsers(name: string, work: (namespace: CaseNamespace) 
 type Policy = KubernetesObject & { readonly spec: unknown };
 
 /** The assigner sets a missing user, also after the webhooks; the validator refuses every other user. */
-function policiesFor(name: string): readonly Policy[] {
+function userPolicies(name: string): readonly Policy[] {
   const matchConstraints = {
     namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": name } },
     resourceRules: [{ apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE"], resources: ["pods"] }],
   };
   const missing = "!has(c.securityContext) || !has(c.securityContext.runAsUser)";
-  const filled = (list: string): string =>
+  const listWithUsers = (list: string): string =>
     `has(object.spec.${list}) ? object.spec.${list}.map(c, ${missing}, ` +
-    `Object.spec.${list}{name: c.name, securityContext: Object.spec.${list}.securityContext{runAsUser: ${ASSIGNED}}}) : []`;
-  const assign = (list: string) => ({
+    `Object.spec.${list}{name: c.name, securityContext: Object.spec.${list}.securityContext{runAsUser: ${ASSIGNED_USER}}}) : []`;
+  const assignUser = (list: string) => ({
     patchType: "ApplyConfiguration",
-    applyConfiguration: { expression: `Object{spec: Object.spec{${list}: ${filled(list)}}}` },
+    applyConfiguration: { expression: `Object{spec: Object.spec{${list}: ${listWithUsers(list)}}}` },
   });
-  const right = `c, has(c.securityContext) && has(c.securityContext.runAsUser) && c.securityContext.runAsUser == ${ASSIGNED}`;
+  const hasAssignedUser = `c, has(c.securityContext) && has(c.securityContext.runAsUser) && c.securityContext.runAsUser == ${ASSIGNED_USER}`;
   const validations = [
-    { expression: `object.spec.containers.all(${right})`, message: `only user ${ASSIGNED} may run here` },
     {
-      expression: `!has(object.spec.initContainers) || object.spec.initContainers.all(${right})`,
-      message: `only user ${ASSIGNED} may run here`,
+      expression: `object.spec.containers.all(${hasAssignedUser})`,
+      message: `only user ${ASSIGNED_USER} may run here`,
+    },
+    {
+      expression: `!has(object.spec.initContainers) || object.spec.initContainers.all(${hasAssignedUser})`,
+      message: `only user ${ASSIGNED_USER} may run here`,
     },
   ];
   const group = { apiVersion: "admissionregistration.k8s.io/v1" };
@@ -120,7 +129,7 @@ function policiesFor(name: string): readonly Policy[] {
         matchConstraints,
         failurePolicy: "Fail",
         reinvocationPolicy: "IfNeeded",
-        mutations: [assign("containers"), assign("initContainers")],
+        mutations: [assignUser("containers"), assignUser("initContainers")],
       },
     },
     {

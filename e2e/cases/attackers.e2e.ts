@@ -16,39 +16,39 @@ import { webhookPods } from "../client/webhook-metrics.ts";
 import { pauseMs, waitUntil } from "../host/wait.ts";
 
 const suite = readSuite(process.env);
-const RESTRICTED = { "pod-security.kubernetes.io/enforce": "restricted" };
-/** If hooks and webhook failed, the rollout would take the Pods' complete grace periods. */
-const ENOUGH_FOR_A_FAILURE_MS = 600_000;
-/** The attackers' own time limit. */
-const SECONDS = 120;
+const RESTRICTED_LABELS = { "pod-security.kubernetes.io/enforce": "restricted" };
+/** Long enough for a rollout in which hooks and webhook fail, so that every Pod takes its complete grace period. */
+const TIMEOUT_MS = 600_000;
+/** The time after which the attackers exit. */
+const ATTACK_SECONDS = 120;
 /** QoS Guaranteed, so that each manager has a CPU limit of 10m, its minimum. */
-const SIZE = { cpu: "300m", memory: "128Mi" };
-const SIZED = { container: { resources: { requests: SIZE, limits: SIZE } } };
+const APP_RESOURCES = { cpu: "300m", memory: "128Mi" };
+const SIZED_APP = { container: { resources: { requests: APP_RESOURCES, limits: APP_RESOURCES } } };
 /** Connections that are required before the rollout starts, so that it runs under attack. */
-const ENOUGH_ON_MANAGERS = 3_000;
-const ENOUGH_ON_WEBHOOK = 200;
+const MIN_MANAGER_CONNECTIONS = 3_000;
+const MIN_WEBHOOK_CONNECTIONS = 200;
 
 afterAll(() => install(suite));
 
 test("a rollout fails no request and no admission while Pods of another namespace attack managers and webhook", {
-  timeout: ENOUGH_FOR_A_FAILURE_MS,
+  timeout: TIMEOUT_MS,
 }, async () => {
   await install(suite, { failurePolicy: "Fail" });
   await inNamespace(suite, "attacked", { labels: OPT_IN }, (namespace) =>
-    inNamespace(suite, "attackers", { labels: RESTRICTED }, async (others) => {
-      await namespace.apply(sampleApp(namespace, SIZED));
+    inNamespace(suite, "attackers", { labels: RESTRICTED_LABELS }, async (attackerNamespace) => {
+      await namespace.apply(sampleApp(namespace, SIZED_APP));
       await namespace.waitForRollout(`deployment/${APP}`);
       const pods = await expectInjectedPods(namespace, `app=${APP}`);
       const managers = pods.map((pod) => followLog(namespace, nameOf(pod), MANAGER));
       const replicas = (await webhookPods(namespace.clusterKubectl)).map(nameOf);
-      const { creations, ...seen } = await attackedRollout(namespace, others);
+      const { creations, ...results } = await attackedRollout(namespace, attackerNamespace);
       const { failures, ...admissions } = creations;
-      const ends = managers.map(reported);
-      const counts = { ...seen, admissions, ends, webhook: await lifeOf(namespace, replicas) };
+      const ends = managers.map(describeReport);
+      const counts = { ...results, admissions, ends, webhook: await readRestarts(namespace, replicas) };
       namespace.saveArtifact("attacked.json", JSON.stringify({ ...counts, failures }, null, 2));
       process.stdout.write(`${JSON.stringify({ ...counts, firstFailure: failures[0] }, null, 1)}\n`);
       expect(counts.requests).toBeGreaterThan(ENOUGH_REQUESTS);
-      expect(counts.admissions.asked).toBeGreaterThan(ENOUGH_REQUESTS);
+      expect(counts.admissions.requested).toBeGreaterThan(ENOUGH_REQUESTS);
       expect(counts).toMatchObject({
         rollout: "complete",
         failedRequests: 0,
@@ -61,21 +61,33 @@ test("a rollout fails no request and no admission while Pods of another namespac
   );
 });
 
-async function attackedRollout(namespace: CaseNamespace, others: CaseNamespace) {
+async function attackedRollout(namespace: CaseNamespace, attackerNamespace: CaseNamespace) {
   const { port } = DEFAULT_SETTINGS;
   const [onManagers, onWebhook] = await Promise.all([
-    startAttackers(others, { name: "on-managers", on: "manager", port, perNode: 2, seconds: SECONDS }),
-    startAttackers(others, { name: "on-webhook", on: "webhook", port: 443, perNode: 1, seconds: SECONDS }),
+    startAttackers(attackerNamespace, {
+      name: "on-managers",
+      on: "manager",
+      port,
+      perNode: 2,
+      seconds: ATTACK_SECONDS,
+    }),
+    startAttackers(attackerNamespace, {
+      name: "on-webhook",
+      on: "webhook",
+      port: 443,
+      perNode: 1,
+      seconds: ATTACK_SECONDS,
+    }),
   ]);
-  const asked = barePod(namespace, "asked", [appContainer(namespace)]);
-  const creations = await createSteadily(suite, { perSecond: 5, pod: asked, namespace: namespace.name });
+  const pod = barePod(namespace, "probe", [appContainer(namespace)]);
+  const creations = await createSteadily(suite, { perSecond: 5, pod, namespace: namespace.name });
   let rollout = "complete";
   const attackAndRoll = async () => {
-    const aiming = keepAiming(namespace, onManagers);
+    const targetUpdates = startTargetUpdates(namespace, onManagers);
     await onWebhook.setTargets([await addressOfWebhook(namespace)]);
     try {
-      await attacking(onManagers, ENOUGH_ON_MANAGERS);
-      await attacking(onWebhook, ENOUGH_ON_WEBHOOK);
+      await waitForConnections(onManagers, MIN_MANAGER_CONNECTIONS);
+      await waitForConnections(onWebhook, MIN_WEBHOOK_CONNECTIONS);
       namespace.addTimelineLine("the attackers are connected, the rollout starts");
       await restartRollout(namespace);
       await namespace.waitForTerminations(`app=${APP}`);
@@ -83,10 +95,10 @@ async function attackedRollout(namespace: CaseNamespace, others: CaseNamespace) 
       // The other results are reported even if this one fails.
       rollout = error instanceof Error ? error.message : String(error);
     } finally {
-      await aiming.stop();
+      await targetUpdates.stop();
     }
   };
-  // Stopped even if the load fails; its counts are read below.
+  // The creations end even if the load fails; their counts are read below.
   const { requests, failed } = await underLoad(namespace, attackAndRoll).finally(() => creations.stop());
   return {
     ...{ rollout, requests, failedRequests: failed },
@@ -97,18 +109,20 @@ async function attackedRollout(namespace: CaseNamespace, others: CaseNamespace) 
 }
 
 /** Sets the addresses of all Pods of the app as targets every half second, so that new Pods are attacked at once. */
-function keepAiming(namespace: CaseNamespace, attackers: Attackers): { readonly stop: () => Promise<void> } {
+function startTargetUpdates(namespace: CaseNamespace, attackers: Attackers): { readonly stop: () => Promise<void> } {
   let isStopped = false;
-  let last = "";
-  const aimOnce = async () => {
+  let lastAddresses = "";
+  const updateOnce = async () => {
     const addresses = (await namespace.pods(`app=${APP}`)).flatMap(({ status }) => status?.podIP ?? []);
-    if (addresses.join() !== last) await attackers.setTargets(addresses);
-    last = addresses.join();
+    if (addresses.join() !== lastAddresses) await attackers.setTargets(addresses);
+    lastAddresses = addresses.join();
   };
   const all = (async () => {
     while (!isStopped) {
       // An attacker that has exited does not accept new targets.
-      await aimOnce().catch((error: Error) => namespace.addTimelineLine(`could not set the targets: ${error.message}`));
+      await updateOnce().catch((error: Error) =>
+        namespace.addTimelineLine(`could not set the targets: ${error.message}`),
+      );
       await pauseMs(500);
     }
   })();
@@ -120,25 +134,26 @@ function keepAiming(namespace: CaseNamespace, attackers: Attackers): { readonly 
   };
 }
 
-async function attacking(attackers: Attackers, enough: number): Promise<void> {
-  await waitUntil({ what: `the attackers made ${enough} connections`, withinMs: 60_000, everyMs: 500 }, async () =>
-    connectionsOf(await attackers.counts()) >= enough ? true : undefined,
+async function waitForConnections(attackers: Attackers, minConnections: number): Promise<void> {
+  await waitUntil(
+    { condition: `the attackers made ${minConnections} connections`, withinMs: 60_000, everyMs: 500 },
+    async () => (connectionsOf(await attackers.counts()) >= minConnections ? true : undefined),
   );
 }
 
 function addressOfWebhook(namespace: CaseNamespace): Promise<string> {
-  const where = ["--namespace", RELEASE_NAMESPACE, "get", "service", "lastcall-webhook"];
-  return namespace.clusterKubectl.run([...where, "--output=jsonpath={.spec.clusterIP}"]);
+  const getService = ["--namespace", RELEASE_NAMESPACE, "get", "service", "lastcall-webhook"];
+  return namespace.clusterKubectl.run([...getService, "--output=jsonpath={.spec.clusterIP}"]);
 }
 
-/** The kubelets' Events for unanswered hooks. */
+/** Lists the messages of the kubelets' Events for failed hooks. */
 async function failedHooks(namespace: CaseNamespace): Promise<readonly string[]> {
-  const which = ["get", "events", "--field-selector=reason=FailedPreStopHook"];
-  return (await namespace.kubectl.json<CoreV1EventList>(which)).items.map(({ message }) => message ?? "");
+  const getFailedHooks = ["get", "events", "--field-selector=reason=FailedPreStopHook"];
+  return (await namespace.kubectl.json<CoreV1EventList>(getFailedHooks)).items.map(({ message }) => message ?? "");
 }
 
 /** Returns the outcome and the trigger of the manager's report. */
-function reported(manager: PodLog): string {
+function describeReport(manager: PodLog): string {
   const line = manager.lines().find((one) => one.includes('"drain report"'));
   if (line === undefined) return "no report";
   const { report }: { readonly report: { readonly outcome: string; readonly trigger: string } } = JSON.parse(line);
@@ -146,9 +161,9 @@ function reported(manager: PodLog): string {
 }
 
 /** Counts the restarts of the replicas, and lists their reasons. */
-async function lifeOf(namespace: CaseNamespace, replicas: readonly string[]) {
-  const where = ["--namespace", RELEASE_NAMESPACE, "get", "pods"];
-  const { items } = await namespace.clusterKubectl.json<KubernetesListObject<V1Pod>>(where);
+async function readRestarts(namespace: CaseNamespace, replicas: readonly string[]) {
+  const getPods = ["--namespace", RELEASE_NAMESPACE, "get", "pods"];
+  const { items } = await namespace.clusterKubectl.json<KubernetesListObject<V1Pod>>(getPods);
   const containers = items
     .filter((pod) => replicas.includes(nameOf(pod)))
     .flatMap(({ status }) => status?.containerStatuses ?? []);

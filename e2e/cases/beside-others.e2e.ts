@@ -4,9 +4,9 @@ import { join } from "node:path";
 import type { V1Pod } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
 import { inNamespace } from "../client/case-namespace.ts";
+import { createAndDrain, DELETION_TRIGGER } from "../client/create-and-drain.ts";
 import { managerOf } from "../client/injected-pods.ts";
 import { OPT_IN } from "../client/installation.ts";
-import { createAndDrain, DELETION_TRIGGER } from "../client/one-drain.ts";
 import { APP, appContainer, barePod } from "../client/sample-app.ts";
 import { startStrippingWebhook } from "../client/second-webhook.ts";
 import { readSuite } from "../client/suite.ts";
@@ -16,18 +16,18 @@ import { waitUntil } from "../host/wait.ts";
 const suite = readSuite(process.env);
 const LABELS = { labels: OPT_IN };
 
-// Both need the suite's own cluster on this host.
+// The nodes must read files of this host and reach a webhook on it, which only the suite's own cluster can.
 describe.skipIf(suite.context !== undefined)("lastcall beside other components of the cluster", () => {
   test("does not change a static Pod's mirror Pod, and the static Pod runs", async () => {
     await inNamespace(suite, "static-pod", LABELS, async (namespace) => {
       const [node] = suite.nodes;
       const file = join(stateFolder().staticPodsOf(node), `${namespace.name}.json`);
-      const asked = barePod(namespace, APP, [appContainer(namespace)]);
-      writeFileSync(file, JSON.stringify(asked));
+      const manifest = barePod(namespace, APP, [appContainer(namespace)]);
+      writeFileSync(file, JSON.stringify(manifest));
       try {
         const name = `${APP}-${node}`;
         const mirror = await waitUntil(
-          { what: "the mirror Pod is ready", withinMs: 90_000, everyMs: 300 },
+          { condition: "the mirror Pod is ready", withinMs: 90_000, everyMs: 300 },
           async () => {
             const pod = await namespace.kubectl.json<V1Pod>(["get", "pod", name]);
             return pod.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True")
@@ -41,7 +41,7 @@ describe.skipIf(suite.context !== undefined)("lastcall beside other components o
         expect(mirror.spec?.containers.map(({ name, lifecycle }) => [name, lifecycle])).toEqual([["app", undefined]]);
       } finally {
         rmSync(file);
-        await waitUntil({ what: "the static Pod is deleted", withinMs: 90_000, everyMs: 300 }, async () =>
+        await waitUntil({ condition: "the static Pod is deleted", withinMs: 90_000, everyMs: 300 }, async () =>
           (await namespace.pods()).length === 0 ? true : undefined,
         );
       }
@@ -50,20 +50,20 @@ describe.skipIf(suite.context !== undefined)("lastcall beside other components o
 
   test("restores, with a warning, a restartPolicy that a second webhook removes", async () => {
     await inNamespace(suite, "stripped", LABELS, async (namespace) => {
-      const second = await startStrippingWebhook(namespace);
+      const secondWebhook = await startStrippingWebhook(namespace);
       try {
         const annotations = { "lastcall.dev/drain-delay": "1s" };
         const { pod, warnings, report } = await createAndDrain(
           namespace,
           barePod(namespace, APP, [appContainer(namespace)], { annotations }),
         );
-        expect(second.stripped()).toBe(1);
+        expect(secondWebhook.stripped()).toBe(1);
         expect(managerOf(pod).restartPolicy).toBe("Always");
         expect(pod.spec?.initContainers).toHaveLength(1);
         expect(warnings.join("\n")).toContain("Another webhook removed restartPolicy: Always");
         expect(report).toMatchObject({ outcome: "drained", trigger: DELETION_TRIGGER });
       } finally {
-        await second.close();
+        await secondWebhook.close();
       }
     });
   });

@@ -12,7 +12,7 @@ import { readSuite } from "../client/suite.ts";
 import { samplesOf } from "../client/webhook-metrics.ts";
 import { waitUntil } from "../host/wait.ts";
 
-const ROTATIONS = 20;
+const RENEWALS = 20;
 const PER_SECOND = 50;
 
 const suite = readSuite(process.env);
@@ -22,15 +22,15 @@ const WEBHOOK = "deployment/lastcall-webhook";
 const SECRET = [...inRelease, "secret", "lastcall-ca"];
 
 /** The defaults are one minute and ten seconds, with which 20 renewals would take half an hour. API servers receive a bundle within a second. */
-const QUICKER = { LASTCALL_CA_SETTLE: "3s", LASTCALL_CERTIFICATE_CHECK: "1s" };
+const SHORT_INTERVALS = { LASTCALL_CA_SETTLE: "3s", LASTCALL_CERTIFICATE_CHECK: "1s" };
 
 beforeAll(async () => {
   await install(suite, { failurePolicy: "Fail" });
-  await setEnvironment(Object.entries(QUICKER).map(([name, value]) => `${name}=${value}`));
+  await setEnvironment(Object.entries(SHORT_INTERVALS).map(([name, value]) => `${name}=${value}`));
 }, 400_000);
 // The chart does not manage these variables, so later upgrades keep them.
 afterAll(async () => {
-  await setEnvironment(Object.keys(QUICKER).map((name) => `${name}-`));
+  await setEnvironment(Object.keys(SHORT_INTERVALS).map((name) => `${name}-`));
   await install(suite);
 }, 400_000);
 
@@ -38,21 +38,22 @@ test("the webhook's CA is renewed 20 times, and none of 50 Pod creations a secon
   timeout: 900_000,
 }, async () => {
   await inNamespace(suite, "certificates", { labels: OPT_IN }, async (namespace) => {
-    const pod = barePod(namespace, "asked", [appContainer(namespace)]);
+    const pod = barePod(namespace, "probe", [appContainer(namespace)]);
     const creations = await createSteadily(suite, { perSecond: PER_SECOND, pod, namespace: namespace.name });
-    const signers = [await signer()];
+    const signingCas = [await readSigningCa()];
     try {
-      for (let at = 0; at < ROTATIONS; at += 1)
-        signers.push(await rotate(namespace, signers[at] ?? "", at % 2 === 0 ? "the Secret" : "its key"));
+      for (let at = 0; at < RENEWALS; at += 1)
+        signingCas.push(await replaceCa(namespace, signingCas[at] ?? "", at % 2 === 0 ? "the Secret" : "its key"));
     } finally {
       const counts = await creations.stop();
       namespace.saveArtifact("creations.json", JSON.stringify(counts, null, 2));
       expect(counts).toMatchObject({ failed: 0, missed: 0, failures: [] });
-      expect(counts.asked).toBeGreaterThan(ROTATIONS * PER_SECOND);
+      expect(counts.requested).toBeGreaterThan(RENEWALS * PER_SECOND);
     }
-    expect(new Set(signers).size).toBe(ROTATIONS + 1);
-    await waitUntil({ what: "both replicas report a caBundle in sync", withinMs: 60_000, everyMs: 500 }, async () =>
-      (await samplesOf(kubectl, "lastcall_cabundle_in_sync")).join() === "1,1" ? true : undefined,
+    expect(new Set(signingCas).size).toBe(RENEWALS + 1);
+    await waitUntil(
+      { condition: "both replicas report a caBundle in sync", withinMs: 60_000, everyMs: 500 },
+      async () => ((await samplesOf(kubectl, "lastcall_cabundle_in_sync")).join() === "1,1" ? true : undefined),
     );
   });
 });
@@ -61,12 +62,12 @@ test("the webhook fills the caBundles of its configuration again after they were
   timeout: 120_000,
 }, async () => {
   const name = "drain.lastcall.dev";
-  const before = await bundlesOf(name);
+  const before = await readCaBundles(name);
   const operations = before.map((_, index) => ({ op: "remove", path: `/webhooks/${index}/clientConfig/caBundle` }));
   const patch = `--patch=${JSON.stringify(operations)}`;
   await kubectl.run(["patch", "mutatingwebhookconfiguration", name, "--type=json", patch]);
-  await waitUntil({ withinMs: 30_000, what: "the caBundles are filled" }, async () => {
-    const bundles = await bundlesOf(name);
+  await waitUntil({ withinMs: 30_000, condition: "the caBundles are filled" }, async () => {
+    const bundles = await readCaBundles(name);
     return before.every((bundle, index) => bundle === bundles[index]) ? true : undefined;
   });
 });
@@ -75,7 +76,7 @@ describe("the webhook's ServiceAccount", () => {
   const account = `system:serviceaccount:${RELEASE_NAMESPACE}:lastcall-webhook`;
   const configuration = "mutatingwebhookconfiguration/drain.lastcall.dev";
   const entry = "/webhooks/0";
-  const patched = (operation: object, as: readonly string[] = [`--as=${account}`]) =>
+  const attemptPatch = (operation: object, as: readonly string[] = [`--as=${account}`]) =>
     kubectl.attempt([
       ...["patch", configuration, "--type=json", `--patch=${JSON.stringify([operation])}`, "--dry-run=server"],
       ...as,
@@ -83,10 +84,10 @@ describe("the webhook's ServiceAccount", () => {
 
   test("is allowed to fill, change and empty caBundles", async () => {
     const path = `${entry}/clientConfig/caBundle`;
-    const bundle = Buffer.from((await bundlesOf("drain.lastcall.dev"))[0] ?? "", "base64").toString();
+    const bundle = Buffer.from((await readCaBundles("drain.lastcall.dev"))[0] ?? "", "base64").toString();
     const value = Buffer.from(`${bundle}\n${bundle}`).toString("base64");
-    expect(await patched({ op: "replace", path, value })).toMatchObject({ status: 0 });
-    expect(await patched({ op: "remove", path })).toMatchObject({ status: 0 });
+    expect(await attemptPatch({ op: "replace", path, value })).toMatchObject({ status: 0 });
+    expect(await attemptPatch({ op: "remove", path })).toMatchObject({ status: 0 });
   });
 
   test.for([
@@ -126,9 +127,9 @@ describe("the webhook's ServiceAccount", () => {
       value: [{ apiVersion: "v1", kind: "Namespace", name: "default", uid: "1" }],
     },
   ])("is not allowed to $op $path", async (operation) => {
-    const { status, stderr } = await patched(operation);
+    const { status, stderr } = await attemptPatch(operation);
     expect(status).not.toBe(0);
-    // The API server's own validation refuses duplicate names.
+    // The API server itself refuses a copy, because the names of webhooks are unique.
     expect(stderr).toContain(
       operation.op === "copy"
         ? ""
@@ -138,7 +139,7 @@ describe("the webhook's ServiceAccount", () => {
 
   test("is the only account that this policy restricts", async () => {
     const operation = { op: "replace", path: `${entry}/timeoutSeconds`, value: 30 };
-    expect(await patched(operation, [])).toMatchObject({ status: 0 });
+    expect(await attemptPatch(operation, [])).toMatchObject({ status: 0 });
   });
 
   test.for([
@@ -160,20 +161,26 @@ describe("the webhook's ServiceAccount", () => {
   });
 });
 
-/** Removes the signing CA. Resolves once another CA signs. */
-async function rotate(namespace: CaseNamespace, old: string, taken: "the Secret" | "its key"): Promise<string> {
+/** Removes the CA that signs, or only its key. Resolves once another CA signs. */
+async function replaceCa(
+  namespace: CaseNamespace,
+  previousCa: string,
+  removedPart: "the Secret" | "its key",
+): Promise<string> {
   const removeKey = `--patch=${JSON.stringify([{ op: "remove", path: "/data/ca.key" }])}`;
-  await kubectl.run(taken === "the Secret" ? ["delete", ...SECRET] : ["patch", ...SECRET, "--type=json", removeKey]);
-  const found = await waitUntil({ what: "another CA signs", withinMs: 60_000, everyMs: 200 }, async () => {
-    const now = await signer();
-    return now === "" || now === old ? undefined : now;
+  await kubectl.run(
+    removedPart === "the Secret" ? ["delete", ...SECRET] : ["patch", ...SECRET, "--type=json", removeKey],
+  );
+  const newCa = await waitUntil({ condition: "another CA signs", withinMs: 60_000, everyMs: 200 }, async () => {
+    const currentCa = await readSigningCa();
+    return currentCa === "" || currentCa === previousCa ? undefined : currentCa;
   });
-  namespace.addTimelineLine(`removed ${taken}; CA ${found} signs`);
-  return found;
+  namespace.addTimelineLine(`removed ${removedPart}; CA ${newCa} signs`);
+  return newCa;
 }
 
 /** Returns the first characters of the signing CA certificate's hash; empty if no CA can sign. */
-async function signer(): Promise<string> {
+async function readSigningCa(): Promise<string> {
   const { status, output } = await kubectl.attempt(["get", ...SECRET, "--output=json"]);
   if (status !== 0) return "";
   const { data }: V1Secret = JSON.parse(output);
@@ -187,7 +194,11 @@ async function setEnvironment(changes: readonly string[]): Promise<void> {
   await kubectl.run([...inRelease, "rollout", "status", WEBHOOK, "--timeout=180s"]);
 }
 
-async function bundlesOf(name: string): Promise<readonly string[]> {
-  const found = await kubectl.json<V1MutatingWebhookConfiguration>(["get", "mutatingwebhookconfiguration", name]);
-  return (found.webhooks ?? []).map((webhook) => webhook.clientConfig.caBundle ?? "");
+async function readCaBundles(name: string): Promise<readonly string[]> {
+  const configuration = await kubectl.json<V1MutatingWebhookConfiguration>([
+    "get",
+    "mutatingwebhookconfiguration",
+    name,
+  ]);
+  return (configuration.webhooks ?? []).map((webhook) => webhook.clientConfig.caBundle ?? "");
 }

@@ -2,10 +2,10 @@
 import type { V1Pod } from "@kubernetes/client-node";
 import { afterAll, describe, expect, test } from "vitest";
 import { inNamespace } from "../client/case-namespace.ts";
+import { create, isInjected } from "../client/create-pods.ts";
 import { install, OPT_IN } from "../client/installation.ts";
 import type { Kubectl } from "../client/kubectl.ts";
 import { appContainer, barePod } from "../client/sample-app.ts";
-import { create, isInjected } from "../client/server-answer.ts";
 import { readSuite } from "../client/suite.ts";
 import { samplesOf, sumOfSamples, webhookPods } from "../client/webhook-metrics.ts";
 
@@ -22,7 +22,7 @@ describe.skipIf(webhookClientCa === undefined)(`a webhook that requires a client
       await install(suite, { failurePolicy: "Fail", webhook: { clientCA: webhookClientCa } });
       const { clusterKubectl } = namespace;
       expect(sumOfSamples(await samplesOf(clusterKubectl, REFUSED, [NO_CERTIFICATE]))).toBe(0);
-      const { pods } = await create(namespace.kubectl, barePod(namespace, "asked", [appContainer(namespace)]));
+      const { pods } = await create(namespace.kubectl, barePod(namespace, "probe", [appContainer(namespace)]));
       expect(pods.map(isInjected)).toEqual([true]);
       const replicas = await webhookPods(clusterKubectl);
       for (const replica of replicas)

@@ -11,15 +11,15 @@ import { waitUntil } from "../host/wait.ts";
 
 const suite = readSuite(process.env);
 /** The manager waits 2 s for the apps' hooks, the times in a Pod's status are whole seconds, and the kubelet reacts with a delay. */
-const AT_MOST_LATER_MS = 10_000;
+const MAX_DELAY_MS = 10_000;
 
 describe("a Pod that runs to completion", () => {
   test("completes on time in a Job and in a CronJob, with a manager only if the Pod opts in", async () => {
     await inNamespace(suite, "completion", { labels: OPT_IN }, async (namespace) => {
       const [optedIn, plain] = [{ "lastcall.dev/inject": "enabled" }, {}].map((annotations) =>
-        work(namespace, annotations),
+        workTemplate(namespace, annotations),
       );
-      if (optedIn === undefined || plain === undefined) throw new Error("no templates");
+      if (optedIn === undefined || plain === undefined) throw new Error("This case needs two Pod templates.");
       await namespace.apply([
         job(namespace, "opted-in", optedIn),
         job(namespace, "plain", plain),
@@ -27,9 +27,9 @@ describe("a Pod that runs to completion", () => {
       ]);
       for (const name of ["opted-in", "plain"])
         await namespace.kubectl.run(["wait", "--for=condition=Complete", `job/${name}`, "--timeout=60s"]);
-      expect(namesOf(await podOf(namespace, "plain"))).toEqual(["work"]);
+      expect(containerNames(await podOf(namespace, "plain"))).toEqual(["work"]);
       await expectOnTime(namespace, await podOf(namespace, "opted-in"));
-      await expectOnTime(namespace, await podOf(namespace, await firstJobOf(namespace, "every-minute")));
+      await expectOnTime(namespace, await podOf(namespace, await waitForFirstJob(namespace, "every-minute")));
     });
   });
 });
@@ -38,13 +38,13 @@ async function expectOnTime(namespace: CaseNamespace, pod: V1Pod): Promise<void>
   const name = pod.metadata?.name;
   expect(pod.status?.phase).toBe("Succeeded");
   expect(pod.spec?.initContainers).toContainEqual(managerOf(pod));
-  const ended = pod.status?.containerStatuses?.[0]?.state?.terminated;
-  const manager = pod.status?.initContainerStatuses?.find((status) => status.name === MANAGER)?.state?.terminated;
-  expect(ended?.exitCode).toBe(0);
-  expect(manager?.exitCode).toBe(0);
-  const laterMs = Number(new Date(manager?.finishedAt ?? 0)) - Number(new Date(ended?.finishedAt ?? 0));
-  namespace.addTimelineLine(`the manager of ${name} ended ${laterMs} ms after the work`);
-  expect(laterMs).toBeLessThanOrEqual(AT_MOST_LATER_MS);
+  const workState = pod.status?.containerStatuses?.[0]?.state?.terminated;
+  const managerState = pod.status?.initContainerStatuses?.find((status) => status.name === MANAGER)?.state?.terminated;
+  expect(workState?.exitCode).toBe(0);
+  expect(managerState?.exitCode).toBe(0);
+  const delayMs = Number(new Date(managerState?.finishedAt ?? 0)) - Number(new Date(workState?.finishedAt ?? 0));
+  namespace.addTimelineLine(`the manager of ${name} ended ${delayMs} ms after the work`);
+  expect(delayMs).toBeLessThanOrEqual(MAX_DELAY_MS);
   // No hook of the app runs, so the manager must not wait for traffic.
   const output = await namespace.kubectl.run(["logs", String(name), `--container=${MANAGER}`]);
   const report = output.split("\n").find((line) => line.includes('"drain report"'));
@@ -52,13 +52,13 @@ async function expectOnTime(namespace: CaseNamespace, pod: V1Pod): Promise<void>
 }
 
 /** The CronJob creates the Job at the next full minute. */
-function firstJobOf(namespace: CaseNamespace, cron: string): Promise<string> {
-  return waitUntil({ what: `a Job of ${cron} is complete`, withinMs: 120_000, everyMs: 500 }, async () => {
+function waitForFirstJob(namespace: CaseNamespace, cron: string): Promise<string> {
+  return waitUntil({ condition: `a Job of ${cron} is complete`, withinMs: 120_000, everyMs: 500 }, async () => {
     const { items } = await namespace.kubectl.json<KubernetesListObject<V1Job>>(["get", "jobs"]);
-    const done = items.find(
+    const completedJob = items.find(
       ({ metadata, status }) => metadata?.ownerReferences?.[0]?.name === cron && (status?.succeeded ?? 0) > 0,
     );
-    return done?.metadata?.name;
+    return completedJob?.metadata?.name;
   });
 }
 
@@ -68,11 +68,11 @@ async function podOf(namespace: CaseNamespace, jobName: string): Promise<V1Pod> 
   return pod;
 }
 
-function namesOf(pod: V1Pod): readonly string[] {
+function containerNames(pod: V1Pod): readonly string[] {
   return [...(pod.spec?.initContainers ?? []), ...(pod.spec?.containers ?? [])].map(({ name }) => name);
 }
 
-function work(namespace: CaseNamespace, annotations: Readonly<Record<string, string>>): V1PodTemplateSpec {
+function workTemplate(namespace: CaseNamespace, annotations: Readonly<Record<string, string>>): V1PodTemplateSpec {
   const containers = [nodeContainer(namespace, "work", ["-e", "setTimeout(() => {}, 2000)"])];
   return { metadata: { annotations: { ...annotations } }, spec: { restartPolicy: "Never", containers } };
 }

@@ -6,9 +6,9 @@ import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
 import { nameExamplePrograms } from "../client/example-programs.ts";
 import { applyGuide, expectRunning, namespaceLabels, report } from "../client/guide-on-cluster.ts";
 import { nameOf } from "../client/injected-pods.ts";
-import { saveDrain } from "../client/kept-drain.ts";
 import { clusterIp, startLoadOn } from "../client/load.ts";
 import { drainReport, followLog, MANAGER } from "../client/pod-log.ts";
+import { saveDrain } from "../client/save-drain.ts";
 import { readSuite } from "../client/suite.ts";
 import { ENOUGH_REQUESTS } from "../client/under-load.ts";
 
@@ -19,39 +19,39 @@ describe.skipIf(suite.context !== undefined)("the manifest of the guide", () => 
   beforeAll(() => nameExamplePrograms(suite));
 
   // Namespaces take a while to terminate, so manifests with the same namespace are not adjacent.
-  meshed("istio");
+  testMeshGuide("istio");
 
   test("rabbitmq runs its consumers, and a deleted consumer ends immediately", async () => {
-    await onCluster("rabbitmq", "orders", async (namespace, running) => {
+    await withGuide("rabbitmq", "orders", async (namespace, running) => {
       expect(running).toEqual(["Deployment/consumer"]);
       await namespace.waitForRollout("deployment/consumer");
       await expectRunning(namespace, "rabbitmq", "Deployment/consumer", "app=consumer");
-      expect(await deletedPod(namespace, "app=consumer", "rabbitmq")).toMatchObject({ outcome: "not-needed" });
+      expect(await deleteAndSaveDrain(namespace, "app=consumer", "rabbitmq")).toMatchObject({ outcome: "not-needed" });
     });
   });
 
-  meshed("linkerd");
-  admitted("contour", "projectcontour");
+  testMeshGuide("linkerd");
+  testAdmission("contour", "projectcontour");
 
   test("jobs runs two Jobs, injects one, and drains its Pod if the Pod is deleted at work", async () => {
-    await onCluster("jobs", "shop", async (namespace, running) => {
+    await withGuide("jobs", "shop", async (namespace, running) => {
       expect(running).toEqual(["Job/report", "Job/import"]);
       const byJob = "batch.kubernetes.io/job-name=import";
       await namespace.kubectl.run(["wait", "--for=condition=Ready", "pods", `--selector=${byJob}`, "--timeout=60s"]);
       await expectRunning(namespace, "jobs", "Job/import", byJob);
-      expect(await deletedPod(namespace, byJob, "jobs")).toMatchObject({ outcome: "drained" });
+      expect(await deleteAndSaveDrain(namespace, byJob, "jobs")).toMatchObject({ outcome: "drained" });
       for (const name of ["report", "import"])
         await namespace.kubectl.run(["wait", "--for=condition=Complete", `job/${name}`, "--timeout=90s"]);
     });
   });
 
-  admitted("ingress-nginx", "ingress-nginx");
+  testAdmission("ingress-nginx", "ingress-nginx");
 
   test("envoy-gateway or argo-workflows is refused in a cluster without the kinds of its controller", async () => {
     await inNamespace(suite, "unknown-kinds", {}, async (namespace) => {
       for (const guide of ["envoy-gateway", "argo-workflows"]) {
-        const how = ["create", "--dry-run=server", "--filename=-"];
-        const { status, stderr } = await namespace.clusterKubectl.attempt(how, readGuide(guide).manifest);
+        const dryRunArgs = ["create", "--dry-run=server", "--filename=-"];
+        const { status, stderr } = await namespace.clusterKubectl.attempt(dryRunArgs, readGuide(guide).manifest);
         expect(status).not.toBe(0);
         expect(stderr).toContain("ensure CRDs are installed first");
         report(namespace, `${guide}: not applied, because this cluster does not have the CRDs of its controller.`);
@@ -61,14 +61,14 @@ describe.skipIf(suite.context !== undefined)("the manifest of the guide", () => 
 });
 
 /** The cluster has no mesh; the test covers the annotations for the mesh. */
-function meshed(guide: "istio" | "linkerd"): void {
+function testMeshGuide(guide: "istio" | "linkerd"): void {
   test(`${guide} runs unchanged, excludes the manager's port from the mesh, and loses no request at a deletion`, async () => {
-    await onCluster(guide, "shop", async (namespace, running) => {
+    await withGuide(guide, "shop", async (namespace, running) => {
       expect(running).toEqual(["Deployment/web"]);
       await namespace.waitForRollout("deployment/web");
       await expectRunning(namespace, guide, "Deployment/web", "app=web");
       const load = await startLoadOn(namespace, suite.nodes[0], { host: await clusterIp(namespace, "web"), port: 80 });
-      const report = await deletedPod(namespace, "app=web", guide);
+      const report = await deleteAndSaveDrain(namespace, "app=web", guide);
       await namespace.waitForTerminations("app=web");
       const { requests, failed } = await load.stop();
       expect(report).toMatchObject({ outcome: "drained" });
@@ -78,22 +78,22 @@ function meshed(guide: "istio" | "linkerd"): void {
   });
 }
 
-function admitted(guide: string, name: string): void {
+function testAdmission(guide: string, name: string): void {
   test(`${guide} is admitted, and the webhook injects its Pods like the command line`, async () => {
-    await onCluster(guide, name, async (_, running) => expect(running).toEqual([]));
+    await withGuide(guide, name, async (_, running) => expect(running).toEqual([]));
   });
 }
 
-type Work = (namespace: CaseNamespace, running: readonly string[]) => Promise<void>;
+type GuideTest = (namespace: CaseNamespace, running: readonly string[]) => Promise<void>;
 
-function onCluster(guide: string, name: string, work: Work): Promise<void> {
+function withGuide(guide: string, name: string, work: GuideTest): Promise<void> {
   return inNamespace(suite, name, { labels: namespaceLabels(guide) }, async (namespace) => {
     await work(namespace, await applyGuide(namespace, guide));
   });
 }
 
 /** Deletes one of the Pods; its drain is saved for the guide's picture. */
-async function deletedPod(namespace: CaseNamespace, selector: string, guide: string): Promise<DrainReport> {
+async function deleteAndSaveDrain(namespace: CaseNamespace, selector: string, guide: string): Promise<DrainReport> {
   const [pod] = await namespace.pods(selector);
   const name = pod === undefined ? "" : nameOf(pod);
   const manager = followLog(namespace, name, MANAGER);

@@ -54,7 +54,7 @@ async function rollOver(namespace: CaseNamespace): Promise<readonly DrainRecord[
   await restartRollout(namespace);
   await namespace.waitForTerminations(`app=${APP}`);
   return waitUntil(
-    { what: "the stops of all replaced Pods are reported", withinMs: 30_000, everyMs: 500 },
+    { condition: "the stops of all replaced Pods are reported", withinMs: 30_000, everyMs: 500 },
     async () => {
       const records = await recordsOf(namespace, uids);
       return records.filter(({ report }) => report.resets !== undefined).length === uids.size ? records : undefined;
@@ -147,16 +147,19 @@ test("a drain that hangs is listed with its client, and has an Event on its Pod,
     await followLog(namespace, "client", "client").waitFor("connected");
     const address = await namespace.kubectl.run(["get", "pod", "client", "--output=jsonpath={.status.podIP}"]);
     const ended = deleteForReport(namespace, running);
-    const table = await waitUntil({ what: "the running drain is listed", withinMs: 60_000, everyMs: 500 }, async () => {
-      const { output } = await runLastcall(suite, ["drains", ...inReplicas(namespace)]);
-      return output.includes("draining") ? output : undefined;
-    });
+    const table = await waitUntil(
+      { condition: "the running drain is listed", withinMs: 60_000, everyMs: 500 },
+      async () => {
+        const { output } = await runLastcall(suite, ["drains", ...inReplicas(namespace)]);
+        return output.includes("draining") ? output : undefined;
+      },
+    );
     namespace.saveArtifact("drains.txt", table);
     const [record] = await recordsOf(namespace, new Set([running.pod.metadata?.uid ?? ""]));
     expect(record?.report).toMatchObject({ phase: "draining", outcome: "none", leftTotal: 1 });
     expect(record?.report.why).toContain(address);
     expect(record?.report.remainingMs).toBeGreaterThan(0);
-    const events = await waitUntil({ what: "the Pod has an Event", withinMs: 30_000, everyMs: 500 }, async () => {
+    const events = await waitUntil({ condition: "the Pod has an Event", withinMs: 30_000, everyMs: 500 }, async () => {
       const selector = `--field-selector=involvedObject.kind=Pod,involvedObject.name=${pod},reason=Draining`;
       const { items } = await namespace.kubectl.json<KubernetesListObject<CoreV1Event>>(["get", "events", selector]);
       return items.length > 0 ? items : undefined;
@@ -164,7 +167,7 @@ test("a drain that hangs is listed with its client, and has an Event on its Pod,
     expect(events.map(({ message }) => message)).toEqual([expect.stringContaining(address)]);
     await namespace.kubectl.run(["delete", "pod", "client", "--grace-period=1"]);
     expect(await ended).toMatchObject({ outcome: "drained" });
-    await waitUntil({ what: "the end of the drain is listed", withinMs: 30_000, everyMs: 500 }, async () => {
+    await waitUntil({ condition: "the end of the drain is listed", withinMs: 30_000, everyMs: 500 }, async () => {
       const [last] = await recordsOf(namespace, new Set([running.pod.metadata?.uid ?? ""]));
       return last?.report.outcome === "drained" ? true : undefined;
     });

@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { VERSION } from "../../src/contract/version.ts";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
+import { dryRunCreate, isInjected } from "../client/create-pods.ts";
 import { documentedCommands, runDocumented } from "../client/documented-commands.ts";
 import { expectInjectedPods } from "../client/injected-pods.ts";
 import { install, OPT_IN, readEnforcedPolicies, uninstall, waitForEnforcement } from "../client/installation.ts";
 import { type Kubectl, kubectlOf } from "../client/kubectl.ts";
 import { APP, appContainer, barePod, sampleApp } from "../client/sample-app.ts";
-import { dryRunCreate, isInjected } from "../client/server-answer.ts";
 import { createSteadily } from "../client/steady-creations.ts";
 import { imageOf, readSuite, type Suite } from "../client/suite.ts";
 import { ENOUGH_REQUESTS, restartRollout, underLoad } from "../client/under-load.ts";
@@ -22,15 +22,15 @@ const [RELEASE, NAMESPACE, SHOP] = ["lastcall", "lastcall", "shop"];
 
 // The images have the names of a release, which only the suite's own cluster can import.
 describe.skipIf(suite.context !== undefined)("the documentation's commands", () => {
-  let before: readonly string[] = [];
+  let objectsBefore: readonly string[] = [];
 
   beforeAll(async () => {
     await uninstall(suite);
-    await nameAsReleased(suite);
-    await waitUntil({ what: "namespaces of other cases are deleted", withinMs: 60_000, everyMs: 500 }, async () =>
+    await tagAsReleased(suite);
+    await waitUntil({ condition: "namespaces of other cases are deleted", withinMs: 60_000, everyMs: 500 }, async () =>
       (await kubectl.run(["get", "namespaces"])).includes("Terminating") ? undefined : true,
     );
-    before = await everythingIn(kubectl);
+    objectsBefore = await listObjects(kubectl);
   });
 
   afterAll(async () => {
@@ -55,20 +55,20 @@ describe.skipIf(suite.context !== undefined)("the documentation's commands", () 
       expect(failed).toBe(0);
 
       const secret = await caSecret();
-      await stepToFail(shop);
+      await switchToFail(shop);
       await helm(["rollback", RELEASE, "1", "--wait", "--timeout=120s"]);
       expect(await readEnforcedPolicies(suite)).toBe("");
-      expect((await dryRunCreate(shop.kubectl, [asked(shop)])).pods.map(isInjected)).toEqual([true]);
-      await stepToFail(shop);
+      expect((await dryRunCreate(shop.kubectl, [probePod(shop)])).pods.map(isInjected)).toEqual([true]);
+      await switchToFail(shop);
       expect(await caSecret()).toBe(secret);
 
-      await expectNoneBlocked(shop, async () => {
+      await expectNoneRefused(shop, async () => {
         for (const command of documentedCommands("docs/operations.md", "## Uninstall")) {
           shop.addTimelineLine(`$ ${command}`);
           await runDocumented(suite, command);
         }
       });
-      expect(await everythingIn(kubectl)).toEqual(before);
+      expect(await listObjects(kubectl)).toEqual(objectsBefore);
       // Injected Pods still drain; their replacements are not injected.
       await restartRollout(shop);
       await shop.waitForTerminations(`app=${APP}`);
@@ -77,7 +77,7 @@ describe.skipIf(suite.context !== undefined)("the documentation's commands", () 
   });
 });
 
-async function stepToFail(shop: CaseNamespace): Promise<void> {
+async function switchToFail(shop: CaseNamespace): Promise<void> {
   for (const command of documentedCommands("docs/operations.md", "## Failing closed")) {
     shop.addTimelineLine(`$ ${command}`);
     await runDocumented(suite, command);
@@ -86,11 +86,11 @@ async function stepToFail(shop: CaseNamespace): Promise<void> {
 }
 
 /** Expects that the uninstallation refuses no Pod while `Fail` is in force: the webhook must not be removed before its configuration. */
-async function expectNoneBlocked(shop: CaseNamespace, work: () => Promise<void>): Promise<void> {
-  await waitUntil({ what: "Pods are injected", withinMs: 30_000 }, async () =>
-    (await dryRunCreate(shop.kubectl, [asked(shop)])).pods.every(isInjected) ? true : undefined,
+async function expectNoneRefused(shop: CaseNamespace, work: () => Promise<void>): Promise<void> {
+  await waitUntil({ condition: "Pods are injected", withinMs: 30_000 }, async () =>
+    (await dryRunCreate(shop.kubectl, [probePod(shop)])).pods.every(isInjected) ? true : undefined,
   );
-  const creations = await createSteadily(suite, { perSecond: 20, pod: asked(shop), namespace: shop.name });
+  const creations = await createSteadily(suite, { perSecond: 20, pod: probePod(shop), namespace: shop.name });
   try {
     await work();
   } finally {
@@ -101,8 +101,8 @@ async function expectNoneBlocked(shop: CaseNamespace, work: () => Promise<void>)
   }
 }
 
-function asked(shop: CaseNamespace) {
-  return barePod(shop, "asked", [appContainer(shop)], { labels: OPT_IN });
+function probePod(shop: CaseNamespace) {
+  return barePod(shop, "probe", [appContainer(shop)], { labels: OPT_IN });
 }
 
 function caSecret(): Promise<string> {
@@ -113,24 +113,24 @@ function helm(args: readonly string[]): Promise<string> {
   return runDocumented(suite, ["helm", ...args, "--namespace", NAMESPACE].join(" "));
 }
 
-/** Matches objects that the comparison excludes: they change by themselves, belong to the case, or follow a Service. */
-const PASSING =
+/** Matches objects that the comparison excludes: they change by themselves, belong to the case, or are created for a Service. */
+const EXCLUDED =
   /^(Event|IPAddress|Lease|CertificateSigningRequest|PodMetrics|NodeMetrics) |^[A-Za-z]+ shop |^Namespace \S+ shop$/;
 
 /** Lists every object of the cluster as `Kind namespace name`. */
-async function everythingIn({ run }: Kubectl): Promise<readonly string[]> {
+async function listObjects({ run }: Kubectl): Promise<readonly string[]> {
   const kinds = (await run(["api-resources", "--verbs=list", "--output=name"])).trim().split("\n");
   const columns = "custom-columns=:kind,:metadata.namespace,:metadata.name";
-  const found = await run(["get", kinds.join(","), "--all-namespaces", "--ignore-not-found", `--output=${columns}`]);
-  const lines = found.split("\n").map((line) => line.trim().replaceAll(/ +/g, " "));
-  return [...new Set(lines.filter((line) => line !== "" && !PASSING.test(line)))].sort();
+  const output = await run(["get", kinds.join(","), "--all-namespaces", "--ignore-not-found", `--output=${columns}`]);
+  const lines = output.split("\n").map((line) => line.trim().replaceAll(/ +/g, " "));
+  return [...new Set(lines.filter((line) => line !== "" && !EXCLUDED.test(line)))].sort();
 }
 
 /** Tags the images with the names that they have after a push to a registry. */
-async function nameAsReleased(own: Suite): Promise<void> {
-  for (const node of own.nodes) {
+async function tagAsReleased(ownSuite: Suite): Promise<void> {
+  for (const node of ownSuite.nodes) {
     for (const name of ["lastcall-webhook", "lastcall-manager"] as const) {
-      await tagImage(stateFolder().socketOf(node), imageOf(own, name), `localhost/${name}:${VERSION}`);
+      await tagImage(stateFolder().socketOf(node), imageOf(ownSuite, name), `localhost/${name}:${VERSION}`);
     }
   }
 }

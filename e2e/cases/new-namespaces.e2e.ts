@@ -2,10 +2,10 @@
 import { Agent, request } from "node:https";
 import type { KubernetesListObject, V1Namespace, V1Pod, V1Service, V1ServiceAccount } from "@kubernetes/client-node";
 import { expect, test } from "vitest";
+import { isInjected } from "../client/create-pods.ts";
 import { OPT_IN } from "../client/installation.ts";
 import { kubectlOf } from "../client/kubectl.ts";
 import { RELEASE_NAMESPACE } from "../client/release.ts";
-import { isInjected } from "../client/server-answer.ts";
 import { readSuite } from "../client/suite.ts";
 import { samplesOf, sumOfSamples } from "../client/webhook-metrics.ts";
 
@@ -13,7 +13,7 @@ const suite = readSuite(process.env);
 const kubectl = kubectlOf(suite);
 
 const NAMESPACES = 20;
-const FORGERS = 20;
+const FORGED_CONNECTIONS = 20;
 
 // Services are reachable only from inside the cluster.
 test.skipIf(suite.context !== undefined)(
@@ -23,18 +23,20 @@ test.skipIf(suite.context !== undefined)(
     const names = Array.from({ length: NAMESPACES }, (_, at) => `in-one-breath-${at}`);
     const remove = () => kubectl.run(["delete", "namespace", ...names, "--ignore-not-found", "--timeout=120s"]);
     await remove();
-    const flood = await forgedReviews();
+    const flood = await startForgedReviews();
     try {
       for (const name of names) await kubectl.run(["create", "--filename=-"], JSON.stringify(namespaceWithPod(name)));
       const pods = await Promise.all(
         names.map((name) => kubectl.json<V1Pod>(["--namespace", name, "get", "pod", "first"])),
       );
       const posted = await flood.stop();
-      const delayed = pods.filter((pod) => isInjected(pod) && JSON.stringify(pod.spec).includes("--drain-delay=7s"));
-      process.stdout.write(
-        `${delayed.length} of ${NAMESPACES} first Pods have their namespace's annotations, during ${posted} forged reviews\n`,
+      const annotatedPods = pods.filter(
+        (pod) => isInjected(pod) && JSON.stringify(pod.spec).includes("--drain-delay=7s"),
       );
-      expect(delayed).toHaveLength(NAMESPACES);
+      process.stdout.write(
+        `${annotatedPods.length} of ${NAMESPACES} first Pods have their namespace's annotations, during ${posted} forged reviews\n`,
+      );
+      expect(annotatedPods).toHaveLength(NAMESPACES);
       expect(posted).toBeGreaterThan(NAMESPACES);
       expect(sumOfSamples(await samplesOf(kubectl, "lastcall_events_total", ["unknown_namespace"]))).toBeGreaterThan(0);
     } finally {
@@ -69,7 +71,7 @@ function namespaceWithPod(name: string): KubernetesListObject<V1Namespace | V1Se
 }
 
 /** Posts reviews of Pods in invented namespaces, each with a mistake that would cause an Event, until it is stopped. */
-async function forgedReviews(): Promise<{ readonly stop: () => Promise<number> }> {
+async function startForgedReviews(): Promise<{ readonly stop: () => Promise<number> }> {
   const service = await kubectl.json<V1Service>([
     "--namespace",
     RELEASE_NAMESPACE,
@@ -77,28 +79,28 @@ async function forgedReviews(): Promise<{ readonly stop: () => Promise<number> }
     "service",
     "lastcall-webhook",
   ]);
-  const agent = new Agent({ keepAlive: true, maxSockets: FORGERS, rejectUnauthorized: false });
+  const agent = new Agent({ keepAlive: true, maxSockets: FORGED_CONNECTIONS, rejectUnauthorized: false });
   let posted = 0;
-  let over = false;
+  let isStopped = false;
   const post = (): Promise<void> =>
     new Promise((resolve) => {
-      const body = forged(`made-up-${posted}`);
+      const body = forgedReview(`made-up-${posted}`);
       const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
-      const where = { host: service.spec?.clusterIP, port: 443, path: "/mutate", method: "POST", headers, agent };
-      const sent = request(where, (reply) => {
+      const options = { host: service.spec?.clusterIP, port: 443, path: "/mutate", method: "POST", headers, agent };
+      const clientRequest = request(options, (response) => {
         posted += 1;
-        reply.resume().on("close", resolve);
+        response.resume().on("close", resolve);
       });
-      sent.on("error", () => resolve());
-      sent.end(body);
+      clientRequest.on("error", () => resolve());
+      clientRequest.end(body);
     });
-  const forger = async (): Promise<void> => {
-    while (!over) await post();
+  const postUntilStopped = async (): Promise<void> => {
+    while (!isStopped) await post();
   };
-  const all = Promise.all(Array.from({ length: FORGERS }, forger));
+  const all = Promise.all(Array.from({ length: FORGED_CONNECTIONS }, postUntilStopped));
   return {
     stop: async () => {
-      over = true;
+      isStopped = true;
       await all;
       agent.destroy();
       return posted;
@@ -106,19 +108,19 @@ async function forgedReviews(): Promise<{ readonly stop: () => Promise<number> }
   };
 }
 
-function forged(namespace: string): string {
+function forgedReview(namespace: string): string {
   const owner = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web", uid: namespace, controller: true };
   const annotations = { "lastcall.dev/drain-timeout": "30", "lastcall.dev/inject": "enabled" };
   const object = {
     metadata: { name: "forged", annotations, labels: OPT_IN, ownerReferences: [owner] },
     spec: { containers: [{ name: "app", image: "a" }] },
   };
-  const asked = {
+  const reviewRequest = {
     uid: "u",
     namespace,
     operation: "CREATE",
     resource: { group: "", version: "v1", resource: "pods" },
     object,
   };
-  return JSON.stringify({ apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", request: asked });
+  return JSON.stringify({ apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", request: reviewRequest });
 }

@@ -2,10 +2,10 @@
 import type { V1Pod } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
+import { dryRunCreate, isInjected } from "../client/create-pods.ts";
 import { OPT_IN } from "../client/installation.ts";
 import { RELEASE_NAMESPACE } from "../client/release.ts";
 import { appContainer, barePod } from "../client/sample-app.ts";
-import { dryRunCreate, isInjected } from "../client/server-answer.ts";
 import { readSuite } from "../client/suite.ts";
 
 const suite = readSuite(process.env);
@@ -25,7 +25,7 @@ type InjectValue = (typeof INJECT_VALUES)[number];
  * | absent or disabled | enabled | absent or enabled | yes |
  * | absent or disabled | absent | absent or enabled | no |
  */
-function expected(namespace: InjectValue, label: InjectValue, annotation: InjectValue): boolean {
+function isInjectionExpected(namespace: InjectValue, label: InjectValue, annotation: InjectValue): boolean {
   if (label === "disabled" || annotation === "disabled") return false;
   return namespace === "enabled" || label === "enabled";
 }
@@ -40,9 +40,9 @@ describe("the injection", () => {
           INJECT_VALUES.map((annotation) => ({ label, annotation })),
         );
         const pods = combinations.map(({ label, annotation }) => podWith(namespace, label, annotation));
-        const { pods: answers, warnings } = await dryRunCreate(namespace.kubectl, pods);
-        expect(answers.map(isInjected)).toEqual(
-          combinations.map(({ label, annotation }) => expected(value, label, annotation)),
+        const { pods: results, warnings } = await dryRunCreate(namespace.kubectl, pods);
+        expect(results.map(isInjected)).toEqual(
+          combinations.map(({ label, annotation }) => isInjectionExpected(value, label, annotation)),
         );
         // A Pod that opts in only by annotation gets a warning; a Pod that opts out does not.
         expect(warnings).toEqual(
@@ -54,11 +54,11 @@ describe("the injection", () => {
 
   test("excludes system namespaces and lastcall's own namespace, for any labels of the Pod", async () => {
     await inNamespace(suite, "opt-in-system", {}, async (namespace) => {
-      for (const untouched of ["kube-system", "kube-public", "kube-node-lease", RELEASE_NAMESPACE]) {
+      for (const excludedNamespace of ["kube-system", "kube-public", "kube-node-lease", RELEASE_NAMESPACE]) {
         const pod = podWith(namespace, "enabled", undefined);
-        const there = { ...pod, metadata: { ...pod.metadata, namespace: untouched } };
-        const { pods, warnings } = await dryRunCreate(namespace.clusterKubectl, [there]);
-        expect([untouched, pods.map(isInjected), warnings]).toEqual([untouched, [false], []]);
+        const movedPod = { ...pod, metadata: { ...pod.metadata, namespace: excludedNamespace } };
+        const { pods, warnings } = await dryRunCreate(namespace.clusterKubectl, [movedPod]);
+        expect([excludedNamespace, pods.map(isInjected), warnings]).toEqual([excludedNamespace, [false], []]);
       }
     });
   });

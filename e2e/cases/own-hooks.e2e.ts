@@ -13,37 +13,37 @@ const LABELS = { labels: OPT_IN };
 
 const FIRST_PORT = 8100;
 /** Writes to the container's log, as a shell script could. */
-const SPEAK = `require("node:fs").writeFileSync("/proc/1/fd/1", '{"atMs":' + Date.now() + ',"what":"hook run"}\\n')`;
-const EXEC: V1LifecycleHandler = { exec: { command: ["/usr/local/bin/node", "-e", SPEAK] } };
-const SLEEP: V1LifecycleHandler = { sleep: { seconds: 3 } };
-const NO_SLEEP: V1LifecycleHandler = { sleep: { seconds: 0 } };
+const LOG_SCRIPT = `require("node:fs").writeFileSync("/proc/1/fd/1", '{"atMs":' + Date.now() + ',"what":"hook run"}\\n')`;
+const EXEC_HOOK: V1LifecycleHandler = { exec: { command: ["/usr/local/bin/node", "-e", LOG_SCRIPT] } };
+const SLEEP_HOOK: V1LifecycleHandler = { sleep: { seconds: 3 } };
+const ZERO_SLEEP_HOOK: V1LifecycleHandler = { sleep: { seconds: 0 } };
 /** The image has no shell, so this hook would fail; the manager's hook must replace it. */
-const SHELL_SLEEP: V1LifecycleHandler = { exec: { command: ["sh", "-c", "sleep 7"] } };
-/** Calls another container, which keeps running and observes the kubelet's connection. */
-const callTo = (at: number): V1LifecycleHandler => ({
+const SHELL_SLEEP_HOOK: V1LifecycleHandler = { exec: { command: ["sh", "-c", "sleep 7"] } };
+/** Sends the hook's request to another container, which outlives this one and logs when the kubelet closes the connection. */
+const hookCalling = (at: number): V1LifecycleHandler => ({
   httpGet: { path: "/hook", port: FIRST_PORT + at, scheme: "HTTP" },
 });
-const CONNECT: V1LifecycleHandler = { tcpSocket: { port: FIRST_PORT } };
+const CONNECT_HOOK: V1LifecycleHandler = { tcpSocket: { port: FIRST_PORT } };
 
 describe("with prestop: keep", () => {
   test("hooks of all five kinds stay and run, and the manager delays the stop of the container without a hook", async () => {
     await inNamespace(suite, "own-hooks-kept", LABELS, async (namespace) => {
-      const others = { connect: CONNECT, sleep: SLEEP, "no-sleep": NO_SLEEP };
-      const hooks = { free: undefined, exec: EXEC, call: callTo(0), ...others };
-      const pod = await start(namespace, hooks, { "lastcall.dev/prestop": "keep" });
+      const others = { connect: CONNECT_HOOK, sleep: SLEEP_HOOK, "no-sleep": ZERO_SLEEP_HOOK };
+      const hooks = { free: undefined, exec: EXEC_HOOK, call: hookCalling(0), ...others };
+      const pod = await startPod(namespace, hooks, { "lastcall.dev/prestop": "keep" });
       for (const [name, hook] of Object.entries(hooks)) {
         if (hook !== undefined) expect(hookOf(pod, name)).toEqual(hook);
       }
       expect(hookOf(pod, "free")?.httpGet?.port).toBe(17_890);
       const logs = logsOf(namespace, Object.keys(hooks));
-      const after = await endPod(namespace, logs);
+      const stopDelays = await measureStopDelays(namespace, logs);
       await logs["exec"]?.waitFor('"hook run"');
       await expectKeptConnection(logs["free"]);
       // None of these hooks waits for the drain.
       for (const name of ["exec", "call", "connect", "sleep", "no-sleep"])
-        expect(after[name], name).toBeLessThan(Number(after["free"]));
-      expect(after["sleep"]).toBeGreaterThanOrEqual(3_000);
-      expect(after["free"]).toBeGreaterThanOrEqual(5_000);
+        expect(stopDelays[name], name).toBeLessThan(Number(stopDelays["free"]));
+      expect(stopDelays["sleep"]).toBeGreaterThanOrEqual(3_000);
+      expect(stopDelays["free"]).toBeGreaterThanOrEqual(5_000);
     });
   });
 });
@@ -51,8 +51,14 @@ describe("with prestop: keep", () => {
 describe("with prestop: auto", () => {
   test("hooks that only sleep are replaced by the manager's hook, which lasts at least as long, and others stay", async () => {
     await inNamespace(suite, "own-hooks-auto", LABELS, async (namespace) => {
-      const hooks = { sleep: SLEEP, exec: EXEC, call: callTo(0), shell: SHELL_SLEEP, "no-sleep": NO_SLEEP };
-      const pod = await start(namespace, hooks, {});
+      const hooks = {
+        sleep: SLEEP_HOOK,
+        exec: EXEC_HOOK,
+        call: hookCalling(0),
+        shell: SHELL_SLEEP_HOOK,
+        "no-sleep": ZERO_SLEEP_HOOK,
+      };
+      const pod = await startPod(namespace, hooks, {});
       for (const name of ["exec", "call", "no-sleep"] as const) expect(hookOf(pod, name)).toEqual(hooks[name]);
       for (const name of ["sleep", "shell"]) {
         expect(hookOf(pod, name)?.httpGet).toMatchObject({ port: 17_890 });
@@ -60,39 +66,41 @@ describe("with prestop: auto", () => {
       }
       expect(managerOf(pod).args).toContain("--drain-delay=7s");
       const logs = logsOf(namespace, Object.keys(hooks));
-      const after = await endPod(namespace, logs);
+      const stopDelays = await measureStopDelays(namespace, logs);
       await logs["exec"]?.waitFor('"hook run"');
       await expectKeptConnection(logs["sleep"]);
-      for (const name of ["sleep", "shell"]) expect(after[name], name).toBeGreaterThanOrEqual(7_000);
+      for (const name of ["sleep", "shell"]) expect(stopDelays[name], name).toBeGreaterThanOrEqual(7_000);
       for (const name of ["exec", "call", "no-sleep"])
-        expect(after[name], name).toBeLessThan(Math.min(Number(after["sleep"]), Number(after["shell"])));
+        expect(stopDelays[name], name).toBeLessThan(Math.min(Number(stopDelays["sleep"]), Number(stopDelays["shell"])));
     });
   });
 });
 
 type Hooks = Readonly<Record<string, V1LifecycleHandler | undefined>>;
 
-async function start(
+async function startPod(
   namespace: CaseNamespace,
   hooks: Hooks,
   annotations: Readonly<Record<string, string>>,
 ): Promise<V1Pod> {
-  const containers = Object.entries(hooks).map(([name, hook], at) => container(namespace, name, FIRST_PORT + at, hook));
+  const containers = Object.entries(hooks).map(([name, hook], at) =>
+    hookContainer(namespace, name, FIRST_PORT + at, hook),
+  );
   await namespace.apply([barePod(namespace, "hooked", containers, { annotations })]);
   await namespace.kubectl.run(["wait", "--for=condition=Ready", "pod/hooked", "--timeout=90s"]);
   const [pod] = await expectInjectedPods(namespace);
-  if (pod === undefined) throw new Error("no Pod");
+  if (pod === undefined) throw new Error(`Namespace ${namespace.name} has no Pod.`);
   return pod;
 }
 
-function container(
+function hookContainer(
   namespace: CaseNamespace,
   name: string,
   port: number,
   preStop: V1LifecycleHandler | undefined,
 ): V1Container {
   return {
-    ...nodeContainer(namespace, name, ["/app/candid-app.mjs"]),
+    ...nodeContainer(namespace, name, ["/app/lifecycle-app.mjs"]),
     env: [{ name: "PORT", value: String(port) }],
     readinessProbe: { httpGet: { path: "/healthz", port }, periodSeconds: 1 },
     ...(preStop === undefined ? {} : { lifecycle: { preStop } }),
@@ -107,16 +115,17 @@ function logsOf(namespace: CaseNamespace, containers: readonly string[]): Readon
   return Object.fromEntries(containers.map((name) => [name, followLog(namespace, "hooked", name)]));
 }
 
-/** Expects that the kubelet does not close the hook's connection after the response, as in the demo's Pod runner. The drain does not wait for it. */
+/** Expects that the kubelet does not close the hook's connection after the response, as in the demo's Pod runner. The drain does not wait for this connection. */
 async function expectKeptConnection(log: PodLog | undefined): Promise<void> {
-  if (log === undefined) throw new Error("no log");
+  if (log === undefined)
+    throw new Error("Pod hooked: the log of the container with the manager's hook is not followed.");
   await log.waitFor('"hook called"');
   await log.waitFor('"SIGTERM"');
   expect(log.lines().filter((line) => line.includes("hook's connection closed"))).toEqual([]);
 }
 
 /** Deletes the Pod and returns the milliseconds until each container's stop signal. */
-async function endPod(
+async function measureStopDelays(
   namespace: CaseNamespace,
   logs: Readonly<Record<string, PodLog>>,
 ): Promise<Readonly<Record<string, number>>> {

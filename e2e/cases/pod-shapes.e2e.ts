@@ -2,12 +2,12 @@
 import type { V1Pod } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
 import { inNamespace } from "../client/case-namespace.ts";
+import { createAndDrain, DELETION_TRIGGER } from "../client/create-and-drain.ts";
+import { warningsIn } from "../client/create-pods.ts";
 import { managerOf } from "../client/injected-pods.ts";
 import { OPT_IN } from "../client/installation.ts";
-import { createAndDrain, DELETION_TRIGGER } from "../client/one-drain.ts";
 import { followLog, loggedAtMs, type PodLog } from "../client/pod-log.ts";
 import { APP, appContainer, barePod, sampleApp } from "../client/sample-app.ts";
-import { warningsIn } from "../client/server-answer.ts";
 import { readSuite } from "../client/suite.ts";
 import { PAUSE_IMAGE } from "../cluster/node-programs.ts";
 import { waitUntil } from "../host/wait.ts";
@@ -15,8 +15,8 @@ import { waitUntil } from "../host/wait.ts";
 const suite = readSuite(process.env);
 const LABELS = { labels: OPT_IN };
 /** The shortest possible drain. */
-const BRIEF = { "lastcall.dev/drain-delay": "1s", "lastcall.dev/quiet-period": "1s" };
-const TOKEN_PLACE = "/var/run/secrets/kubernetes.io/serviceaccount";
+const SHORT_DRAIN = { "lastcall.dev/drain-delay": "1s", "lastcall.dev/quiet-period": "1s" };
+const TOKEN_MOUNT_PATH = "/var/run/secrets/kubernetes.io/serviceaccount";
 
 describe("in a namespace that enforces the restricted Pod Security level", () => {
   test("a Deployment is injected without a warning, and its Pods start, drain and terminate", async () => {
@@ -25,13 +25,13 @@ describe("in a namespace that enforces the restricted Pod Security level", () =>
       "pod-security.kubernetes.io/warn": "restricted",
     };
     await inNamespace(suite, "restricted", { labels: { ...OPT_IN, ...enforced } }, async (namespace) => {
-      const objects = { apiVersion: "v1", kind: "List", items: sampleApp(namespace, { annotations: BRIEF }) };
+      const objects = { apiVersion: "v1", kind: "List", items: sampleApp(namespace, { annotations: SHORT_DRAIN }) };
       const { status, stderr } = await namespace.kubectl.attempt(["apply", "--filename=-"], JSON.stringify(objects));
       expect([status, warningsIn(stderr)]).toEqual([0, []]);
       await namespace.waitForRollout(`deployment/${APP}`);
       const { report, warnings } = await createAndDrain(
         namespace,
-        barePod(namespace, "alone", [appContainer(namespace)], { annotations: BRIEF }),
+        barePod(namespace, "alone", [appContainer(namespace)], { annotations: SHORT_DRAIN }),
       );
       expect(warnings).toEqual([]);
       expect(report).toMatchObject({ outcome: "drained", trigger: DELETION_TRIGGER });
@@ -44,14 +44,13 @@ describe("the token of the Pod's ServiceAccount", () => {
     test(`is ${mounts ? "mounted only into the app" : "not mounted"} if the Pod ${mounts ? "enables" : "disables"} it, and the Pod drains`, async () => {
       await inNamespace(suite, `token-${mounts}`, LABELS, async (namespace) => {
         const pod = { automountServiceAccountToken: mounts };
-        const asked = barePod(namespace, APP, [appContainer(namespace)], { annotations: BRIEF, pod });
-        const { pod: ran, report } = await createAndDrain(namespace, asked);
-        const places = [managerOf(ran), ...(ran.spec?.containers ?? [])].map(({ name, volumeMounts }) => [
-          name,
-          (volumeMounts ?? []).map(({ mountPath }) => mountPath),
-        ]);
-        const expected = mounts ? [TOKEN_PLACE] : [];
-        expect(places).toEqual([
+        const manifest = barePod(namespace, APP, [appContainer(namespace)], { annotations: SHORT_DRAIN, pod });
+        const { pod: runningPod, report } = await createAndDrain(namespace, manifest);
+        const mountPaths = [managerOf(runningPod), ...(runningPod.spec?.containers ?? [])].map(
+          ({ name, volumeMounts }) => [name, (volumeMounts ?? []).map(({ mountPath }) => mountPath)],
+        );
+        const expected = mounts ? [TOKEN_MOUNT_PATH] : [];
+        expect(mountPaths).toEqual([
           ["lastcall", expected],
           ["app", expected],
         ]);
@@ -64,23 +63,23 @@ describe("the token of the Pod's ServiceAccount", () => {
 describe("a Pod", () => {
   test("with a shared process namespace is drained before its app is stopped", async () => {
     await inNamespace(suite, "shared-processes", LABELS, async (namespace) => {
-      const asked = barePod(namespace, APP, [appContainer(namespace)], {
-        annotations: BRIEF,
+      const manifest = barePod(namespace, APP, [appContainer(namespace)], {
+        annotations: SHORT_DRAIN,
         pod: { shareProcessNamespace: true },
       });
       const apps: PodLog[] = [];
-      const { report, deletedAtMs } = await createAndDrain(namespace, asked, async () => {
+      const { report, deletedAtMs } = await createAndDrain(namespace, manifest, async () => {
         apps.push(followLog(namespace, APP, "app"));
         await apps[0]?.waitFor("started");
       });
       expect(report).toMatchObject({ outcome: "drained", trigger: DELETION_TRIGGER });
       const [app] = apps;
-      if (app === undefined) throw new Error("no log");
+      if (app === undefined) throw new Error(`Pod ${APP}: the log of its app is not followed.`);
       expect(await loggedAtMs(app, "SIGTERM")).toBeGreaterThanOrEqual(deletedAtMs + 1_000);
     });
   });
 
-  // Only the suite's own cluster certainly has the image.
+  // Other clusters may not have the image.
   test.skipIf(suite.context !== undefined)(
     "with one static program that does not listen terminates immediately",
     async () => {
@@ -100,21 +99,24 @@ describe("a Pod", () => {
 
   test("with a read-only root file system accepts an ephemeral container, and drains", async () => {
     await inNamespace(suite, "debugged", LABELS, async (namespace) => {
-      const asked = barePod(namespace, APP, [appContainer(namespace)], { annotations: BRIEF });
-      const { report } = await createAndDrain(namespace, asked, async (pod) => {
+      const manifest = barePod(namespace, APP, [appContainer(namespace)], { annotations: SHORT_DRAIN });
+      const { report } = await createAndDrain(namespace, manifest, async (pod) => {
         expect(managerOf(pod).securityContext?.readOnlyRootFilesystem).toBe(true);
         const image = pod.spec?.containers[0]?.image;
-        const words = ["/usr/local/bin/node", "-e", "setTimeout(() => console.log('inspected'), 500)"];
+        const command = ["/usr/local/bin/node", "-e", "setTimeout(() => console.log('inspected'), 500)"];
         await namespace.kubectl.run([
           ...["debug", `pod/${APP}`, "--container=visitor", `--image=${image}`, "--image-pull-policy=IfNotPresent"],
-          ...["--profile=restricted", "--target=app", "--", ...words],
+          ...["--profile=restricted", "--target=app", "--", ...command],
         ]);
-        await waitUntil({ what: "the ephemeral container has finished", withinMs: 60_000, everyMs: 300 }, async () => {
-          const log = await namespace.kubectl.attempt(["logs", APP, "--container=visitor"]);
-          return log.output.includes("inspected") ? true : undefined;
-        });
-        const visited = await namespace.kubectl.json<V1Pod>(["get", "pod", APP]);
-        expect(visited.spec?.initContainers).toEqual(pod.spec?.initContainers);
+        await waitUntil(
+          { condition: "the ephemeral container has finished", withinMs: 60_000, everyMs: 300 },
+          async () => {
+            const log = await namespace.kubectl.attempt(["logs", APP, "--container=visitor"]);
+            return log.output.includes("inspected") ? true : undefined;
+          },
+        );
+        const debuggedPod = await namespace.kubectl.json<V1Pod>(["get", "pod", APP]);
+        expect(debuggedPod.spec?.initContainers).toEqual(pod.spec?.initContainers);
       });
       expect(report).toMatchObject({ outcome: "drained", trigger: DELETION_TRIGGER });
     });
@@ -125,7 +127,7 @@ describe("kubectl logs and exec without a container name", () => {
   for (const mode of ["native", "classic"]) {
     test(`reach the app in mode ${mode}`, async () => {
       await inNamespace(suite, `default-container-${mode}`, LABELS, async (namespace) => {
-        const annotations = { ...BRIEF, "lastcall.dev/mode": mode };
+        const annotations = { ...SHORT_DRAIN, "lastcall.dev/mode": mode };
         await createAndDrain(
           namespace,
           barePod(namespace, APP, [appContainer(namespace)], { annotations }),

@@ -9,9 +9,9 @@ import {
   reduceNode,
 } from "../../src/webhook/cluster/cluster-facts.ts";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
+import { createAndDrain, DELETION_TRIGGER } from "../client/create-and-drain.ts";
 import { expectInjectedPods, nameOf } from "../client/injected-pods.ts";
 import { OPT_IN } from "../client/installation.ts";
-import { createAndDrain, DELETION_TRIGGER } from "../client/one-drain.ts";
 import { drainReport, followLog, MANAGER } from "../client/pod-log.ts";
 import { APP, appContainer, barePod, sampleApp } from "../client/sample-app.ts";
 import { readSuite } from "../client/suite.ts";
@@ -22,11 +22,11 @@ const suite = readSuite(process.env);
 /** The restricted level must allow image volumes and all other injected parts. */
 const LABELS = { labels: { ...OPT_IN, "pod-security.kubernetes.io/enforce": "restricted" } };
 /** Longer than any drain that ends by quiet, and short enough to wait for a drain to its deadline. */
-const TIMEOUT = { "lastcall.dev/drain-timeout": "12s" };
-const PRELOAD = { ...TIMEOUT, "lastcall.dev/preload": "http1" };
+const SHORT_TIMEOUT = { "lastcall.dev/drain-timeout": "12s" };
+const PRELOAD = { ...SHORT_TIMEOUT, "lastcall.dev/preload": "http1" };
 
-/** The version of a runtime that cannot mount images; `undefined` if all nodes can. */
-async function tooOld(namespace: CaseNamespace): Promise<string | undefined> {
+/** Returns the version of a kubelet or runtime that cannot mount images; `undefined` if every node can. */
+async function findOldVersion(namespace: CaseNamespace): Promise<string | undefined> {
   const { items } = await namespace.clusterKubectl.json<V1NodeList>(["get", "nodes"]);
   const nodes = items.map((node) => reduceNode(JSON.parse(JSON.stringify(node))));
   const kubelet = lowestKubeletVersion(nodes) ?? "";
@@ -37,9 +37,9 @@ async function tooOld(namespace: CaseNamespace): Promise<string | undefined> {
 describe("a rollout of an app without drain support, with endless clients", () => {
   test("with preload: http1 fails no request, and every drain ends by quiet", async (context) => {
     await inNamespace(suite, "preload", LABELS, async (namespace) => {
-      const old = await tooOld(namespace);
-      if (old !== undefined) return context.skip(`a node cannot mount images: ${old}`);
-      const { reports, requests, failed } = await rolledOver(namespace, PRELOAD);
+      const oldVersion = await findOldVersion(namespace);
+      if (oldVersion !== undefined) return context.skip(`a node cannot mount images: ${oldVersion}`);
+      const { reports, requests, failed } = await rolloutUnderLoad(namespace, PRELOAD);
       expect(requests).toBeGreaterThan(ENOUGH_REQUESTS);
       expect(failed).toBe(0);
       expect(reports.map(({ outcome }) => outcome)).toEqual(["drained", "drained"]);
@@ -50,20 +50,20 @@ describe("a rollout of an app without drain support, with endless clients", () =
 
   test("without preload lasts until the deadline of each drain", async () => {
     await inNamespace(suite, "preload-not", LABELS, async (namespace) => {
-      const { reports } = await rolledOver(namespace, TIMEOUT);
+      const { reports } = await rolloutUnderLoad(namespace, SHORT_TIMEOUT);
       expect(reports.map(({ outcome }) => outcome)).toContain("timeout");
       for (const report of reports) expect(report).not.toHaveProperty("preload");
     });
   });
 });
 
-// Only the suite's own cluster certainly has the image.
+// Other clusters may not have the image.
 test.skipIf(suite.context !== undefined)(
   "a static program with preload: http1 runs as before, and the report counts no process with the library",
   async (context) => {
     await inNamespace(suite, "preload-static", LABELS, async (namespace) => {
-      const old = await tooOld(namespace);
-      if (old !== undefined) return context.skip(`a node cannot mount images: ${old}`);
+      const oldVersion = await findOldVersion(namespace);
+      if (oldVersion !== undefined) return context.skip(`a node cannot mount images: ${oldVersion}`);
       const { securityContext = {} } = appContainer(namespace);
       const container = { name: "app", image: PAUSE_IMAGE, imagePullPolicy: "Never", securityContext };
       const { pod, report } = await createAndDrain(
@@ -79,24 +79,24 @@ test.skipIf(suite.context !== undefined)(
 describe("a Pod with the preload setting, if a node cannot mount images,", () => {
   test("runs and drains without the library, with a warning", async (context) => {
     await inNamespace(suite, "preload-old", LABELS, async (namespace) => {
-      const old = await tooOld(namespace);
-      if (old === undefined) return context.skip("all nodes mount images");
-      const asked = barePod(namespace, APP, [appContainer(namespace)], { annotations: PRELOAD });
-      const { pod, warnings, report } = await createAndDrain(namespace, asked);
-      expect(warnings.join("\n")).toContain(old);
+      const oldVersion = await findOldVersion(namespace);
+      if (oldVersion === undefined) return context.skip("all nodes mount images");
+      const manifest = barePod(namespace, APP, [appContainer(namespace)], { annotations: PRELOAD });
+      const { pod, warnings, report } = await createAndDrain(namespace, manifest);
+      expect(warnings.join("\n")).toContain(oldVersion);
       expect(JSON.stringify(pod.spec)).not.toContain("preload");
       expect(report).toMatchObject({ outcome: "drained", trigger: DELETION_TRIGGER });
     });
   });
 });
 
-type RolledOver = { readonly reports: readonly DrainReport[]; readonly requests: number; readonly failed: number };
+type RolloutResult = { readonly reports: readonly DrainReport[]; readonly requests: number; readonly failed: number };
 
 /** Replaces both Pods of a Deployment while endless clients send on kept-alive connections. */
-async function rolledOver(
+async function rolloutUnderLoad(
   namespace: CaseNamespace,
   annotations: Readonly<Record<string, string>>,
-): Promise<RolledOver> {
+): Promise<RolloutResult> {
   await namespace.apply(sampleApp(namespace, { annotations }));
   await namespace.waitForRollout(`deployment/${APP}`);
   const pods: readonly V1Pod[] = await expectInjectedPods(namespace, `app=${APP}`);

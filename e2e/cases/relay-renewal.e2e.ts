@@ -16,27 +16,27 @@ import { readSuite } from "../client/suite.ts";
 
 const suite = readSuite(process.env);
 const LABELS = { labels: OPT_IN };
-const BRIEF = { annotations: { "lastcall.dev/drain-delay": "1s", "lastcall.dev/quiet-period": "1s" } };
+const SHORT_DRAIN = { annotations: { "lastcall.dev/drain-delay": "1s", "lastcall.dev/quiet-period": "1s" } };
 
 describe("when the relay's CA and key are renewed", () => {
   test("a running drain continues, and Pods with the earlier or the new key receive their withdrawal", async () => {
     await inNamespace(suite, "relay-renewed", LABELS, async (namespace) => {
       const before = await readCurrentAccess(namespace);
-      const draining = await startBehindService(namespace, BRIEF);
-      const slice = await createOwnSlice(namespace, "slow", draining.pod);
-      const ended = deleteForReport(namespace, draining);
-      await draining.manager.waitFor('"phase":"withdrawing"');
+      const drainingApp = await startBehindService(namespace, SHORT_DRAIN);
+      const slice = await createOwnSlice(namespace, "slow", drainingApp.pod);
+      const pendingReport = deleteForReport(namespace, drainingApp);
+      await drainingApp.manager.waitFor('"phase":"withdrawing"');
       await namespace.waitForRollout(`deployment/${APP}`);
-      const early = await followApp(namespace);
+      const earlyApp = await followApp(namespace);
       await renewRelayIdentity(namespace);
       const after = await waitForRenewedAccess(namespace, before);
       await slice.setConditions({ ready: false, serving: true, terminating: true });
-      expect(await ended).toMatchObject({ outcome: "drained", relay: "withdrawn" });
-      expect(await deleteForReport(namespace, early)).toMatchObject({ outcome: "drained", relay: "withdrawn" });
+      expect(await pendingReport).toMatchObject({ outcome: "drained", relay: "withdrawn" });
+      expect(await deleteForReport(namespace, earlyApp)).toMatchObject({ outcome: "drained", relay: "withdrawn" });
       await namespace.waitForRollout(`deployment/${APP}`);
-      const late = await followApp(namespace);
-      expect(JSON.stringify(managerOf(late.pod).env)).toContain(after.name);
-      expect(await deleteForReport(namespace, late)).toMatchObject({ outcome: "drained", relay: "withdrawn" });
+      const lateApp = await followApp(namespace);
+      expect(JSON.stringify(managerOf(lateApp.pod).env)).toContain(after.name);
+      expect(await deleteForReport(namespace, lateApp)).toMatchObject({ outcome: "drained", relay: "withdrawn" });
     });
   });
 });
@@ -45,10 +45,10 @@ describe("when the relay's Secret is deleted", () => {
   test("earlier Pods drain without the relay and report the reason, and later Pods use the relay", async () => {
     await inNamespace(suite, "relay-again", LABELS, async (namespace) => {
       const before = await readCurrentAccess(namespace);
-      const early = await startBehindService(namespace, BRIEF);
+      const earlyApp = await startBehindService(namespace, SHORT_DRAIN);
       await deleteRelaySecret(namespace);
       await waitForRenewedAccess(namespace, before);
-      const report = await deleteForReport(namespace, early);
+      const report = await deleteForReport(namespace, earlyApp);
       expect(report).toMatchObject({ outcome: "drained", trigger: "hook", withdrawnAfterMs: -1 });
       expect(report.relay).toMatch(/^unknown: /);
       expect(report.milliseconds.withdrawing).toBeGreaterThanOrEqual(1_000);

@@ -4,9 +4,9 @@ import { describe, expect, test } from "vitest";
 import type { DrainRecord } from "../../src/drain-history/drain-record.ts";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
 import { runLastcall } from "../client/command-line.ts";
+import { DELETION_TRIGGER } from "../client/create-and-drain.ts";
 import { expectInjectedPods, nameOf } from "../client/injected-pods.ts";
 import { OPT_IN, waitForInjection } from "../client/installation.ts";
-import { DELETION_TRIGGER } from "../client/one-drain.ts";
 import { createOwnSlice } from "../client/own-slice.ts";
 import { drainReport, followLog, loggedAtMs, MANAGER } from "../client/pod-log.ts";
 import { RELEASE_NAMESPACE } from "../client/release.ts";
@@ -18,35 +18,35 @@ import { pauseMs, waitUntil } from "../host/wait.ts";
 
 const suite = readSuite(process.env);
 const LABELS = { labels: OPT_IN };
-const BRIEF = { "lastcall.dev/drain-delay": "1s", "lastcall.dev/quiet-period": "1s" };
+const SHORT_DRAIN = { "lastcall.dev/drain-delay": "1s", "lastcall.dev/quiet-period": "1s" };
 const WEBHOOK = ["--namespace", RELEASE_NAMESPACE, "deployment/lastcall-webhook"];
 
 describe("a Pod that its Services withdraw at different times", () => {
   test("gets its stop signal after the last withdrawal, and its report has the time of the withdrawal", async () => {
     await inNamespace(suite, "relay-lag", LABELS, async (namespace) => {
-      const running = await startBehindService(namespace, { annotations: BRIEF });
-      const slice = await createOwnSlice(namespace, "slow", running.pod);
-      const ended = deleteForReport(namespace, running);
-      await running.manager.waitFor('"phase":"withdrawing"');
+      const runningApp = await startBehindService(namespace, { annotations: SHORT_DRAIN });
+      const slice = await createOwnSlice(namespace, "slow", runningApp.pod);
+      const pendingReport = deleteForReport(namespace, runningApp);
+      await runningApp.manager.waitFor('"phase":"withdrawing"');
       const fromMs = Date.now();
       await pauseMs(8_000);
-      expect(running.app.lines().join("\n")).not.toContain("SIGTERM");
+      expect(runningApp.app.lines().join("\n")).not.toContain("SIGTERM");
       await slice.setConditions({ ready: false, serving: true, terminating: true });
-      const report = await ended;
+      const report = await pendingReport;
       expect(report).toMatchObject({ outcome: "drained", relay: "withdrawn" });
       expect(report.withdrawnAfterMs).toBeGreaterThanOrEqual(8_000);
       expect(report.milliseconds.withdrawing).toBeGreaterThanOrEqual(8_000);
       expect(report.trigger).toEqual(DELETION_TRIGGER);
-      expect(await loggedAtMs(running.app, "SIGTERM")).toBeGreaterThanOrEqual(fromMs + 8_000);
+      expect(await loggedAtMs(runningApp.app, "SIGTERM")).toBeGreaterThanOrEqual(fromMs + 8_000);
     });
   });
 
   test("gets its stop signal at the deadline if it is not withdrawn, and its report contains the Service's name", async () => {
     await inNamespace(suite, "relay-never", LABELS, async (namespace) => {
-      const annotations = { ...BRIEF, "lastcall.dev/drain-timeout": "8s" };
-      const running = await startBehindService(namespace, { annotations });
-      await createOwnSlice(namespace, "stuck", running.pod);
-      const report = await deleteForReport(namespace, running);
+      const annotations = { ...SHORT_DRAIN, "lastcall.dev/drain-timeout": "8s" };
+      const runningApp = await startBehindService(namespace, { annotations });
+      await createOwnSlice(namespace, "stuck", runningApp.pod);
+      const report = await deleteForReport(namespace, runningApp);
       expect(report).toMatchObject({ outcome: "timeout", relay: "offered", withdrawnAfterMs: -1 });
       expect(report.why).toContain("stuck");
     });
@@ -56,12 +56,12 @@ describe("a Pod that its Services withdraw at different times", () => {
 test("a Pod that the kubelet stops without a deletion waits only for its delay, while an EndpointSlice offers it", async () => {
   await inNamespace(suite, "relay-kubelet", LABELS, async (namespace) => {
     const pod = { activeDeadlineSeconds: 15, restartPolicy: "Always" };
-    const asked = barePod(namespace, APP, [appContainer(namespace)], { annotations: BRIEF, pod });
-    await namespace.apply([asked]);
+    const manifest = barePod(namespace, APP, [appContainer(namespace)], { annotations: SHORT_DRAIN, pod });
+    await namespace.apply([manifest]);
     await namespace.kubectl.run(["wait", "--for=condition=Ready", `pod/${APP}`, "--timeout=60s"]);
-    const [ran] = await expectInjectedPods(namespace);
-    if (ran === undefined) throw new Error("no Pod");
-    await createOwnSlice(namespace, "unaware", ran);
+    const [runningPod] = await expectInjectedPods(namespace);
+    if (runningPod === undefined) throw new Error(`Namespace ${namespace.name} has no Pod.`);
+    await createOwnSlice(namespace, "unaware", runningPod);
     const manager = followLog(namespace, APP, MANAGER);
     const report = await drainReport(manager, 90);
     namespace.saveArtifact("report.json", JSON.stringify(report, null, 2));
@@ -75,51 +75,51 @@ test("a Pod that the kubelet stops without a deletion waits only for its delay, 
 describe("if no relay is reachable", () => {
   test("drains end after their delay when the sockets are quiet, and report the failure", async () => {
     await inNamespace(suite, "relay-gone", LABELS, async (namespace) => {
-      const running = await startBehindService(namespace, { annotations: BRIEF });
+      const runningApp = await startBehindService(namespace, { annotations: SHORT_DRAIN });
       await namespace.clusterKubectl.run(["scale", ...WEBHOOK, "--replicas=0"]);
       try {
-        await noWebhook(namespace);
-        const report = await deleteForReport(namespace, running);
+        await waitForNoWebhook(namespace);
+        const report = await deleteForReport(namespace, runningApp);
         expect(report).toMatchObject({ outcome: "drained", trigger: "hook", withdrawnAfterMs: -1 });
         expect(report.relay).toMatch(/^unknown: /);
         expect(report.milliseconds.withdrawing).toBeGreaterThanOrEqual(1_000);
         expect(report.milliseconds.withdrawing).toBeLessThan(5_000);
       } finally {
-        await webhookBack(namespace);
+        await restoreWebhook(namespace);
       }
     });
   });
 
   test("a drain that waits for its withdrawal ends after its delay if every relay replica is gone", async () => {
     await inNamespace(suite, "relay-lost", LABELS, async (namespace) => {
-      const running = await startBehindService(namespace, { annotations: BRIEF });
-      await createOwnSlice(namespace, "slow", running.pod);
-      const ended = deleteForReport(namespace, running);
-      await running.manager.waitFor('"phase":"withdrawing"');
+      const runningApp = await startBehindService(namespace, { annotations: SHORT_DRAIN });
+      await createOwnSlice(namespace, "slow", runningApp.pod);
+      const pendingReport = deleteForReport(namespace, runningApp);
+      await runningApp.manager.waitFor('"phase":"withdrawing"');
       await pauseMs(4_000);
-      expect(running.app.lines().join("\n")).not.toContain("SIGTERM");
-      const kill = ["--grace-period=1", "--wait=false", "--selector=app.kubernetes.io/component=webhook"];
+      expect(runningApp.app.lines().join("\n")).not.toContain("SIGTERM");
+      const deleteFlags = ["--grace-period=1", "--wait=false", "--selector=app.kubernetes.io/component=webhook"];
       await namespace.clusterKubectl.run(["scale", ...WEBHOOK, "--replicas=0"]);
-      await namespace.clusterKubectl.run(["--namespace", RELEASE_NAMESPACE, "delete", "pods", ...kill]);
+      await namespace.clusterKubectl.run(["--namespace", RELEASE_NAMESPACE, "delete", "pods", ...deleteFlags]);
       try {
-        const report = await ended;
+        const report = await pendingReport;
         expect(report).toMatchObject({ outcome: "drained" });
         expect(report.relay).toMatch(/^unknown: /);
         expect(report.milliseconds.withdrawing).toBeGreaterThanOrEqual(4_000);
         expect(report.milliseconds.withdrawing).toBeLessThan(30_000);
       } finally {
-        await webhookBack(namespace);
+        await restoreWebhook(namespace);
       }
     });
   });
 });
 
-describe("for the users of a cluster", () => {
-  test("the command line merges the relays' drains and draws one, and the Pod's owner has an Event", async () => {
+describe("the drains of a rollout", () => {
+  test("are listed once and drawn by the command line, and recorded in Events on the Pods' owner", async () => {
     await inNamespace(suite, "relay-people", LABELS, async (namespace) => {
-      await namespace.apply(sampleApp(namespace, { replicas: 4, annotations: BRIEF }));
+      await namespace.apply(sampleApp(namespace, { replicas: 4, annotations: SHORT_DRAIN }));
       await namespace.waitForRollout(`deployment/${APP}`);
-      const old = (await expectInjectedPods(namespace, `app=${APP}`)).map(nameOf).sort();
+      const oldPods = (await expectInjectedPods(namespace, `app=${APP}`)).map(nameOf).sort();
       const before = sumOfSamples(
         await samplesOf(namespace.clusterKubectl, "lastcall_drains_total", ['outcome="drained"']),
       );
@@ -136,19 +136,19 @@ describe("for the users of a cluster", () => {
       ]);
       const records: readonly DrainRecord[] = JSON.parse(listed.output).drains;
       namespace.saveArtifact("drains.json", listed.output);
-      expect(records.map(({ pod }) => pod).sort()).toEqual(old);
-      expect(records.map(({ report }) => report.relay)).toEqual(old.map(() => "withdrawn"));
+      expect(records.map(({ pod }) => pod).sort()).toEqual(oldPods);
+      expect(records.map(({ report }) => report.relay)).toEqual(oldPods.map(() => "withdrawn"));
       const after = sumOfSamples(
         await samplesOf(namespace.clusterKubectl, "lastcall_drains_total", ['outcome="drained"']),
       );
-      expect(after - before).toBe(old.length);
-      const where = ["-n", namespace.name, "--lastcall-namespace", RELEASE_NAMESPACE];
-      const table = await runLastcall(suite, ["drains", ...where]);
+      expect(after - before).toBe(oldPods.length);
+      const namespaceFlags = ["-n", namespace.name, "--lastcall-namespace", RELEASE_NAMESPACE];
+      const table = await runLastcall(suite, ["drains", ...namespaceFlags]);
       namespace.saveArtifact("drains.txt", table.output);
-      for (const pod of old) expect(table.output).toContain(pod.slice(-5));
-      const drawn = await runLastcall(suite, ["timeline", old[0] ?? "", ...where]);
+      for (const pod of oldPods) expect(table.output).toContain(pod.slice(-5));
+      const drawn = await runLastcall(suite, ["timeline", oldPods[0] ?? "", ...namespaceFlags]);
       namespace.saveArtifact("timeline-of-one.txt", drawn.output);
-      expect(drawn.output).toContain(old[0]);
+      expect(drawn.output).toContain(oldPods[0]);
       const { items } = await namespace.kubectl.json<KubernetesListObject<CoreV1Event>>(["get", "events"]);
       const recorded = items.filter(({ reason }) => reason === "Drained");
       expect(recorded.length).toBeGreaterThan(0);
@@ -162,30 +162,30 @@ describe("a relay with the default permission to read Pods", () => {
     timeout: 400_000,
   }, async () => {
     await inNamespace(suite, "relay-grace", LABELS, async (namespace) => {
-      const annotations = { ...BRIEF, "lastcall.dev/drain-timeout": "60s" };
+      const annotations = { ...SHORT_DRAIN, "lastcall.dev/drain-timeout": "60s" };
       const pod = { terminationGracePeriodSeconds: 10 };
-      const running = await startBehindService(namespace, { annotations, pod });
+      const runningApp = await startBehindService(namespace, { annotations, pod });
       // The Pod stays in rotation, so the drain would last its complete minute.
-      await createOwnSlice(namespace, "stuck", running.pod);
+      await createOwnSlice(namespace, "stuck", runningApp.pod);
       const beforeMs = Date.now();
-      const report = await deleteForReport(namespace, running, "--grace-period=20");
+      const report = await deleteForReport(namespace, runningApp, "--grace-period=20");
       // Of 20 s, 10 s are the app's and 2 s the margin.
       expect(report).toMatchObject({ outcome: "timeout", relay: "offered" });
-      const signalledMs = (await loggedAtMs(running.app, "SIGTERM")) - beforeMs;
+      const signalledMs = (await loggedAtMs(runningApp.app, "SIGTERM")) - beforeMs;
       expect(signalledMs).toBeGreaterThanOrEqual(7_000);
       expect(signalledMs).toBeLessThan(10_000 + 5_000);
     });
   });
 });
 
-async function noWebhook(namespace: CaseNamespace): Promise<void> {
-  const where = ["--namespace", RELEASE_NAMESPACE, "get", "pods"];
-  await waitUntil({ what: "no webhook runs", withinMs: 90_000, everyMs: 500 }, async () =>
-    (await namespace.clusterKubectl.json<KubernetesListObject<V1Pod>>(where)).items.length === 0 ? true : undefined,
+async function waitForNoWebhook(namespace: CaseNamespace): Promise<void> {
+  const getPods = ["--namespace", RELEASE_NAMESPACE, "get", "pods"];
+  await waitUntil({ condition: "no webhook runs", withinMs: 90_000, everyMs: 500 }, async () =>
+    (await namespace.clusterKubectl.json<KubernetesListObject<V1Pod>>(getPods)).items.length === 0 ? true : undefined,
   );
 }
 
-async function webhookBack(namespace: CaseNamespace): Promise<void> {
+async function restoreWebhook(namespace: CaseNamespace): Promise<void> {
   await namespace.clusterKubectl.run(["scale", ...WEBHOOK, "--replicas=2"]);
   await namespace.clusterKubectl.run(["rollout", "status", ...WEBHOOK, "--timeout=120s"]);
   await waitForInjection(suite);

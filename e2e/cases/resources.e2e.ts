@@ -2,30 +2,30 @@
 import type { KubernetesObject, V1Container, V1Pod, V1ResourceRequirements } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
+import { createAndDrain, DELETION_TRIGGER } from "../client/create-and-drain.ts";
+import { dryRunCreate } from "../client/create-pods.ts";
 import { managerOf } from "../client/injected-pods.ts";
 import { OPT_IN } from "../client/installation.ts";
-import { createAndDrain, DELETION_TRIGGER } from "../client/one-drain.ts";
 import { APP, appContainer, barePod, sampleApp } from "../client/sample-app.ts";
-import { dryRunCreate } from "../client/server-answer.ts";
 import { readSuite } from "../client/suite.ts";
 import { waitUntil } from "../host/wait.ts";
 
 const suite = readSuite(process.env);
 const LABELS = { labels: OPT_IN };
-const BRIEF = { "lastcall.dev/drain-delay": "1s", "lastcall.dev/quiet-period": "1s" };
+const SHORT_DRAIN = { "lastcall.dev/drain-delay": "1s", "lastcall.dev/quiet-period": "1s" };
 
-const EQUAL = { requests: { cpu: "100m", memory: "128Mi" }, limits: { cpu: "100m", memory: "128Mi" } };
-const UNEQUAL = { requests: { cpu: "50m", memory: "64Mi" }, limits: { cpu: "200m", memory: "128Mi" } };
+const EQUAL_RESOURCES = { requests: { cpu: "100m", memory: "128Mi" }, limits: { cpu: "100m", memory: "128Mi" } };
+const UNEQUAL_RESOURCES = { requests: { cpu: "50m", memory: "64Mi" }, limits: { cpu: "200m", memory: "128Mi" } };
 
 describe("the QoS class", () => {
   for (const [qos, resources] of [
-    ["Guaranteed", EQUAL],
+    ["Guaranteed", EQUAL_RESOURCES],
     ["Burstable", { requests: { memory: "64Mi" } }],
     ["BestEffort", {}],
   ] as const) {
     test(`${qos} is unchanged on the Pod and on its node, and the manager has enough resources to drain`, async () => {
       await inNamespace(suite, `qos-${qos.toLowerCase()}`, LABELS, async (namespace) => {
-        const { pod, report, warnings } = await createAndDrain(namespace, sized(namespace, resources));
+        const { pod, report, warnings } = await createAndDrain(namespace, sizedPod(namespace, resources));
         expect(pod.status?.qosClass).toBe(qos);
         expect(warnings).toEqual([]);
         expect(report).toMatchObject({ outcome: "drained", trigger: DELETION_TRIGGER });
@@ -37,15 +37,20 @@ describe("the QoS class", () => {
 describe("Pod-level resources", () => {
   test("include the manager if they are sufficient, otherwise the manager requests none and a problem is reported", async () => {
     await inNamespace(suite, "pod-level", LABELS, async (namespace) => {
-      const { pod, report, warnings } = await createAndDrain(namespace, sized(namespace, {}, { resources: EQUAL }));
+      const { pod, report, warnings } = await createAndDrain(
+        namespace,
+        sizedPod(namespace, {}, { resources: EQUAL_RESOURCES }),
+      );
       expect(pod.status?.qosClass).toBe("Guaranteed");
       expect(managerOf(pod).resources).not.toEqual({});
       expect(warnings).toEqual([]);
       expect(report).toMatchObject({ outcome: "drained" });
-      const full = { requests: { cpu: "50m", memory: "64Mi" } };
-      const answer = await dryRunCreate(namespace.kubectl, [sized(namespace, full, { resources: full })]);
-      expect(answer.pods.map((one) => managerOf(one).resources)).toEqual([{}]);
-      expect(answer.warnings.join("\n")).toContain("No room for");
+      const fullResources = { requests: { cpu: "50m", memory: "64Mi" } };
+      const result = await dryRunCreate(namespace.kubectl, [
+        sizedPod(namespace, fullResources, { resources: fullResources }),
+      ]);
+      expect(result.pods.map((one) => managerOf(one).resources)).toEqual([{}]);
+      expect(result.warnings.join("\n")).toContain("No room for");
     });
   });
 });
@@ -55,12 +60,12 @@ describe("a LimitRange", () => {
     await inNamespace(suite, "limit-range", LABELS, async (namespace) => {
       const min = { cpu: "20m", memory: "32Mi" };
       await namespace.apply([limitRange(namespace, { min, max: { cpu: "1", memory: "512Mi" } })]);
-      const asked = sized(namespace, UNEQUAL);
-      await untilWatched(namespace, async () => {
-        const [pod] = (await dryRunCreate(namespace.kubectl, [asked])).pods;
+      const manifest = sizedPod(namespace, UNEQUAL_RESOURCES);
+      await waitForLimitRange(namespace, async () => {
+        const [pod] = (await dryRunCreate(namespace.kubectl, [manifest])).pods;
         return pod !== undefined && managerOf(pod).resources?.requests?.["memory"] === min.memory;
       });
-      const { pod, report } = await createAndDrain(namespace, asked);
+      const { pod, report } = await createAndDrain(namespace, manifest);
       expect(managerOf(pod).resources?.requests).toEqual(min);
       expect(report).toMatchObject({ outcome: "drained" });
     });
@@ -69,15 +74,15 @@ describe("a LimitRange", () => {
   test("that leaves no resources for a manager keeps the Pod unchanged, with a warning", async () => {
     await inNamespace(suite, "limit-range-small", LABELS, async (namespace) => {
       await namespace.apply([limitRange(namespace, { max: { cpu: "1", memory: "8Mi" } })]);
-      const asked = sized(namespace, { limits: { cpu: "100m", memory: "8Mi" } });
-      const answer = await untilWatched(namespace, async () => {
+      const manifest = sizedPod(namespace, { limits: { cpu: "100m", memory: "8Mi" } });
+      const warnings = await waitForLimitRange(namespace, async () => {
         const { status, stderr } = await namespace.kubectl.attempt(
           ["create", "--dry-run=server", "--filename=-"],
-          JSON.stringify(asked),
+          JSON.stringify(manifest),
         );
         return status === 0 ? stderr : false;
       });
-      expect(answer).toContain("a LimitRange of the namespace leaves no room for the manager");
+      expect(warnings).toContain("a LimitRange of the namespace leaves no room for the manager");
     });
   });
 
@@ -85,7 +90,7 @@ describe("a LimitRange", () => {
     await inNamespace(suite, "limit-range-defaults", LABELS, async (namespace) => {
       const amounts = { cpu: "50m", memory: "64Mi" };
       await namespace.apply([limitRange(namespace, { default: amounts, defaultRequest: amounts })]);
-      const { pod, report } = await createAndDrain(namespace, sized(namespace, {}));
+      const { pod, report } = await createAndDrain(namespace, sizedPod(namespace, {}));
       expect(pod.status?.qosClass).toBe("Guaranteed");
       expect(report).toMatchObject({ outcome: "drained" });
     });
@@ -104,8 +109,8 @@ describe("a ResourceQuota for every resource", () => {
       };
       const quota = { apiVersion: "v1", kind: "ResourceQuota", metadata: { name: "all" }, spec: { hard } };
       await namespace.apply([quota]);
-      for (const resources of [EQUAL, UNEQUAL]) {
-        await namespace.apply(sampleApp(namespace, { container: { resources }, annotations: BRIEF }));
+      for (const resources of [EQUAL_RESOURCES, UNEQUAL_RESOURCES]) {
+        await namespace.apply(sampleApp(namespace, { container: { resources }, annotations: SHORT_DRAIN }));
         await namespace.waitForRollout(`deployment/${APP}`);
         const pods = await namespace.pods(`app=${APP}`);
         for (const pod of pods.filter(({ metadata }) => metadata?.deletionTimestamp === undefined)) managerOf(pod);
@@ -115,17 +120,21 @@ describe("a ResourceQuota for every resource", () => {
 });
 
 /** Waits until lastcall's watch has delivered a new LimitRange. */
-function untilWatched<T>(namespace: CaseNamespace, attempt: () => Promise<T | false>): Promise<T> {
-  const what = `lastcall has received the LimitRange of ${namespace.name}`;
-  return waitUntil({ what, withinMs: 30_000, everyMs: 300 }, async () => {
-    const seen = await attempt();
-    return seen === false ? undefined : seen;
+function waitForLimitRange<T>(namespace: CaseNamespace, attempt: () => Promise<T | false>): Promise<T> {
+  const condition = `lastcall has received the LimitRange of ${namespace.name}`;
+  return waitUntil({ condition, withinMs: 30_000, everyMs: 300 }, async () => {
+    const result = await attempt();
+    return result === false ? undefined : result;
   });
 }
 
-function sized(namespace: CaseNamespace, resources: V1ResourceRequirements, pod: Partial<V1Pod["spec"]> = {}): V1Pod {
+function sizedPod(
+  namespace: CaseNamespace,
+  resources: V1ResourceRequirements,
+  pod: Partial<V1Pod["spec"]> = {},
+): V1Pod {
   const container: V1Container = appContainer(namespace, { resources });
-  return barePod(namespace, APP, [container], { annotations: BRIEF, pod: { ...pod } });
+  return barePod(namespace, APP, [container], { annotations: SHORT_DRAIN, pod: { ...pod } });
 }
 
 function limitRange(namespace: CaseNamespace, amounts: Readonly<Record<string, unknown>>): KubernetesObject {

@@ -2,9 +2,9 @@
 import type { V1ContainerStatus, V1Pod } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
+import { DELETION_TRIGGER } from "../client/create-and-drain.ts";
 import { expectInjectedPods } from "../client/injected-pods.ts";
 import { OPT_IN } from "../client/installation.ts";
-import { DELETION_TRIGGER } from "../client/one-drain.ts";
 import { drainReport, followLog, loggedAtMs, MANAGER } from "../client/pod-log.ts";
 import { APP_PORT, appContainer, barePod, nodeContainer } from "../client/sample-app.ts";
 import { readSuite } from "../client/suite.ts";
@@ -31,13 +31,16 @@ describe("an app that fails its liveness probe", () => {
       await namespace.kubectl.run(["wait", "--for=condition=Ready", "pod/with", "pod/without", "--timeout=60s"]);
       await expectInjectedPods(namespace, "injected=yes");
       const manager = followLog(namespace, "with", MANAGER);
-      const [without, withIt] = await Promise.all([endsAfterMs(namespace, "without"), endsAfterMs(namespace, "with")]);
-      namespace.addTimelineLine(`SIGTERM after ${withIt} ms with and ${without} ms without lastcall`);
-      expect(withIt - without).toBeLessThanOrEqual(6_000);
+      const [delayWithoutMs, delayWithMs] = await Promise.all([
+        measureStopDelay(namespace, "without"),
+        measureStopDelay(namespace, "with"),
+      ]);
+      namespace.addTimelineLine(`SIGTERM after ${delayWithMs} ms with and ${delayWithoutMs} ms without lastcall`);
+      expect(delayWithMs - delayWithoutMs).toBeLessThanOrEqual(6_000);
 
       const restarted = JSON.parse(await manager.waitFor('"restarted"'));
       expect(restarted).toMatchObject({ phase: "idle", outcome: "restarted", trigger: "none" });
-      await restartsOf(namespace, "with", "app", 1);
+      await waitForRestarts(namespace, "with", "app", 1);
       const app = followLog(namespace, "with", "app");
       await app.waitFor("started");
       const before = await namespace.kubectl.run(["logs", "with", "--container=app", "--previous"]);
@@ -46,7 +49,7 @@ describe("an app that fails its liveness probe", () => {
 
       await namespace.kubectl.run(["delete", "pod", "with", "--wait=false"]);
       expect(await drainReport(manager)).toMatchObject({ outcome: "drained", trigger: DELETION_TRIGGER });
-      await app.ended;
+      await app.whenClosed;
       expect(app.lines().filter((line) => line.includes("drain requested"))).toHaveLength(1);
     });
   });
@@ -58,7 +61,7 @@ describe("an app in a crash loop", () => {
       await namespace.apply([
         barePod(namespace, "crashing", [nodeContainer(namespace, "app", ["-e", "process.exit(1)"])]),
       ]);
-      await restartsOf(namespace, "crashing", "app", 2);
+      await waitForRestarts(namespace, "crashing", "app", 2);
       const [pod] = await expectInjectedPods(namespace);
       expect(statusOf(pod, MANAGER)).toMatchObject({ restartCount: 0 });
       expect(statusOf(pod, MANAGER)?.state?.running).toBeDefined();
@@ -72,17 +75,17 @@ describe("an app in a crash loop", () => {
 });
 
 /** The time from the first failed liveness probe to the stop signal, by the app's clock. */
-async function endsAfterMs(namespace: CaseNamespace, pod: string): Promise<number> {
+async function measureStopDelay(namespace: CaseNamespace, pod: string): Promise<number> {
   const app = followLog(namespace, pod, "app");
   await app.waitFor("started");
-  const sicken = `fetch("http://127.0.0.1:${APP_PORT}/sicken", { method: "POST" })`;
-  await namespace.kubectl.run(["exec", pod, "--container=app", "--", "/usr/local/bin/node", "-e", sicken]);
+  const script = `fetch("http://127.0.0.1:${APP_PORT}/fail-liveness", { method: "POST" })`;
+  await namespace.kubectl.run(["exec", pod, "--container=app", "--", "/usr/local/bin/node", "-e", script]);
   const failedAtMs = await loggedAtMs(app, "failed its liveness probe");
   return (await loggedAtMs(app, "SIGTERM")) - failedAtMs;
 }
 
-async function restartsOf(namespace: CaseNamespace, pod: string, container: string, count: number): Promise<void> {
-  await waitUntil({ what: `${container} of ${pod} was restarted ${count} times`, withinMs: 90_000 }, async () => {
+async function waitForRestarts(namespace: CaseNamespace, pod: string, container: string, count: number): Promise<void> {
+  await waitUntil({ condition: `${container} of ${pod} was restarted ${count} times`, withinMs: 90_000 }, async () => {
     const found = await namespace.kubectl.json<V1Pod>(["get", "pod", pod]);
     return (statusOf(found, container)?.restartCount ?? 0) >= count ? true : undefined;
   });

@@ -6,12 +6,19 @@ import { RELEASE } from "../client/release.ts";
 import { imageOf, readSuite } from "../client/suite.ts";
 
 const suite = readSuite(process.env);
-const TEST = ["test", RELEASE, "--timeout=180s"];
+const TEST_ARGS = ["test", RELEASE, "--timeout=180s"];
 
 test("helm test passes if nodes can pull and run the manager, and leaves no Pod behind", async () => {
-  await helm(suite, TEST);
-  const left = ["get", "pods", "--namespace=default", "--ignore-not-found", "--output=name", "lastcall-self-test"];
-  expect(await kubectlOf(suite).run(left)).toBe("");
+  await helm(suite, TEST_ARGS);
+  const getTestPod = [
+    "get",
+    "pods",
+    "--namespace=default",
+    "--ignore-not-found",
+    "--output=name",
+    "lastcall-self-test",
+  ];
+  expect(await kubectlOf(suite).run(getTestPod)).toBe("");
 });
 
 test("helm test fails with the node's error if the manager's image cannot be pulled", async () => {
@@ -22,7 +29,7 @@ test("helm test fails with the node's error if the manager's image cannot be pul
       tag: "absent",
       pullPolicy: "IfNotPresent",
     });
-    await expect(helm(suite, TEST)).rejects.toThrow(
+    await expect(helm(suite, TEST_ARGS)).rejects.toThrow(
       /Pod lastcall-self-test in namespace default does not start its container lastcall: (ErrImagePull|ImagePullBackOff)/,
     );
   } finally {

@@ -9,30 +9,30 @@ import type {
 } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
+import { create, dryRunCreate } from "../client/create-pods.ts";
 import { expectInjectedPods, managerOf } from "../client/injected-pods.ts";
 import { OPT_IN } from "../client/installation.ts";
 import { APP, appContainer, barePod, nodeContainer, sampleApp } from "../client/sample-app.ts";
-import { create, dryRunCreate } from "../client/server-answer.ts";
 import { readSuite } from "../client/suite.ts";
 import { samplesOf, sumOfSamples } from "../client/webhook-metrics.ts";
 import { pauseMs, waitUntil } from "../host/wait.ts";
 
 const suite = readSuite(process.env);
 const LABELS = { labels: OPT_IN };
-const BAD = { "lastcall.dev/drain-timeout": "90" };
+const INVALID_TIMEOUT = { "lastcall.dev/drain-timeout": "90" };
 
 describe("an invalid value of an annotation", () => {
   test("is replaced by the default, with a warning for the client and an Event on the Pod's owner", async () => {
     await inNamespace(suite, "bad-value", LABELS, async (namespace) => {
       const { pods, warnings } = await create(
         namespace.kubectl,
-        barePod(namespace, "by-hand", [appContainer(namespace)], { annotations: BAD }),
+        barePod(namespace, "by-hand", [appContainer(namespace)], { annotations: INVALID_TIMEOUT }),
       );
       expect(warnings.join("\n")).toMatch(/^lastcall: pod by-hand, lastcall\.dev\/drain-timeout: .*"90"/);
       for (const pod of pods) expect(managerOf(pod).args).toContain("--drain-timeout=60s");
 
-      await namespace.apply(sampleApp(namespace, { replicas: 1, annotations: BAD }));
-      const event = await eventOf(namespace, "BadValue");
+      await namespace.apply(sampleApp(namespace, { replicas: 1, annotations: INVALID_TIMEOUT }));
+      const event = await waitForEvent(namespace, "BadValue");
       expect(event).toMatchObject({
         type: "Warning",
         involvedObject: { kind: "ReplicaSet" },
@@ -51,12 +51,12 @@ describe("an invalid value of an annotation", () => {
 describe("a Pod on its node's network", () => {
   test("runs unchanged, and the warning, the Event and the metrics contain the reason", async () => {
     await inNamespace(suite, "host-network", LABELS, async (namespace) => {
-      const counted = () =>
+      const readCounts = () =>
         samplesOf(namespace.clusterKubectl, "lastcall_admissions_total", ['reason="host_network"', 'dry_run="false"']);
-      const before = sumOfSamples(await counted());
-      // Any free port, so that two Pods do not collide on a node.
+      const before = sumOfSamples(await readCounts());
+      // Port 0 selects a free port, so that two Pods on one node do not conflict.
       const env = [{ name: "PORT", value: "0" }];
-      const container = { ...nodeContainer(namespace, "app", ["/app/candid-app.mjs"]), env };
+      const container = { ...nodeContainer(namespace, "app", ["/app/lifecycle-app.mjs"]), env };
       const { warnings } = await create(
         namespace.kubectl,
         barePod(namespace, "by-hand", [container], { pod: { hostNetwork: true } }),
@@ -68,7 +68,7 @@ describe("a Pod on its node's network", () => {
       ]);
       const pod = { hostNetwork: true, containers: [container] };
       await namespace.apply(sampleApp(namespace, { replicas: 1, pod }));
-      const event = await eventOf(namespace, "NotInjected");
+      const event = await waitForEvent(namespace, "NotInjected");
       expect(event).toMatchObject({ type: "Warning", involvedObject: { kind: "ReplicaSet" } });
       expect(event.message).toContain("(host_network)");
       await namespace.waitForRollout(`deployment/${APP}`);
@@ -77,7 +77,7 @@ describe("a Pod on its node's network", () => {
         expect(spec?.initContainers ?? []).toEqual([]);
         expect(spec?.containers.map(({ name }) => name)).toEqual(["app"]);
       }
-      expect(sumOfSamples(await counted())).toBe(before + 2);
+      expect(sumOfSamples(await readCounts())).toBe(before + 2);
     });
   });
 });
@@ -88,24 +88,24 @@ describe("a dry run of an admission", () => {
       await namespace.apply(sampleApp(namespace, { replicas: 1 }));
       await namespace.waitForRollout(`deployment/${APP}`);
       const [running] = await expectInjectedPods(namespace, `app=${APP}`);
-      const before = await settledBytes(namespace);
-      // Without the dry run both would be Events on the owner.
-      const pods = [{ hostNetwork: true }, {}].map((pod, at) => ownedPod(namespace, running, `asked-${at}`, pod));
+      const before = await waitForStableObjects(namespace);
+      // Without the dry run each Pod would cause an Event on its owner.
+      const pods = [{ hostNetwork: true }, {}].map((pod, at) => ownedPod(namespace, running, `probe-${at}`, pod));
       expect((await dryRunCreate(namespace.kubectl, pods)).pods).toHaveLength(2);
       await expectDiff(namespace, sampleApp(namespace, { replicas: 1 }), 0);
       await expectDiff(namespace, [barePod(namespace, "new", [appContainer(namespace)])], 1);
       await namespace.kubectl.run(["apply", "--dry-run=server", "--filename=-"], JSON.stringify(pods[1]));
       // Events are written asynchronously in order, so the Event of a real creation comes after those of earlier requests.
       await create(namespace.kubectl, ownedPod(namespace, running, "meant", { hostNetwork: true }));
-      await eventOf(namespace, "NotInjected");
+      await waitForEvent(namespace, "NotInjected");
       await pauseMs(1_000);
-      const events = (await eventsOf(namespace)).filter(({ source }) => source?.component === "lastcall");
+      const events = (await listEvents(namespace)).filter(({ source }) => source?.component === "lastcall");
       expect(events.map(({ reason, count }) => [reason, count]).sort()).toEqual([
         ["BadValue", 1],
         ["NotInjected", 1],
       ]);
       for (const { message } of events) expect(message).toContain("meant");
-      expect(withoutPod(await bytesOf(namespace), "meant")).toEqual(withoutPod(before, "meant"));
+      expect(withoutPod(await readObjects(namespace), "meant")).toEqual(withoutPod(before, "meant"));
     });
   });
 });
@@ -117,9 +117,9 @@ async function expectDiff(
   status: 0 | 1,
 ): Promise<void> {
   const list = JSON.stringify({ apiVersion: "v1", kind: "List", items: objects });
-  const answer = await namespace.kubectl.attempt(["diff", "--server-side", "--force-conflicts", "--filename=-"], list);
-  expect([answer.status, answer.stderr]).toEqual([status, ""]);
-  if (status === 1) expect(answer.output).toContain("/lastcall");
+  const diff = await namespace.kubectl.attempt(["diff", "--server-side", "--force-conflicts", "--filename=-"], list);
+  expect([diff.status, diff.stderr]).toEqual([status, ""]);
+  if (status === 1) expect(diff.output).toContain("/lastcall");
 }
 
 /** A Pod with the owner reference of another Pod, but without its labels, so that the owner's controller releases it. */
@@ -129,23 +129,23 @@ function ownedPod(
   name: string,
   pod: Partial<V1Pod["spec"]>,
 ): V1Pod {
-  const bare = barePod(namespace, name, [nodeContainer(namespace, "app", ["-e", "setTimeout(() => {}, 60000)"])], {
-    annotations: BAD,
+  const manifest = barePod(namespace, name, [nodeContainer(namespace, "app", ["-e", "setTimeout(() => {}, 60000)"])], {
+    annotations: INVALID_TIMEOUT,
     ...(pod === undefined ? {} : { pod }),
   });
-  return { ...bare, metadata: { ...bare.metadata, ownerReferences: sibling?.metadata?.ownerReferences ?? [] } };
+  return { ...manifest, metadata: { ...manifest.metadata, ownerReferences: sibling?.metadata?.ownerReferences ?? [] } };
 }
 
-function bytesOf(namespace: CaseNamespace): Promise<string> {
+function readObjects(namespace: CaseNamespace): Promise<string> {
   return namespace.kubectl.run(["get", "deployments,replicasets,pods", "--output=json", "--show-managed-fields"]);
 }
 
 /** Waits for the controllers' last writes after a completed rollout. */
-function settledBytes(namespace: CaseNamespace): Promise<string> {
+function waitForStableObjects(namespace: CaseNamespace): Promise<string> {
   let last = "";
-  return waitUntil({ what: "the objects no longer change", withinMs: 60_000, everyMs: 2_000 }, async () => {
+  return waitUntil({ condition: "the objects no longer change", withinMs: 60_000, everyMs: 2_000 }, async () => {
     const before = last;
-    last = await bytesOf(namespace);
+    last = await readObjects(namespace);
     return last === before ? last : undefined;
   });
 }
@@ -155,12 +155,12 @@ function withoutPod(list: string, name: string): readonly unknown[] {
   return items.filter(({ metadata }) => metadata?.name !== name);
 }
 
-async function eventsOf(namespace: CaseNamespace): Promise<readonly CoreV1Event[]> {
+async function listEvents(namespace: CaseNamespace): Promise<readonly CoreV1Event[]> {
   return (await namespace.kubectl.json<KubernetesListObject<CoreV1Event>>(["get", "events"])).items;
 }
 
-function eventOf(namespace: CaseNamespace, reason: string): Promise<CoreV1Event> {
-  return waitUntil({ what: `an Event ${reason} exists`, withinMs: 30_000, everyMs: 300 }, async () =>
-    (await eventsOf(namespace)).find((event) => event.reason === reason),
+function waitForEvent(namespace: CaseNamespace, reason: string): Promise<CoreV1Event> {
+  return waitUntil({ condition: `an Event ${reason} exists`, withinMs: 30_000, everyMs: 300 }, async () =>
+    (await listEvents(namespace)).find((event) => event.reason === reason),
   );
 }

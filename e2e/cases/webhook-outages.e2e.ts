@@ -1,11 +1,11 @@
 /** Tests outages and rollouts of the webhook: Pods still start, and with `Fail` a rollout refuses no Pod. */
 import { afterAll, describe, expect, test } from "vitest";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
+import { create, isInjected } from "../client/create-pods.ts";
 import { expectInjectedPods } from "../client/injected-pods.ts";
 import { install, OPT_IN, waitForInjection } from "../client/installation.ts";
 import { RELEASE_NAMESPACE } from "../client/release.ts";
 import { APP, appContainer, barePod, sampleApp } from "../client/sample-app.ts";
-import { create, isInjected } from "../client/server-answer.ts";
 import { createSteadily } from "../client/steady-creations.ts";
 import { readSuite } from "../client/suite.ts";
 import { samplesOf, sumOfSamples, webhookPods } from "../client/webhook-metrics.ts";
@@ -14,8 +14,8 @@ import { waitUntil } from "../host/wait.ts";
 const suite = readSuite(process.env);
 const LABELS = { labels: OPT_IN };
 const WEBHOOK = "deployment/lastcall-webhook";
-const ENOUGH = 500;
-const MISSED =
+const MIN_CREATIONS = 500;
+const NOT_INJECTED_WARNING =
   "lastcall: this Pod should be injected and was created without injection: its termination may drop requests. Check that the webhook runs.";
 
 afterAll(() => install(suite));
@@ -24,17 +24,17 @@ describe("if the webhook is unreachable", () => {
   test("Pods start without injection and with a warning until the webhook is reachable again", async () => {
     await inNamespace(suite, "webhook-away", LABELS, async (namespace) => {
       try {
-        await inRelease(namespace, ["scale", WEBHOOK, "--replicas=0"]);
-        await waitUntil({ what: "no replica runs", withinMs: 90_000, everyMs: 300 }, async () =>
-          (await inRelease(namespace, ["get", "pods", "--output=name"])) === "" ? true : undefined,
+        await runInRelease(namespace, ["scale", WEBHOOK, "--replicas=0"]);
+        await waitUntil({ condition: "no replica runs", withinMs: 90_000, everyMs: 300 }, async () =>
+          (await runInRelease(namespace, ["get", "pods", "--output=name"])) === "" ? true : undefined,
         );
         await namespace.apply(sampleApp(namespace));
         await namespace.waitForRollout(`deployment/${APP}`);
         expect((await namespace.pods(`app=${APP}`)).map(isInjected)).toEqual([false, false]);
         const { warnings } = await create(namespace.kubectl, barePod(namespace, "by-hand", [appContainer(namespace)]));
-        expect(warnings.join("\n")).toContain(MISSED);
+        expect(warnings.join("\n")).toContain(NOT_INJECTED_WARNING);
       } finally {
-        await backAgain(namespace);
+        await restoreWebhook(namespace);
       }
       await namespace.kubectl.run(["rollout", "restart", `deployment/${APP}`]);
       await namespace.waitForRollout(`deployment/${APP}`);
@@ -51,17 +51,17 @@ describe("with failurePolicy Fail", () => {
     await inNamespace(suite, "webhook-rollout", LABELS, async (namespace) => {
       await install(suite, { failurePolicy: "Fail" });
       const before = (await webhookPods(namespace.clusterKubectl)).map(({ metadata }) => metadata?.uid);
-      const pod = barePod(namespace, "asked", [appContainer(namespace)]);
+      const pod = barePod(namespace, "probe", [appContainer(namespace)]);
       const creations = await createSteadily(suite, { perSecond: 50, pod, namespace: namespace.name });
       try {
-        await inRelease(namespace, ["rollout", "restart", WEBHOOK]);
-        await inRelease(namespace, ["rollout", "status", WEBHOOK, "--timeout=180s"]);
-        await waitUntil({ what: "only new replicas run", withinMs: 90_000, everyMs: 300 }, async () => {
-          const all = await inRelease(namespace, ["get", "pods", "--output=jsonpath={.items[*].metadata.uid}"]);
+        await runInRelease(namespace, ["rollout", "restart", WEBHOOK]);
+        await runInRelease(namespace, ["rollout", "status", WEBHOOK, "--timeout=180s"]);
+        await waitUntil({ condition: "only new replicas run", withinMs: 90_000, everyMs: 300 }, async () => {
+          const all = await runInRelease(namespace, ["get", "pods", "--output=jsonpath={.items[*].metadata.uid}"]);
           return before.some((uid) => all.includes(uid ?? "")) ? undefined : true;
         });
-        await waitUntil({ what: "enough creations were requested", withinMs: 60_000 }, () =>
-          creations.countSoFar() > ENOUGH ? true : undefined,
+        await waitUntil({ condition: "enough creations were requested", withinMs: 60_000 }, () =>
+          creations.countSoFar() > MIN_CREATIONS ? true : undefined,
         );
       } finally {
         const counts = await creations.stop();
@@ -75,23 +75,23 @@ describe("with failurePolicy Fail", () => {
     await inNamespace(suite, "webhook-away-fail", LABELS, async (namespace) => {
       await install(suite, { failurePolicy: "Fail" });
       try {
-        await inRelease(namespace, ["scale", WEBHOOK, "--replicas=0"]);
+        await runInRelease(namespace, ["scale", WEBHOOK, "--replicas=0"]);
         const pod = barePod(namespace, "by-hand", [appContainer(namespace)]);
-        const words = await waitUntil({ what: "a Pod is refused", withinMs: 90_000, everyMs: 500 }, async () => {
-          const how = ["create", "--dry-run=server", "--filename=-"];
-          const { status, stderr } = await namespace.kubectl.attempt(how, JSON.stringify(pod));
+        const refusal = await waitUntil({ condition: "a Pod is refused", withinMs: 90_000, everyMs: 500 }, async () => {
+          const dryRunArgs = ["create", "--dry-run=server", "--filename=-"];
+          const { status, stderr } = await namespace.kubectl.attempt(dryRunArgs, JSON.stringify(pod));
           return status === 0 ? undefined : stderr;
         });
-        expect(words).toContain("namespace.drain.lastcall.dev");
+        expect(refusal).toContain("namespace.drain.lastcall.dev");
         const disabled = { labels: { "lastcall.dev/inject": "disabled" } };
         await create(namespace.kubectl, barePod(namespace, "opted-out", [appContainer(namespace)], disabled));
         const windows = { pod: { nodeSelector: { "kubernetes.io/os": "windows" } } };
         await create(namespace.kubectl, barePod(namespace, "windows", [appContainer(namespace)], windows));
         // The webhook's configuration does not match its own Pods, so it can always restart.
-        await backAgain(namespace);
+        await restoreWebhook(namespace);
         expect((await create(namespace.kubectl, pod)).pods.map(isInjected)).toEqual([true]);
       } finally {
-        await backAgain(namespace);
+        await restoreWebhook(namespace);
       }
     });
   });
@@ -100,28 +100,28 @@ describe("with failurePolicy Fail", () => {
 describe("a real API server", () => {
   test("sends every admission review with a Content-Length, for small Pods and for a Pod of a megabyte", async () => {
     await inNamespace(suite, "review-length", LABELS, async (namespace) => {
-      const refusedBefore = await refusedWithoutLength(namespace);
+      const refusedBefore = await countRefusedWithoutLength(namespace);
       const env = Array.from({ length: 10 }, (_, index) => ({ name: `LARGE_${index}`, value: "x".repeat(100_000) }));
       const small = barePod(namespace, "small", [appContainer(namespace)]);
       const large = barePod(namespace, "large", [{ ...appContainer(namespace), env }]);
       for (const pod of [small, large]) {
         expect((await create(namespace.kubectl, pod)).pods.map(isInjected)).toEqual([true]);
       }
-      expect(await refusedWithoutLength(namespace)).toBe(refusedBefore);
+      expect(await countRefusedWithoutLength(namespace)).toBe(refusedBefore);
     });
   });
 });
 
-async function refusedWithoutLength({ clusterKubectl: kubectl }: CaseNamespace): Promise<number> {
+async function countRefusedWithoutLength({ clusterKubectl: kubectl }: CaseNamespace): Promise<number> {
   return sumOfSamples(await samplesOf(kubectl, "lastcall_requests_refused_total", ['reason="without_length"']));
 }
 
-async function backAgain(namespace: CaseNamespace): Promise<void> {
-  await inRelease(namespace, ["scale", WEBHOOK, "--replicas=2"]);
-  await inRelease(namespace, ["rollout", "status", WEBHOOK, "--timeout=120s"]);
+async function restoreWebhook(namespace: CaseNamespace): Promise<void> {
+  await runInRelease(namespace, ["scale", WEBHOOK, "--replicas=2"]);
+  await runInRelease(namespace, ["rollout", "status", WEBHOOK, "--timeout=120s"]);
   await waitForInjection(suite);
 }
 
-function inRelease(namespace: CaseNamespace, args: readonly string[]): Promise<string> {
+function runInRelease(namespace: CaseNamespace, args: readonly string[]): Promise<string> {
   return namespace.clusterKubectl.run(["--namespace", RELEASE_NAMESPACE, ...args]);
 }

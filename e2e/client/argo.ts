@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { KubernetesObject, V1ConfigMap, V1Deployment } from "@kubernetes/client-node";
 import { buildModule } from "../build/build-module.ts";
 import { compilerCache } from "../build/compiler-cache.ts";
-import { sourceOf } from "../build/completed-source.ts";
+import { downloadSource } from "../build/completed-source.ts";
 import { stateFolder } from "../cluster/state-folder.ts";
 import { cacheFolder } from "../host/cache-folder.ts";
 import { importImages } from "../images/import-images.ts";
@@ -52,7 +52,7 @@ export type Entrypoints = Readonly<Record<string, readonly string[]>>;
 
 /** @param entrypoints entrypoints of images whose steps have no command, for which the controller would query a registry */
 export async function startArgo(namespace: CaseNamespace, entrypoints: Entrypoints): Promise<void> {
-  const manifests = join(sourceOf(ARGO, MODULE), "manifests");
+  const manifests = join(downloadSource(ARGO, MODULE), "manifests");
   const definitions = join(manifests, CRDS);
   await namespace.clusterKubectl.run(["apply", "--server-side", `--kustomize=${definitions}`]);
   await namespace.clusterKubectl.run([
@@ -69,7 +69,7 @@ export async function startArgo(namespace: CaseNamespace, entrypoints: Entrypoin
 /** Deletes workflows first, while the controller can still remove their finalizers. */
 export async function stopArgo(namespace: CaseNamespace): Promise<void> {
   await namespace.kubectl.attempt(["delete", "workflows.argoproj.io", "--all", "--timeout=60s"]);
-  const definitions = join(sourceOf(ARGO, MODULE), "manifests", CRDS);
+  const definitions = join(downloadSource(ARGO, MODULE), "manifests", CRDS);
   await namespace.clusterKubectl.run(["delete", "--ignore-not-found", `--kustomize=${definitions}`, "--timeout=60s"]);
 }
 

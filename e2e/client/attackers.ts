@@ -35,12 +35,12 @@ export async function startAttackers(namespace: CaseNamespace, plan: AttackPlan)
     ...names.map((name) => `pod/${name}`),
   ]);
   // Uses the API server's proxy, which works on any cluster.
-  const control = (name: string) => `/api/v1/namespaces/${namespace.name}/pods/${name}:${CONTROL_PORT}/proxy/`;
+  const controlPath = (name: string) => `/api/v1/namespaces/${namespace.name}/pods/${name}:${CONTROL_PORT}/proxy/`;
   return {
     setTargets: async (addresses) => {
       const list = JSON.stringify(addresses);
       await Promise.all(
-        names.map((name) => namespace.clusterKubectl.run(["create", "--raw", control(name), "--filename=-"], list)),
+        names.map((name) => namespace.clusterKubectl.run(["create", "--raw", controlPath(name), "--filename=-"], list)),
       );
     },
     counts: async () => {

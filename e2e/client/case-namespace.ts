@@ -105,8 +105,8 @@ function createCaseNamespace({
       await namespacedKubectl.run(["rollout", "status", workload, `--timeout=${withinSeconds}s`]);
     },
     waitForTerminations: async (selector = "", withinSeconds = 180) => {
-      const what = `no Pod of ${name} is terminating`;
-      await waitUntil({ what, withinMs: withinSeconds * 1000, everyMs: 500 }, async () =>
+      const condition = `no Pod of ${name} is terminating`;
+      await waitUntil({ condition, withinMs: withinSeconds * 1000, everyMs: 500 }, async () =>
         (await pods(selector)).some((pod) => pod.metadata?.deletionTimestamp !== undefined) ? undefined : true,
       );
     },
@@ -125,7 +125,7 @@ async function createNamespace(
 ): Promise<void> {
   const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name, labels } };
   await kubectl.run(["create", "--filename=-"], JSON.stringify(namespace));
-  await waitUntil({ what: `namespace ${name} has a ServiceAccount`, withinMs: 30_000 }, async () =>
+  await waitUntil({ condition: `namespace ${name} has a ServiceAccount`, withinMs: 30_000 }, async () =>
     (await kubectl.attempt(["--namespace", name, "get", "serviceaccount", "default"])).status === 0 ? true : undefined,
   );
 }

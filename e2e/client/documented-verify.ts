@@ -47,7 +47,7 @@ export async function runDocumentedJob(namespace: CaseNamespace): Promise<{ succ
   await clusterKubectl.run(["apply", "--filename=-"], list);
   try {
     await kubectl.run(["apply", "--filename=-"], JSON.stringify(job));
-    const succeeded = await waitUntil({ what: "the Job has ended", withinMs: 120_000, everyMs: 500 }, async () => {
+    const succeeded = await waitUntil({ condition: "the Job has ended", withinMs: 120_000, everyMs: 500 }, async () => {
       const { status } = await kubectl.json<V1Job>(["get", "job", JOB]);
       if ((status?.succeeded ?? 0) > 0) return true;
       return (status?.failed ?? 0) > 0 ? false : undefined;

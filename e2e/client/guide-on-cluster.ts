@@ -5,9 +5,9 @@ import { lastcall as runInProcess } from "../../test/cli/run-lastcall.ts";
 import { documentsOf, type ExamplePod, podsOf, readGuide } from "../../test/guides/manifests.ts";
 import { waitUntil } from "../host/wait.ts";
 import type { CaseNamespace } from "./case-namespace.ts";
+import { dryRunCreate } from "./create-pods.ts";
 import { reasonsNotRun } from "./example-programs.ts";
-import { type InjectionSummary, summarizeInjection } from "./injection-seen.ts";
-import { dryRunCreate } from "./server-answer.ts";
+import { type InjectionSummary, summarizeInjection } from "./injection-summary.ts";
 
 type PodShape = Pick<V1Pod, "metadata" | "spec">;
 
@@ -69,8 +69,8 @@ export function report(namespace: CaseNamespace, line: string): void {
 
 /** Repeats the dry run, because the webhook's watch delivers a namespace's annotations with a delay. */
 async function expectInjected(namespace: CaseNamespace, example: ExamplePod, expected: InjectionSummary | undefined) {
-  const what = `the webhook injects the Pod of ${example.owner} as the command line does`;
-  await waitUntil({ what, withinMs: 30_000, everyMs: 300 }, async () => {
+  const condition = `the webhook injects the Pod of ${example.owner} as the command line does`;
+  await waitUntil({ condition, withinMs: 30_000, everyMs: 300 }, async () => {
     const { pods } = await dryRunCreate(namespace.kubectl, [asPod(example)]);
     expect(pods.map(summarizeInjection)).toEqual([expected]);
     return true;

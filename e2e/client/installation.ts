@@ -5,9 +5,9 @@ import { join } from "node:path";
 import type { KubernetesListObject, V1Pod } from "@kubernetes/client-node";
 import { attempt } from "../host/run.ts";
 import { waitUntil } from "../host/wait.ts";
+import { dryRunCreate, isInjected } from "./create-pods.ts";
 import { kubectlOf } from "./kubectl.ts";
 import { RELEASE, RELEASE_NAMESPACE } from "./release.ts";
-import { dryRunCreate, isInjected } from "./server-answer.ts";
 import { imageOf, type Suite } from "./suite.ts";
 
 /** The label that opts a namespace in. */
@@ -41,9 +41,9 @@ export async function install(
   } finally {
     rmSync(folder, { recursive: true });
   }
-  await waitUntil({ what: "no earlier replica is terminating", withinMs: 60_000, everyMs: 500 }, async () => {
-    const where = ["--namespace", RELEASE_NAMESPACE, "get", "pods"];
-    const { items } = await kubectlOf(suite).json<KubernetesListObject<V1Pod>>(where);
+  await waitUntil({ condition: "no earlier replica is terminating", withinMs: 60_000, everyMs: 500 }, async () => {
+    const getPods = ["--namespace", RELEASE_NAMESPACE, "get", "pods"];
+    const { items } = await kubectlOf(suite).json<KubernetesListObject<V1Pod>>(getPods);
     return items.some(({ metadata }) => metadata?.deletionTimestamp !== undefined) ? undefined : true;
   });
   await waitForInjection(suite);
@@ -52,7 +52,7 @@ export async function install(
 
 /** Waits until the replicas have set `failurePolicy: Fail`, which they do after a first injection. */
 export async function waitForEnforcement(suite: Suite): Promise<void> {
-  await waitUntil({ what: "the release enforces failurePolicy Fail", withinMs: 60_000, everyMs: 500 }, async () =>
+  await waitUntil({ condition: "the release enforces failurePolicy Fail", withinMs: 60_000, everyMs: 500 }, async () =>
     (await readEnforcedPolicies(suite)) === "Fail Fail" ? true : undefined,
   );
 }
@@ -66,17 +66,17 @@ export function readEnforcedPolicies(suite: Suite): Promise<string> {
 
 /** Waits until the API server calls restarted replicas: they are ready before the API server's node has their addresses. */
 export async function waitForInjection(suite: Suite): Promise<void> {
-  await waitUntil({ what: "the API server calls the webhook", withinMs: 30_000 }, async () => {
-    const { pods } = await dryRunCreate(kubectlOf(suite), [PROBE]);
+  await waitUntil({ condition: "the API server calls the webhook", withinMs: 30_000 }, async () => {
+    const { pods } = await dryRunCreate(kubectlOf(suite), [PROBE_POD]);
     return pods.every(isInjected) ? true : undefined;
   });
 }
 
 /** A Pod for dry runs, which is never stored. */
-const PROBE: V1Pod = {
+const PROBE_POD: V1Pod = {
   apiVersion: "v1",
   kind: "Pod",
-  metadata: { name: "asks-for-injection", namespace: "default", labels: OPT_IN },
+  metadata: { name: "injection-probe", namespace: "default", labels: OPT_IN },
   spec: { containers: [{ name: "app", image: "localhost/never-pulled" }] },
 };
 
@@ -88,8 +88,8 @@ export async function uninstall(suite: Suite): Promise<void> {
 /** Runs helm in the release's namespace. @throws with helm's output */
 export async function helm(suite: Suite, args: readonly string[]): Promise<string> {
   const context = suite.context === undefined ? [] : [`--kube-context=${suite.context}`];
-  const where = [`--kubeconfig=${suite.kubeconfig}`, ...context, `--namespace=${RELEASE_NAMESPACE}`];
-  const { status, output, stderr } = await attempt(suite.helm, [...args, ...where]);
+  const clusterFlags = [`--kubeconfig=${suite.kubeconfig}`, ...context, `--namespace=${RELEASE_NAMESPACE}`];
+  const { status, output, stderr } = await attempt(suite.helm, [...args, ...clusterFlags]);
   if (status !== 0) throw new Error(`helm ${args.join(" ")} ended with ${status}: ${stderr.trim()}`);
   return output;
 }

@@ -26,14 +26,14 @@ export async function startLoadOn(namespace: CaseNamespace, node: string, option
   const name = `load-${node}`;
   await namespace.apply([loadPod(namespace, name, node, options)]);
   await namespace.kubectl.run(["wait", "--for=condition=Ready", `pod/${name}`, "--timeout=60s"]);
-  await waitUntil({ what: `the load client ${name} has reached its target`, withinMs: 60_000 }, async () =>
+  await waitUntil({ condition: `the load client ${name} has reached its target`, withinMs: 60_000 }, async () =>
     (await namespace.kubectl.run(["logs", name])).includes('"started"') ? true : undefined,
   );
   return {
     stop: async () => {
       const script = "process.kill(1, 'SIGTERM')";
       await namespace.kubectl.run(["exec", name, "--", "/usr/local/bin/node", "-e", script]);
-      await waitUntil({ what: `the load client ${name} has ended`, withinMs: 60_000 }, async () => {
+      await waitUntil({ condition: `the load client ${name} has ended`, withinMs: 60_000 }, async () => {
         const pod = await namespace.kubectl.json<V1Pod>(["get", "pod", name]);
         return pod.status?.phase === "Succeeded" ? true : undefined;
       });

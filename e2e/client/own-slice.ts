@@ -9,7 +9,7 @@ export type OwnSlice = {
   readonly setConditions: (conditions: V1EndpointConditions) => Promise<void>;
 };
 
-/** Creates both; the Pod is a ready endpoint from the start. */
+/** Creates the Service and its slice, with the Pod as a ready endpoint. */
 export async function createOwnSlice(namespace: CaseNamespace, service: string, pod: V1Pod): Promise<OwnSlice> {
   const setConditions = (conditions: V1EndpointConditions) =>
     namespace.apply([serviceOf(namespace, service), sliceOf(namespace, service, { pod, conditions })]);

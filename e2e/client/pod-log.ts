@@ -9,7 +9,7 @@ export type PodLog = {
   /** Resolves with the first line that contains the text. */
   readonly waitFor: (text: string, withinSeconds?: number) => Promise<string>;
   /** Resolves when the container has exited. */
-  readonly ended: Promise<unknown>;
+  readonly whenClosed: Promise<unknown>;
 };
 
 /** Follows the log of a running container until it exits or the namespace is deleted. */
@@ -22,16 +22,16 @@ export function followLog(namespace: CaseNamespace, pod: string, container: stri
   return {
     lines: () => lines,
     waitFor: (text, withinSeconds = 60) => {
-      const what = `${container} of ${pod} logs "${text}"`;
-      return waitUntil({ what, withinMs: withinSeconds * 1000 }, () => lines.find((line) => line.includes(text)));
+      const condition = `${container} of ${pod} logs "${text}"`;
+      return waitUntil({ condition, withinMs: withinSeconds * 1000 }, () => lines.find((line) => line.includes(text)));
     },
-    ended: once(reader, "close"),
+    whenClosed: once(reader, "close"),
   };
 }
 
 /** Waits until the test application has logged an event, and returns the time by the application's clock. */
-export async function loggedAtMs(log: PodLog, what: string, withinSeconds?: number): Promise<number> {
-  const line: { readonly atMs: number } = JSON.parse(await log.waitFor(`"${what}"`, withinSeconds));
+export async function loggedAtMs(log: PodLog, event: string, withinSeconds?: number): Promise<number> {
+  const line: { readonly atMs: number } = JSON.parse(await log.waitFor(`"${event}"`, withinSeconds));
   return line.atMs;
 }
 

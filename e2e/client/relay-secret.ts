@@ -4,10 +4,10 @@ import { CA_LIFE_MS } from "../../src/relay/identity/identity.ts";
 import { entriesOf, IDENTITY_TOOLS } from "../../src/relay/identity/secret-content.ts";
 import { waitUntil } from "../host/wait.ts";
 import type { CaseNamespace } from "./case-namespace.ts";
+import { dryRunCreate } from "./create-pods.ts";
 import { managerOf, nameOf } from "./injected-pods.ts";
 import { RELEASE_NAMESPACE } from "./release.ts";
 import { appContainer, barePod } from "./sample-app.ts";
-import { dryRunCreate } from "./server-answer.ts";
 import { webhookPods } from "./webhook-metrics.ts";
 
 const SECRET = ["--namespace", RELEASE_NAMESPACE, "secret", "lastcall-relay"];
@@ -23,7 +23,7 @@ export type RelayAccess = {
 
 /** Returns the relay's identity in the next Pod. @throws if the Pod would get none */
 export async function readCurrentAccess(namespace: CaseNamespace): Promise<RelayAccess> {
-  const { pods } = await dryRunCreate(namespace.kubectl, [barePod(namespace, "asked", [appContainer(namespace)])]);
+  const { pods } = await dryRunCreate(namespace.kubectl, [barePod(namespace, "probe", [appContainer(namespace)])]);
   const [pod] = pods;
   const env = pod === undefined ? [] : (managerOf(pod).env ?? []);
   const valueIn = (name: string) => env.find((variable) => variable.name === name)?.value ?? "";
@@ -35,15 +35,15 @@ export async function readCurrentAccess(namespace: CaseNamespace): Promise<Relay
 
 /** Waits until three dry runs, which different replicas may answer, inject the same new identity. */
 export function waitForRenewedAccess(namespace: CaseNamespace, before: RelayAccess): Promise<RelayAccess> {
-  return waitUntil({ what: "new Pods get another CA and key", withinMs: 90_000, everyMs: 500 }, async () => {
+  return waitUntil({ condition: "new Pods get another CA and key", withinMs: 90_000, everyMs: 500 }, async () => {
     const samples = [
       await readCurrentAccess(namespace),
       await readCurrentAccess(namespace),
       await readCurrentAccess(namespace),
     ];
     const [first] = samples;
-    const same = samples.every(({ name, kid }) => name === first?.name && kid === first.kid);
-    return same && first?.name !== before.name && first?.kid !== before.kid ? first : undefined;
+    const areEqual = samples.every(({ name, kid }) => name === first?.name && kid === first.kid);
+    return areEqual && first?.name !== before.name && first?.kid !== before.kid ? first : undefined;
   });
 }
 
@@ -53,12 +53,12 @@ export function waitForRenewedAccess(namespace: CaseNamespace, before: RelayAcce
  */
 export async function renewRelayIdentity(namespace: CaseNamespace): Promise<void> {
   const nowMs = Date.now();
-  const generation = await IDENTITY_TOOLS.makeCa(nowMs + 24 * HOUR_MS, nowMs - HOUR_MS);
-  if (generation.validUntilMs <= nowMs + CA_LIFE_MS)
-    throw new Error("the new CA does not expire later than the current one");
+  const ca = await IDENTITY_TOOLS.makeCa(nowMs + 24 * HOUR_MS, nowMs - HOUR_MS);
+  if (ca.validUntilMs <= nowMs + CA_LIFE_MS)
+    throw new Error("Secret lastcall-relay: the added CA does not expire later than the current one.");
   const key = IDENTITY_TOOLS.makeKey(nowMs - 2 * HOUR_MS);
   const secret = await namespace.clusterKubectl.json<V1Secret>(["get", ...SECRET]);
-  const added = entriesOf({ generations: [generation], keys: [key] });
+  const added = entriesOf({ cas: [ca], keys: [key] });
   const data = Object.fromEntries(Object.entries(added).map(([name, text]) => [name, btoa(text)]));
   await namespace.clusterKubectl.run(["patch", ...SECRET, "--type=merge", `--patch=${JSON.stringify({ data })}`]);
   namespace.addTimelineLine(`added to ${Object.keys(secret.data ?? {}).join(", ")}: ${Object.keys(data).join(", ")}`);
@@ -70,12 +70,15 @@ export async function deleteRelaySecret(namespace: CaseNamespace): Promise<void>
   const since = new Date(Date.now() - 1_000).toISOString();
   await namespace.clusterKubectl.run(["delete", ...SECRET]);
   namespace.addTimelineLine("deleted the relay's Secret");
-  await waitUntil({ what: "every replica has detected the missing CAs", withinMs: 60_000, everyMs: 500 }, async () => {
-    const logs = replicas.map((name) => ["--namespace", RELEASE_NAMESPACE, "logs", name, `--since-time=${since}`]);
-    const texts = await Promise.all(logs.map((args) => namespace.clusterKubectl.run(args)));
-    return texts.every((text) => text.includes(LOST_CAS_MESSAGE)) ? true : undefined;
-  });
+  await waitUntil(
+    { condition: "every replica has detected the missing CAs", withinMs: 60_000, everyMs: 500 },
+    async () => {
+      const logs = replicas.map((name) => ["--namespace", RELEASE_NAMESPACE, "logs", name, `--since-time=${since}`]);
+      const texts = await Promise.all(logs.map((args) => namespace.clusterKubectl.run(args)));
+      return texts.every((text) => text.includes(LOST_CAS_MESSAGE)) ? true : undefined;
+    },
+  );
 }
 
-/** Part of the line that a replica logs. */
+/** Part of the line that a replica logs when the Secret lacks a CA of running Pods. */
 const LOST_CAS_MESSAGE = "lost CAs that Pods pin";

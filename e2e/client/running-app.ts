@@ -19,7 +19,7 @@ export async function startBehindService(namespace: CaseNamespace, options: Samp
 export async function followApp(namespace: CaseNamespace): Promise<RunningApp> {
   const pods = await expectInjectedPods(namespace, `app=${APP}`);
   const pod = pods.find(({ metadata }) => metadata?.deletionTimestamp === undefined);
-  if (pod === undefined) throw new Error("no Pod");
+  if (pod === undefined) throw new Error(`Deployment ${APP} in namespace ${namespace.name} has only terminating Pods.`);
   const app = followLog(namespace, nameOf(pod), "app");
   const manager = followLog(namespace, nameOf(pod), MANAGER);
   await Promise.all([app.waitFor("started"), manager.waitFor("listening")]);

@@ -82,7 +82,7 @@ export function barePod(
 /** The application as a container of a Pod. */
 export function appContainer(namespace: CaseNamespace, changes: Partial<V1Container> = {}): V1Container {
   return {
-    ...nodeContainer(namespace, "app", ["/app/candid-app.mjs"]),
+    ...nodeContainer(namespace, "app", ["/app/lifecycle-app.mjs"]),
     ports: [{ containerPort: APP_PORT }],
     readinessProbe: { httpGet: { path: "/healthz", port: APP_PORT }, periodSeconds: 1 },
     ...changes,

@@ -10,8 +10,8 @@ import { makeCaPair, makeServerPair } from "../../src/authority/signing.ts";
 import { HOST_ADDRESS } from "../cluster/addresses.ts";
 import { waitUntil } from "../host/wait.ts";
 import type { CaseNamespace } from "./case-namespace.ts";
+import { dryRunCreate } from "./create-pods.ts";
 import { appContainer, barePod } from "./sample-app.ts";
-import { dryRunCreate } from "./server-answer.ts";
 
 export type SecondWebhook = {
   /** The number of Pods from which it removed the field. */
@@ -40,8 +40,8 @@ export async function startStrippingWebhook(namespace: CaseNamespace): Promise<S
   const port = await listen(server);
   const configuration = configurationFor(namespace.name, `https://${HOST_ADDRESS}:${port}/`, ca.cert);
   await namespace.clusterKubectl.run(["create", "--filename=-"], JSON.stringify(configuration));
-  const probe = barePod(namespace, "asked", [appContainer(namespace)]);
-  await waitUntil({ what: "the API server calls the second webhook", withinMs: 30_000 }, async () => {
+  const probe = barePod(namespace, "probe", [appContainer(namespace)]);
+  await waitUntil({ condition: "the API server calls the second webhook", withinMs: 30_000 }, async () => {
     await dryRunCreate(namespace.kubectl, [probe]);
     return stripped > 0 ? true : undefined;
   });

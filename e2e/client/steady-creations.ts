@@ -5,11 +5,11 @@
 import { Agent, type RequestOptions, request } from "node:https";
 import { setTimeout as pause } from "node:timers/promises";
 import { KubeConfig, type V1Pod } from "@kubernetes/client-node";
-import { isInjected } from "./server-answer.ts";
+import { isInjected } from "./create-pods.ts";
 import type { Suite } from "./suite.ts";
 
 export type CreationCounts = {
-  readonly asked: number;
+  readonly requested: number;
   /** Creations that were refused, or not answered in time. */
   readonly failed: number;
   /** Creations that were admitted without injection. */
@@ -33,7 +33,7 @@ const MAX_FAILURES = 20;
 export async function createSteadily(suite: Suite, plan: CreationPlan): Promise<SteadyCreations> {
   const createOnce = await createRequester(suite, plan);
   const failures: string[] = [];
-  let asked = 0;
+  let requested = 0;
   const counts = { failed: 0, missed: 0 };
   let isStopped = false;
   const createAndCount = async (): Promise<void> => {
@@ -47,20 +47,20 @@ export async function createSteadily(suite: Suite, plan: CreationPlan): Promise<
     const running = new Set<Promise<void>>();
     const startMs = performance.now();
     while (!isStopped) {
-      const dueMs = startMs + (asked * 1_000) / plan.perSecond;
+      const dueMs = startMs + (requested * 1_000) / plan.perSecond;
       await pause(Math.max(0, dueMs - performance.now()));
-      asked += 1;
+      requested += 1;
       const creation = createAndCount().finally(() => running.delete(creation));
       running.add(creation);
     }
     await Promise.all(running);
   })();
   return {
-    countSoFar: () => asked,
+    countSoFar: () => requested,
     stop: async () => {
       isStopped = true;
       await all;
-      return { asked, ...counts, failures };
+      return { requested, ...counts, failures };
     },
   };
 }
@@ -84,15 +84,16 @@ async function createRequester(
   const headers = { ...identity.headers, "content-type": "application/json" };
   return async () => {
     try {
-      const answer = await post(
+      const response = await post(
         url,
         { ...identity, method: "POST", agent, headers, timeout: RESPONSE_TIMEOUT_MS },
         body,
       );
-      if (answer.status !== 201) return { outcome: "failed", why: `${answer.status} ${answer.text.slice(0, 400)}` };
+      if (response.status !== 201)
+        return { outcome: "failed", why: `${response.status} ${response.text.slice(0, 400)}` };
       return {
-        outcome: isInjected(JSON.parse(answer.text)) ? "injected" : "missed",
-        why: `warnings: ${answer.warning ?? "none"}`,
+        outcome: isInjected(JSON.parse(response.text)) ? "injected" : "missed",
+        why: `warnings: ${response.warning ?? "none"}`,
       };
     } catch (error) {
       return { outcome: "failed", why: error instanceof Error ? error.message : String(error) };
@@ -104,16 +105,18 @@ type HttpResponse = { readonly status: number; readonly text: string; readonly w
 
 function post(url: string, options: RequestOptions, body: string): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
-    const clientRequest = request(url, options, (answer) => {
+    const clientRequest = request(url, options, (response) => {
       let text = "";
-      answer.setEncoding("utf8").on("data", (chunk: string) => {
+      response.setEncoding("utf8").on("data", (chunk: string) => {
         text += chunk;
       });
-      const warning = answer.headers.warning;
-      answer.once("end", () => resolve({ status: answer.statusCode ?? 0, text, warning }));
-      answer.once("error", reject);
+      const warning = response.headers.warning;
+      response.once("end", () => resolve({ status: response.statusCode ?? 0, text, warning }));
+      response.once("error", reject);
     });
-    clientRequest.once("timeout", () => clientRequest.destroy(new Error(`no answer within ${RESPONSE_TIMEOUT_MS} ms`)));
+    clientRequest.once("timeout", () =>
+      clientRequest.destroy(new Error(`no response within ${RESPONSE_TIMEOUT_MS} ms`)),
+    );
     clientRequest.once("error", reject);
     clientRequest.end(body);
   });

@@ -21,8 +21,8 @@ const MANAGER = "lastcall";
 
 export function recordTimeline({ kubectl, namespace, depth }: TimelineSource): Timeline {
   const lines: string[] = [];
-  const add = (at: string, line: string) => void lines.push(`${at} ${line}`);
-  const addLine = (line: string) => add(new Date().toISOString(), line);
+  const addLineAt = (at: string, line: string) => void lines.push(`${at} ${line}`);
+  const addLine = (line: string) => addLineAt(new Date().toISOString(), line);
   const inNamespace = ["--namespace", namespace];
   const logReaders = new Map<string, ChildProcess>();
   const lastStates = new Map<string, string>();
@@ -36,7 +36,7 @@ export function recordTimeline({ kubectl, namespace, depth }: TimelineSource): T
       const logs = [...inNamespace, "logs", "--follow", "--timestamps", `--container=${MANAGER}`, name];
       const reader = kubectl.follow(logs, (line) => {
         const space = line.indexOf(" ");
-        add(line.slice(0, space), `manager of ${name}: ${line.slice(space + 1)}`);
+        addLineAt(line.slice(0, space), `manager of ${name}: ${line.slice(space + 1)}`);
       });
       logReaders.set(name, reader);
     }

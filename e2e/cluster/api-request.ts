@@ -28,7 +28,7 @@ export function requestApi(path: string, pki: string): Promise<ApiResponse> {
 export type NodeState = {
   readonly name: string;
   readonly ready: boolean;
-  /** The kubelet's message about the condition. */
+  /** The kubelet's message in the condition Ready. */
   readonly why: string;
   readonly kubelet: string;
 };

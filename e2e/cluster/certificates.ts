@@ -54,7 +54,7 @@ function client(file: string, subject: string): Identity {
 }
 
 const EC_KEY = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"];
-const DAYS = ["-days", "30"];
+const VALIDITY_FLAGS = ["-days", "30"];
 
 /** Writes all files into `folder`, which only its owner may read. It takes half a second, because most keys use elliptic curves. */
 export async function makeCertificates(folder: string): Promise<void> {
@@ -64,10 +64,20 @@ export async function makeCertificates(folder: string): Promise<void> {
 }
 
 async function makeAuthority(file: string, folder: string): Promise<void> {
-  const at = (ending: string) => join(folder, `${file}.${ending}`);
+  const pathOf = (extension: string) => join(folder, `${file}.${extension}`);
   const usage = "keyUsage=critical,keyCertSign,cRLSign,digitalSignature";
   const subject = `/CN=lastcall-test ${file}`;
-  const selfSigned = ["-x509", ...EC_KEY, "-keyout", at("key"), "-out", at("crt"), "-subj", subject, ...DAYS];
+  const selfSigned = [
+    "-x509",
+    ...EC_KEY,
+    "-keyout",
+    pathOf("key"),
+    "-out",
+    pathOf("crt"),
+    "-subj",
+    subject,
+    ...VALIDITY_FLAGS,
+  ];
   await run("openssl", ["req", ...selfSigned, "-addext", "basicConstraints=critical,CA:TRUE", "-addext", usage]);
 }
 
@@ -75,10 +85,10 @@ async function certify(
   { file, authority = CLUSTER_CA, subject, names, kubeconfig }: Identity,
   folder: string,
 ): Promise<void> {
-  const at = (ending: string) => join(folder, `${file}.${ending}`);
+  const pathOf = (extension: string) => join(folder, `${file}.${extension}`);
   const extensions = [`subjectAltName=${names}`, "extendedKeyUsage=serverAuth,clientAuth", "keyUsage=digitalSignature"];
-  writeFileSync(at("ext"), `${extensions.join("\n")}\n`);
-  await run("openssl", ["req", ...EC_KEY, "-keyout", at("key"), "-out", at("csr"), "-subj", subject]);
+  writeFileSync(pathOf("ext"), `${extensions.join("\n")}\n`);
+  await run("openssl", ["req", ...EC_KEY, "-keyout", pathOf("key"), "-out", pathOf("csr"), "-subj", subject]);
   const signerFlags = [
     "-CA",
     join(folder, `${authority}.crt`),
@@ -91,15 +101,15 @@ async function certify(
     "x509",
     "-req",
     "-in",
-    at("csr"),
+    pathOf("csr"),
     ...signerFlags,
     "-out",
-    at("crt"),
-    ...DAYS,
+    pathOf("crt"),
+    ...VALIDITY_FLAGS,
     "-extfile",
-    at("ext"),
+    pathOf("ext"),
   ]);
-  if (kubeconfig) writeFileSync(at("kubeconfig"), kubeconfigText(file, folder), { mode: 0o600 });
+  if (kubeconfig) writeFileSync(pathOf("kubeconfig"), kubeconfigText(file, folder), { mode: 0o600 });
 }
 
 /** Returns a fixed serial number for each identity; with a counter file openssl could not sign in parallel. */

@@ -30,9 +30,9 @@ export function makeCgroups(): void {
   }
 }
 
-/** Removes the cgroups bottom-up, and repeats it until the kernel has released their ended processes. */
+/** Removes the cgroups bottom-up, and retries until the kernel has released their exited processes. */
 export async function removeCgroups(): Promise<void> {
-  await waitUntil({ what: `the cgroups ${CGROUP} are empty`, withinMs: 10_000 }, () => {
+  await waitUntil({ condition: `the cgroups ${CGROUP} are empty`, withinMs: 10_000 }, () => {
     // Container runtimes create cgroups in more hierarchies, the unified one included.
     for (const hierarchy of readdirSync(CGROUP_ROOT)) removeTree(join(CGROUP_ROOT, hierarchy, CGROUP));
     return true;

@@ -5,7 +5,7 @@ import { SYSTEM_PATH } from "../host/requirements.ts";
 import type { StateFolder } from "./state-folder.ts";
 
 export type Component = {
-  /** Also the name of its log. */
+  /** The log has this name too. */
   readonly name: string;
   readonly node: "n1" | "n2";
   readonly program: string;

@@ -15,7 +15,7 @@ export async function stopCluster(state: StateFolder): Promise<boolean> {
   const processes = record === undefined ? findLostCluster(state) : [record.init, record.outer];
   for (const process of processes) killProcess(process);
   for (const process of processes) {
-    await waitUntil({ what: `process ${process.pid} has ended`, withinMs: 30_000, everyMs: 20 }, () =>
+    await waitUntil({ condition: `process ${process.pid} has ended`, withinMs: 30_000, everyMs: 20 }, () =>
       isAlive(process) ? undefined : true,
     );
   }

@@ -1,12 +1,12 @@
 #!/bin/bash
-# The first process of the cluster's mount, network, PID, UTS and IPC namespaces. It prepares them, starts the queued
-# programs and reaps zombies. When it dies, all its programs die with it, and every mount and
-# network device is removed. Arguments: state folder, this node's address, second node's address, the host's address.
+# The first process of the cluster's mount, network, PID, UTS and IPC namespaces. It prepares the namespaces, starts the
+# queued programs and reaps zombies. When it exits, the kernel kills all programs and removes every mount and network device.
+# Arguments: state folder, address of n1, address of n2, address of the host.
 set -eu
 STATE=$1 N1=$2 N2=$3 HOST=$4
 
-# The parent writes "go" once it has written its record, and "stay" when the cluster is up. If it dies earlier, this process
-# ends too, with all its programs.
+# The parent writes "go" after it has stored the cluster's record, and "stay" when the cluster is up. If the parent exits
+# before "stay", this process exits too.
 read -r word && [ "$word" = go ]
 exec 4<&0 </dev/null
 hostname n1
@@ -14,16 +14,18 @@ mount --make-rprivate /
 for folder in /run /var/log; do mount -t tmpfs tmpfs "$folder"; done
 mkdir -p /run/netns /run/sysctl /var/log/pods /var/log/containers
 
-# A kubelet sets these values for the whole host if they differ, so it gets its own files.
-own_sysctl() { echo "$2" >"/run/sysctl/${1//\//_}"; mount --bind "/run/sysctl/${1//\//_}" "/proc/sys/$1"; }
-own_sysctl vm/overcommit_memory 1
-own_sysctl vm/panic_on_oom 0
-own_sysctl kernel/panic 10
-own_sysctl kernel/panic_on_oops 1
-own_sysctl kernel/keys/root_maxkeys 1000000
-own_sysctl kernel/keys/root_maxbytes 25000000
+# A kubelet changes these kernel parameters of the whole host if they differ from its values. Files with its values hide the
+# host's.
+hide_sysctl() { echo "$2" >"/run/sysctl/${1//\//_}"; mount --bind "/run/sysctl/${1//\//_}" "/proc/sys/$1"; }
+hide_sysctl vm/overcommit_memory 1
+hide_sysctl vm/panic_on_oom 0
+hide_sysctl kernel/panic 10
+hide_sysctl kernel/panic_on_oops 1
+hide_sysctl kernel/keys/root_maxkeys 1000000
+hide_sysctl kernel/keys/root_maxbytes 25000000
 
-# Node n1 is this namespace. Pod packets are routed and not bridged, so that answers pass the Service translation again.
+# Node n1 uses this network namespace. Pod packets are routed and not bridged, so that responses pass the Service's address
+# translation too.
 ip link set lo up
 ip link add nodes type bridge
 ip addr add "$N1/24" dev nodes
@@ -33,7 +35,7 @@ ip link set lan0 up
 ip route add default via "$HOST"
 echo 1 >/proc/sys/net/ipv4/ip_forward
 
-# Node n2 has its own network namespace and host name, which Pods with hostNetwork show.
+# Node n2 has its own network namespace and host name, which Pods with hostNetwork use.
 ip netns add n2
 ip link add n2 type veth peer name eth0 netns n2
 ip link set n2 master nodes
@@ -45,7 +47,7 @@ nsenter --net=/run/netns/n2 --uts=/run/uts-n2 sh -c "
   ip route add default via $HOST && ip route add 10.244.1.0/24 via $N1 && echo 1 >/proc/sys/net/ipv4/ip_forward"
 ip route add 10.244.2.0/24 via "$N2"
 
-# One line per program: the path of its script. Also open for writing, so that the queue never ends by itself.
+# The queue has one line per program: the path of its script. It is open for writing too, so that a read never reports its end.
 exec 3<>"$STATE/start/queue"
 { read -r word <&4 && [ "$word" = stay ]; } || echo end >&3 &
 exec 4<&-

@@ -35,7 +35,7 @@ export async function openNamespaces(state: StateFolder): Promise<Namespaces> {
   child.unref();
   const outer = identityOf(child.pid ?? 0);
   if (outer === undefined) throw new Error(`unshare ended at once: ${readLogTail(state)}`);
-  const init = await waitUntil({ what: "the namespaces are open", withinMs: 10_000, everyMs: 10 }, () => {
+  const init = await waitUntil({ condition: "the namespaces are open", withinMs: 10_000, everyMs: 10 }, () => {
     if (!isAlive(outer)) throw new PermanentFailure(`unshare ended at once: ${readLogTail(state)}`);
     return childrenOf(outer.pid).map(identityOf)[0];
   });
@@ -70,7 +70,7 @@ export async function findHostConflict(): Promise<string | undefined> {
 
 /** Deletes the host's end if it still exists. */
 export async function disconnectHost(): Promise<void> {
-  await waitUntil({ what: `the network device ${HOST_LINK} is deleted`, withinMs: 10_000 }, async () => {
+  await waitUntil({ condition: `the network device ${HOST_LINK} is deleted`, withinMs: 10_000 }, async () => {
     await attempt("ip", ["link", "delete", HOST_LINK]);
     return (await attempt("ip", ["link", "show", HOST_LINK])).status === 0 ? undefined : true;
   });

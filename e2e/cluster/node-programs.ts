@@ -14,13 +14,13 @@ export type NodePrograms = { readonly runtime: Component; readonly agents: reado
 /** Writes the node's settings and returns its programs: the runtime starts first, the agents once the pause image is imported. */
 export function prepareNode(node: ClusterNode, programs: ProgramFolders, state: StateFolder): NodePrograms {
   const folder = join(state.root, node.name);
-  const at = (name: string) => join(folder, name);
-  for (const name of ["cni", "kubelet", "pod-logs"]) mkdirSync(at(name), { recursive: true });
+  const pathOf = (name: string) => join(folder, name);
+  for (const name of ["cni", "kubelet", "pod-logs"]) mkdirSync(pathOf(name), { recursive: true });
   mkdirSync(state.staticPodsOf(node.name), { recursive: true });
-  writeFileSync(at("cni/10-pods.conflist"), JSON.stringify(podNetwork(node)));
-  writeFileSync(at("containerd.toml"), containerdSettings(node, programs, state));
-  writeFileSync(at("kubelet.json"), JSON.stringify(kubeletSettings(node, state)));
-  writeFileSync(at("kube-proxy.json"), JSON.stringify(proxySettings(node, state)));
+  writeFileSync(pathOf("cni/10-pods.conflist"), JSON.stringify(podNetwork(node)));
+  writeFileSync(pathOf("containerd.toml"), containerdSettings(node, programs, state));
+  writeFileSync(pathOf("kubelet.json"), JSON.stringify(kubeletSettings(node, state)));
+  writeFileSync(pathOf("kube-proxy.json"), JSON.stringify(proxySettings(node, state)));
   const component = (name: string, program: string, flags: readonly string[]): Component => ({
     name: `${name}-${node.name}`,
     node: node.name,
@@ -28,23 +28,23 @@ export function prepareNode(node: ClusterNode, programs: ProgramFolders, state: 
     flags,
   });
   return {
-    runtime: component("containerd", join(programs.containerd, "containerd"), ["--config", at("containerd.toml")]),
+    runtime: component("containerd", join(programs.containerd, "containerd"), ["--config", pathOf("containerd.toml")]),
     agents: [
       { ...component("kubelet", join(programs.kubernetes, "kubelet"), kubeletFlags(node, state)), restarts: true },
-      component("kube-proxy", join(programs.kubernetes, "kube-proxy"), [`--config=${at("kube-proxy.json")}`]),
+      component("kube-proxy", join(programs.kubernetes, "kube-proxy"), [`--config=${pathOf("kube-proxy.json")}`]),
     ],
   };
 }
 
 function kubeletFlags(node: ClusterNode, state: StateFolder): readonly string[] {
-  const at = (name: string) => join(state.root, node.name, name);
+  const pathOf = (name: string) => join(state.root, node.name, name);
   return [
-    `--config=${at("kubelet.json")}`,
+    `--config=${pathOf("kubelet.json")}`,
     `--kubeconfig=${join(state.pki, `${node.name}.kubeconfig`)}`,
     `--hostname-override=${node.name}`,
     `--node-ip=${node.address}`,
-    `--root-dir=${at("kubelet")}`,
-    `--cert-dir=${at("kubelet/pki")}`,
+    `--root-dir=${pathOf("kubelet")}`,
+    `--cert-dir=${pathOf("kubelet/pki")}`,
     "--v=2",
   ];
 }

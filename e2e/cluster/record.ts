@@ -1,4 +1,4 @@
-/** Stores the record of a cluster, from which other processes read its programs and the processes to stop. */
+/** Stores the record of a cluster: other processes read from it the folder of its programs and the processes to stop. */
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import type { Minor } from "../build/module-table.ts";
 import { isAlive, type ProcessIdentity } from "../host/process-identity.ts";
@@ -19,8 +19,8 @@ export type ClusterRecord = {
 
 export function readRecord(file: string): ClusterRecord | undefined {
   try {
-    const read: unknown = JSON.parse(readFileSync(file, "utf8"));
-    return isRecord(read) ? read : undefined;
+    const parsed: unknown = JSON.parse(readFileSync(file, "utf8"));
+    return isRecord(parsed) ? parsed : undefined;
   } catch {
     return undefined;
   }

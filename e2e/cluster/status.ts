@@ -1,5 +1,5 @@
 /** Reports the state of the cluster, as text and JSON. */
-import { KUBERNETES } from "../build/module-table.ts";
+import { KUBERNETES_VERSIONS } from "../build/module-table.ts";
 import { machineSize } from "../host/this-host.ts";
 import { listNodes, type NodeState, requestApi } from "./api-request.ts";
 import { type ClusterRecord, isRunning, readRecord } from "./record.ts";
@@ -19,7 +19,7 @@ export async function readStatus(state: StateFolder): Promise<ClusterStatus> {
   const record = readRecord(state.record);
   if (record === undefined) return { state: "down", nodes: [] };
   const details = {
-    kubernetes: KUBERNETES[record.minor],
+    kubernetes: KUBERNETES_VERSIONS[record.minor],
     kubeconfig: state.kubeconfig,
     kubectl: `${record.binaries}/kubectl`,
     runsOn: record.host,

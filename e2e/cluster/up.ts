@@ -22,15 +22,15 @@ import { type ClusterRecord, isRunning, readRecord, writeRecord } from "./record
 import type { StateFolder } from "./state-folder.ts";
 
 /** Exceeds the longest retry delay of a kubelet; a start takes about 5 s. */
-const LIMIT_MS = 180_000;
+const START_LIMIT_MS = 180_000;
 
-export type UpOutcome = { readonly record: ClusterRecord; readonly wasUp: boolean };
+export type UpOutcome = { readonly record: ClusterRecord; readonly wasRunning: boolean };
 
 /** The caller must hold the lock. @throws if a cluster of another minor version is running, or the cluster's network conflicts with the host's */
 export async function ensureCluster(minor: Minor, state: StateFolder, buildContext: BuildContext): Promise<UpOutcome> {
   const previous = readRecord(state.record);
   if (previous !== undefined && previous.stage === "up" && isRunning(previous)) {
-    if (previous.minor === minor) return { record: previous, wasUp: true };
+    if (previous.minor === minor) return { record: previous, wasRunning: true };
     throw new Error(
       `A cluster of Kubernetes ${previous.minor} is running. Run "npm run cluster -- down" before you start ${minor}.`,
     );
@@ -52,7 +52,7 @@ export async function ensureCluster(minor: Minor, state: StateFolder, buildConte
       pause,
       print: buildContext.print,
     });
-    return { record, wasUp: false };
+    return { record, wasRunning: false };
   } catch (error) {
     saveLogs(state, buildContext.print);
     await stopCluster(state);
@@ -90,14 +90,14 @@ async function startCluster({ minor, programs, state, pause, print }: StartOptio
   await connectHost(init);
   continueInit();
   const whileInitRuns = <T>(check: Check<T>) => checkWhileInitRuns(init, state, check);
-  await waitUntil({ what: "the network is created", withinMs: 10_000, everyMs: 20 }, () =>
+  await waitUntil({ condition: "the network is created", withinMs: 10_000, everyMs: 20 }, () =>
     whileInitRuns(() => (existsSync(join(state.start, "open")) ? true : undefined)),
   );
   for (const component of etcdAndApiServer(programs, state)) startComponent(component, state);
   const nodes = NODES.map((node) => ({ node, ...prepareNode(node, programs, state) }));
   for (const { runtime } of nodes) startComponent(runtime, state);
   await Promise.all(nodes.map(({ node }) => importImages([pause], state.socketOf(node.name))));
-  await waitUntil({ what: "the API server is ready", withinMs: LIMIT_MS }, () =>
+  await waitUntil({ condition: "the API server is ready", withinMs: START_LIMIT_MS }, () =>
     whileInitRuns(async () => ((await requestApi("/readyz", state.pki)).status === 200 ? true : undefined)),
   );
   printTime("the API server is ready");
@@ -125,7 +125,7 @@ type CheckWhileInitRuns = <T>(check: Check<T>) => Promise<T | undefined>;
 
 /** Waits until Pods can be created: the nodes are ready and untainted, and the namespace has its ServiceAccount. */
 async function waitForNodes(state: StateFolder, whileInitRuns: CheckWhileInitRuns): Promise<void> {
-  await waitUntil({ what: "both nodes are ready", withinMs: LIMIT_MS }, () =>
+  await waitUntil({ condition: "both nodes are ready", withinMs: START_LIMIT_MS }, () =>
     whileInitRuns(async () => {
       const nodes = await listNodes(state.pki);
       const missing = NODES.map(({ name }) => name).filter((name) => !nodes.find((node) => node.name === name)?.ready);
@@ -133,7 +133,7 @@ async function waitForNodes(state: StateFolder, whileInitRuns: CheckWhileInitRun
       throw new Error(missing.map((name) => describeUnreadyNode(name, nodes, state)).join("\n"));
     }),
   );
-  await waitUntil({ what: "the namespace default has a ServiceAccount", withinMs: LIMIT_MS }, () =>
+  await waitUntil({ condition: "the namespace default has a ServiceAccount", withinMs: START_LIMIT_MS }, () =>
     whileInitRuns(async () => {
       const { status } = await requestApi("/api/v1/namespaces/default/serviceaccounts/default", state.pki);
       return status === 200 ? true : undefined;

@@ -1,4 +1,4 @@
-/** The lifecycle of the test cluster: start, stop, and interruptions. Run by `npm run e2e -- --harness`. */
+/** Tests the lifecycle of the test cluster: start, stop, and interruptions. `npm run e2e -- --harness` runs it. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -39,8 +39,10 @@ function listClusterProcesses(): readonly string[] {
     .filter((name) => /^[0-9]+$/.test(name))
     .flatMap((pid) => {
       try {
-        const words = readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
-        return words.includes(`${state.root}/`) || words.includes(`${state.root} `) ? [`${pid}: ${words}`] : [];
+        const commandLine = readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
+        return commandLine.includes(`${state.root}/`) || commandLine.includes(`${state.root} `)
+          ? [`${pid}: ${commandLine}`]
+          : [];
       } catch {
         return [];
       }
@@ -55,14 +57,17 @@ describe("a test cluster", () => {
   test("is reused if it is running", async () => {
     expect((await runClusterCommand("up")).status).toBe(0);
     const first = readRecord(state.record);
-    const again = await runClusterCommand("up");
-    expect(again).toMatchObject({ status: 0, stderr: expect.stringContaining("The cluster was already running.") });
+    const secondStart = await runClusterCommand("up");
+    expect(secondStart).toMatchObject({
+      status: 0,
+      stderr: expect.stringContaining("The cluster was already running."),
+    });
     expect(readRecord(state.record)).toEqual(first);
   });
 
   test("is not replaced if it has another version of Kubernetes", async () => {
-    const other = await runClusterCommand("up", "--kubernetes", "1.35");
-    expect(other).toMatchObject({ status: 1, stderr: expect.stringContaining('"npm run cluster -- down"') });
+    const otherStart = await runClusterCommand("up", "--kubernetes", "1.35");
+    expect(otherStart).toMatchObject({ status: 1, stderr: expect.stringContaining('"npm run cluster -- down"') });
     expect((await runClusterCommand("status")).status).toBe(0);
   });
 
@@ -73,9 +78,9 @@ describe("a test cluster", () => {
   });
 
   test("starts once if two commands start it at the same time", async () => {
-    const both = await Promise.all([runClusterCommand("up"), runClusterCommand("up")]);
-    expect(both.map(({ status }) => status)).toEqual([0, 0]);
-    expect(both.filter(({ stderr }) => stderr.includes("The cluster was already running."))).toHaveLength(1);
+    const starts = await Promise.all([runClusterCommand("up"), runClusterCommand("up")]);
+    expect(starts.map(({ status }) => status)).toEqual([0, 0]);
+    expect(starts.filter(({ stderr }) => stderr.includes("The cluster was already running."))).toHaveLength(1);
     expect(
       listClusterProcesses().filter((line) => line.includes("namespace-init.sh") && line.includes("unshare")),
     ).toHaveLength(1);
@@ -110,8 +115,8 @@ describe("a test cluster whose start is killed", () => {
       const up = spawn(process.execPath, [MAIN, "up"], { stdio: "ignore" });
       await Promise.race([once(up, "close"), pause(ms)]);
       up.kill("SIGKILL");
-      // No process survives, even without a cleanup.
-      await waitUntil({ what: "all processes have ended", withinMs: 10_000 }, () =>
+      // No process survives, even without the command down.
+      await waitUntil({ condition: "all processes have ended", withinMs: 10_000 }, () =>
         listClusterProcesses().length === 0 ? true : undefined,
       );
       expect((await runClusterCommand("down")).status).toBe(0);

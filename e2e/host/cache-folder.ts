@@ -2,7 +2,7 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 
-/** `LASTCALL_CACHE`, or `~/.cache/lastcall`. Always absolute. */
+/** Returns the absolute path of `LASTCALL_CACHE`, by default of `~/.cache/lastcall`. */
 export function cacheFolder(env: Readonly<Record<string, string | undefined>>): string {
   const chosen = env["LASTCALL_CACHE"];
   return chosen === undefined || chosen === "" ? join(homedir(), ".cache", "lastcall") : resolve(chosen);

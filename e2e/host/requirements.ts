@@ -6,13 +6,13 @@ import { attempt, run } from "./run.ts";
 type Requirement = {
   readonly name: string;
   /** The Debian package, or a remedy for a requirement without one. */
-  readonly from: { readonly apt: string } | { readonly advice: string };
+  readonly source: { readonly apt: string } | { readonly advice: string };
   readonly isInstalled: (path: readonly string[]) => boolean;
 };
 
-const program = (name: string, apt: string): Requirement => ({
+const programRequirement = (name: string, apt: string): Requirement => ({
   name,
-  from: { apt },
+  source: { apt },
   isInstalled: (path) => path.some((folder) => isExecutable(join(folder, name))),
 });
 
@@ -21,27 +21,27 @@ const CNI_FOLDERS = ["/usr/lib/cni", "/opt/cni/bin", "/usr/libexec/cni"];
 const CNI_PLUGINS = ["ptp", "host-local", "loopback", "portmap"];
 
 const GO: Requirement = {
-  ...program("go", ""),
-  from: { advice: "Go 1.26 or newer on PATH, from https://go.dev/dl" },
+  ...programRequirement("go", ""),
+  source: { advice: "Go 1.26 or newer on PATH, from https://go.dev/dl" },
 };
 
-const FOR_BUILDING = [
+const BUILD_REQUIREMENTS = [
   GO,
-  program("flock", "util-linux"),
-  program("setpriv", "util-linux"),
-  program("nice", "coreutils"),
+  programRequirement("flock", "util-linux"),
+  programRequirement("setpriv", "util-linux"),
+  programRequirement("nice", "coreutils"),
 ];
-const FOR_RUNNING = [
-  program("runc", "runc"),
-  program("nft", "nftables"),
-  program("ip", "iproute2"),
-  program("unshare", "util-linux"),
-  program("nsenter", "util-linux"),
-  program("mount", "mount"),
-  program("openssl", "openssl"),
+const CLUSTER_REQUIREMENTS = [
+  programRequirement("runc", "runc"),
+  programRequirement("nft", "nftables"),
+  programRequirement("ip", "iproute2"),
+  programRequirement("unshare", "util-linux"),
+  programRequirement("nsenter", "util-linux"),
+  programRequirement("mount", "mount"),
+  programRequirement("openssl", "openssl"),
   {
     name: `CNI plugins ${CNI_PLUGINS.join(", ")}`,
-    from: { apt: "containernetworking-plugins" },
+    source: { apt: "containernetworking-plugins" },
     isInstalled: () => cniFolder() !== undefined,
   },
 ];
@@ -68,13 +68,13 @@ export type MissingRequirements = {
 
 /** @param path folders of PATH. */
 export function missingRequirements(path: readonly string[]): MissingRequirements {
-  const missing = [...FOR_BUILDING, ...FOR_RUNNING].filter(
+  const missing = [...BUILD_REQUIREMENTS, ...CLUSTER_REQUIREMENTS].filter(
     (requirement) => !requirement.isInstalled([...path, ...SYSTEM_PATH]),
   );
   return {
     names: missing.map((one) => one.name),
-    apt: [...new Set(missing.flatMap(({ from }) => ("apt" in from ? [from.apt] : [])))],
-    advice: [...new Set(missing.flatMap(({ from }) => ("advice" in from ? [from.advice] : [])))],
+    apt: [...new Set(missing.flatMap(({ source }) => ("apt" in source ? [source.apt] : [])))],
+    advice: [...new Set(missing.flatMap(({ source }) => ("advice" in source ? [source.advice] : [])))],
   };
 }
 

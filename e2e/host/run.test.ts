@@ -27,11 +27,11 @@ describe("the call of an external program", () => {
     const source = `import { run } from ${RUN}; run("sleep", ["60"]);`;
     const runner = spawn(process.execPath, ["--input-type=module", "-e", source], { stdio: "ignore" });
     await once(runner, "spawn");
-    const child = await waitUntil({ what: "the program runs", withinMs: 15_000 }, () =>
+    const child = await waitUntil({ condition: "the program runs", withinMs: 15_000 }, () =>
       childrenOf(runner.pid ?? 0).find((pid) => readFileSync(`/proc/${pid}/comm`, "utf8") === "sleep\n"),
     );
     runner.kill("SIGKILL");
     const hasEnded = () => (identityOf(child) === undefined ? true : undefined);
-    expect(await waitUntil({ what: "the program has ended", withinMs: 5_000 }, hasEnded)).toBe(true);
+    expect(await waitUntil({ condition: "the program has ended", withinMs: 5_000 }, hasEnded)).toBe(true);
   });
 });

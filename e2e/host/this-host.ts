@@ -1,4 +1,4 @@
-/** Describes the host of the cluster, on which results depend. */
+/** Describes the host of the cluster, because results depend on it. */
 import { existsSync, readFileSync } from "node:fs";
 import { release } from "node:os";
 import { join } from "node:path";

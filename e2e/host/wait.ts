@@ -2,16 +2,16 @@
 import { setTimeout as pause } from "node:timers/promises";
 
 export type Wait = {
-  /** The awaited event, for the message: `node n1 is Ready`. */
-  readonly what: string;
+  /** The awaited condition, for the message: `node n1 is Ready`. */
+  readonly condition: string;
   readonly withinMs: number;
   readonly everyMs?: number;
 };
 
 /**
- * Resolves with the first value that is not `undefined`. A check that throws is repeated, and its message is kept.
+ * Resolves with the first value that is not `undefined`. A check that throws is repeated.
  *
- * @throws after `withinMs`, with the awaited event and the last message.
+ * @throws after `withinMs`, with the awaited condition and the error of the last check.
  */
 export async function waitUntil<T>(wait: Wait, check: Check<T>): Promise<T> {
   const endMs = performance.now() + wait.withinMs;
@@ -19,7 +19,7 @@ export async function waitUntil<T>(wait: Wait, check: Check<T>): Promise<T> {
     const { value, lastError } = await checkOnce(check);
     if (value !== undefined) return value;
     if (performance.now() >= endMs) {
-      throw new Error(`Timed out after ${wait.withinMs / 1000} s, waiting until ${wait.what}.${lastError}`);
+      throw new Error(`Timed out after ${wait.withinMs / 1000} s, waiting until ${wait.condition}.${lastError}`);
     }
     await pause(wait.everyMs ?? 100);
   }
@@ -40,7 +40,7 @@ async function checkOnce<T>(check: Check<T>): Promise<{ readonly value: T | unde
   }
 }
 
-/** Waits for a fixed time, if no event can be awaited. */
+/** Waits for a fixed time, for cases without a condition to check. */
 export function pauseMs(ms: number): Promise<void> {
   return pause(ms);
 }

@@ -61,7 +61,7 @@ export const IMAGES = {
     contents: [],
     bundles: [
       "src/demo/sample-app.ts",
-      ...["load-client", "candid-app", "attacker"].map((name) => `e2e/programs/${name}.ts`),
+      ...["load-client", "lifecycle-app", "attacker"].map((name) => `e2e/programs/${name}.ts`),
     ],
     entrypoint: [NODE],
   },
@@ -69,8 +69,8 @@ export const IMAGES = {
   "lastcall-example-app": {
     base: "node",
     contents: [],
-    bundles: ["e2e/programs/candid-app.ts"],
-    entrypoint: [NODE, "/app/candid-app.mjs"],
+    bundles: ["e2e/programs/lifecycle-app.ts"],
+    entrypoint: [NODE, "/app/lifecycle-app.mjs"],
   },
   "lastcall-example-work": {
     base: "node",

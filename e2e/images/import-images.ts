@@ -9,7 +9,7 @@ const CRI = ["--namespace", "k8s.io"];
 
 /** Waits until the runtime answers on its socket, then imports every image of the files. */
 export async function importImages(files: readonly string[], socket: string): Promise<void> {
-  await waitUntil({ what: `containerd answers on ${socket}`, withinMs: 30_000 }, async () =>
+  await waitUntil({ condition: `containerd answers on ${socket}`, withinMs: 30_000 }, async () =>
     (await attempt(stateFolder().ctr, ["--address", socket, "version"])).status === 0 ? true : undefined,
   );
   for (const file of files) await run(stateFolder().ctr, ["--address", socket, ...CRI, "images", "import", file]);

@@ -18,19 +18,19 @@ function extract(parts: readonly Uint8Array[]): string {
 
 describe("a tar archive", () => {
   test("is extracted by tar to the same files, contents and modes", () => {
-    const long = `${"folder/".repeat(20)}file`;
+    const longPath = `${"folder/".repeat(20)}file`;
     const extracted = extract(
       tarParts([
         { path: "bin", mode: 0o755, content: undefined },
         { path: "bin/run", mode: 0o755, content: Buffer.from("#!/bin/true") },
         { path: "empty", mode: 0o644, content: Buffer.alloc(0) },
-        { path: long, mode: 0o644, content: Buffer.alloc(1000, 7) },
+        { path: longPath, mode: 0o644, content: Buffer.alloc(1000, 7) },
       ]),
     );
     expect(readFileSync(join(extracted, "bin/run"), "utf8")).toBe("#!/bin/true");
     expect(statSync(join(extracted, "bin/run")).mode & 0o777).toBe(0o755);
     expect(statSync(join(extracted, "empty")).size).toBe(0);
-    expect(readFileSync(join(extracted, long))).toEqual(Buffer.alloc(1000, 7));
+    expect(readFileSync(join(extracted, longPath))).toEqual(Buffer.alloc(1000, 7));
   });
 
   test("consists of complete blocks for any contents", () => {

@@ -26,7 +26,7 @@ function paddingOf(length: number): number {
 function header(entry: TarEntry): Uint8Array {
   const block = Buffer.alloc(BLOCK);
   const isFolder = entry.content === undefined;
-  const { prefix, name } = split(isFolder ? `${entry.path}/` : entry.path);
+  const { prefix, name } = splitPath(isFolder ? `${entry.path}/` : entry.path);
   const octal = (value: number, at: number, width: number) =>
     block.write(`${value.toString(8).padStart(width - 1, "0")}\0`, at, "latin1");
   block.write(name, 0);
@@ -45,7 +45,7 @@ function header(entry: TarEntry): Uint8Array {
 }
 
 /** Splits a long path at a slash: up to 155 bytes before it, up to 100 after it. */
-function split(path: string): { readonly prefix: string; readonly name: string } {
+function splitPath(path: string): { readonly prefix: string; readonly name: string } {
   if (Buffer.byteLength(path) <= 100) return { prefix: "", name: path };
   for (let at = path.indexOf("/"); at >= 0; at = path.indexOf("/", at + 1)) {
     const [prefix, name] = [path.slice(0, at), path.slice(at + 1)];

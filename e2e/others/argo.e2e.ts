@@ -4,11 +4,11 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { readGuide } from "../../test/guides/manifests.ts";
 import { importArgoImages, startArgo, stopArgo } from "../client/argo.ts";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
+import { isInjected } from "../client/create-pods.ts";
 import { expectInjectedPods, managerOf, nameOf } from "../client/injected-pods.ts";
 import { OPT_IN } from "../client/installation.ts";
-import { saveDrain } from "../client/kept-drain.ts";
 import { drainReport, followLog, loggedAtMs, MANAGER } from "../client/pod-log.ts";
-import { isInjected } from "../client/server-answer.ts";
+import { saveDrain } from "../client/save-drain.ts";
 import { imageOf, readSuite } from "../client/suite.ts";
 import { stateFolder } from "../cluster/state-folder.ts";
 import { waitUntil } from "../host/wait.ts";
@@ -18,11 +18,11 @@ import { tagImage } from "../images/import-images.ts";
 const suite = readSuite(process.env);
 const NAMESPACE = "crawl";
 /** The annotation with the step's name on its Pod. */
-const NODE_NAME = "workflows.argoproj.io/node-name";
-const AT_MOST_LATER_MS = 15_000;
+const NODE_NAME_ANNOTATION = "workflows.argoproj.io/node-name";
+const MAX_DELAY_MS = 15_000;
 
-const INDEX = "registry.example/crawl/index:3";
-const READER = "registry.example/crawl/reader:3";
+const INDEX_IMAGE = "registry.example/crawl/index:3";
+const READER_IMAGE = "registry.example/crawl/reader:3";
 
 type Workflow = KubernetesObject & {
   readonly status?: {
@@ -41,28 +41,28 @@ beforeAll(async () => {
   await importArgoImages(suite);
   for (const node of suite.nodes) {
     const socket = stateFolder().socketOf(node);
-    await tagImage(socket, imageOf(suite, "lastcall-example-app"), INDEX);
-    await tagImage(socket, imageOf(suite, "lastcall-example-work"), READER);
+    await tagImage(socket, imageOf(suite, "lastcall-example-app"), INDEX_IMAGE);
+    await tagImage(socket, imageOf(suite, "lastcall-example-work"), READER_IMAGE);
   }
 }, 1_800_000);
 
 describe("in an Argo workflow", () => {
   test("of the guide, only the step that opts in has a manager, which exits when its work is done", async () => {
     await withArgo(async (namespace) => {
-      const name = await submitted(namespace, readGuide("argo-workflows").manifest);
+      const name = await submitWorkflow(namespace, readGuide("argo-workflows").manifest);
       const index = await podOfStep(namespace, "index");
       expect(managerOf(index).args).toContain("--completes");
       expect(isInjected(await podOfStep(namespace, "read"))).toBe(false);
-      expect(await ended(namespace, name)).toMatchObject({ phase: "Succeeded" });
+      expect(await waitForWorkflow(namespace, name)).toMatchObject({ phase: "Succeeded" });
       // Argo stops its daemon step itself, so no hook of the app runs, and no drain starts.
-      await expectLeft(namespace, nameOf(index));
+      await expectTimelyExit(namespace, nameOf(index));
     });
   });
 
   test("a step with a manager passes its results to the next step, and its Pod completes with its work", async () => {
     await withArgo(async (namespace) => {
-      const name = await submitted(namespace, JSON.stringify(resultsWorkflow(namespace)));
-      const { phase, nodes } = await ended(namespace, name);
+      const name = await submitWorkflow(namespace, JSON.stringify(resultsWorkflow(namespace)));
+      const { phase, nodes } = await waitForWorkflow(namespace, name);
       expect(phase).toBe("Succeeded");
       const outputs = Object.values(nodes ?? {}).map(({ displayName, outputs: out }) => [
         displayName,
@@ -71,13 +71,13 @@ describe("in an Argo workflow", () => {
       expect(outputs).toContainEqual(["make", ["42"]]);
       expect(outputs).toContainEqual(["use", ["42 again"]]);
       const [make] = await expectInjectedPods(namespace, "step=make");
-      await expectLeft(namespace, make === undefined ? "" : nameOf(make));
+      await expectTimelyExit(namespace, make === undefined ? "" : nameOf(make));
     });
   });
 
   test("a deletion drains the serving step, whose container then gets its stop signal", async () => {
     await withArgo(async (namespace) => {
-      const name = await submitted(namespace, readGuide("argo-workflows").manifest);
+      const name = await submitWorkflow(namespace, readGuide("argo-workflows").manifest);
       await podOfStep(namespace, "read");
       const index = await podOfStep(namespace, "index");
       const pod = nameOf(index);
@@ -96,13 +96,13 @@ describe("in an Argo workflow", () => {
 
   test("a termination is immediate, because Argo signals the step and the manager does not delay the signal", async () => {
     await withArgo(async (namespace) => {
-      const name = await submitted(namespace, readGuide("argo-workflows").manifest);
+      const name = await submitWorkflow(namespace, readGuide("argo-workflows").manifest);
       await podOfStep(namespace, "read");
       const pod = nameOf(await podOfStep(namespace, "index"));
       const terminate = `--patch=${JSON.stringify({ spec: { shutdown: "Terminate" } })}`;
       await namespace.kubectl.run(["patch", "workflow", name, "--type=merge", terminate]);
-      expect(await ended(namespace, name)).toMatchObject({ phase: "Failed" });
-      await expectLeft(namespace, pod);
+      expect(await waitForWorkflow(namespace, name)).toMatchObject({ phase: "Failed" });
+      await expectTimelyExit(namespace, pod);
     });
   });
 });
@@ -111,8 +111,8 @@ describe("in an Argo workflow", () => {
 function withArgo(work: (namespace: CaseNamespace) => Promise<void>): Promise<void> {
   return inNamespace(suite, NAMESPACE, { labels: OPT_IN }, async (namespace) => {
     const entrypoints = {
-      [INDEX]: IMAGES["lastcall-example-app"].entrypoint,
-      [READER]: IMAGES["lastcall-example-work"].entrypoint,
+      [INDEX_IMAGE]: IMAGES["lastcall-example-app"].entrypoint,
+      [READER_IMAGE]: IMAGES["lastcall-example-work"].entrypoint,
     };
     await startArgo(namespace, entrypoints);
     try {
@@ -128,42 +128,42 @@ function withArgo(work: (namespace: CaseNamespace) => Promise<void>): Promise<vo
 }
 
 /** Returns the workflow's name. */
-async function submitted(namespace: CaseNamespace, manifest: string): Promise<string> {
-  const made = await namespace.kubectl.run(["create", "--filename=-", "--output=name"], manifest);
-  return made.trim().split("/").at(-1) ?? "";
+async function submitWorkflow(namespace: CaseNamespace, manifest: string): Promise<string> {
+  const output = await namespace.kubectl.run(["create", "--filename=-", "--output=name"], manifest);
+  return output.trim().split("/").at(-1) ?? "";
 }
 
 /** Returns the Pod of a step, once its containers run. */
 function podOfStep(namespace: CaseNamespace, step: string): Promise<V1Pod> {
-  return waitUntil({ what: `the step ${step} runs`, withinMs: 120_000, everyMs: 300 }, async () =>
+  return waitUntil({ condition: `the step ${step} runs`, withinMs: 120_000, everyMs: 300 }, async () =>
     (await namespace.pods()).find(
       ({ metadata, status }) =>
-        metadata?.annotations?.[NODE_NAME]?.endsWith(`.${step}`) === true && status?.phase === "Running",
+        metadata?.annotations?.[NODE_NAME_ANNOTATION]?.endsWith(`.${step}`) === true && status?.phase === "Running",
     ),
   );
 }
 
-function ended(namespace: CaseNamespace, name: string): Promise<NonNullable<Workflow["status"]>> {
-  return waitUntil({ what: `workflow ${name} has ended`, withinMs: 180_000, everyMs: 500 }, async () => {
+function waitForWorkflow(namespace: CaseNamespace, name: string): Promise<NonNullable<Workflow["status"]>> {
+  return waitUntil({ condition: `workflow ${name} has ended`, withinMs: 180_000, everyMs: 500 }, async () => {
     const { status } = await namespace.kubectl.json<Workflow>(["get", "workflow", name]);
     return ["Succeeded", "Failed", "Error"].includes(status?.phase ?? "") ? status : undefined;
   });
 }
 
 /** Expects that the Pod completed, and that its manager exited soon after its containers. */
-async function expectLeft(namespace: CaseNamespace, name: string): Promise<void> {
-  const pod = await waitUntil({ what: `Pod ${name} has ended`, withinMs: 90_000, everyMs: 500 }, async () => {
-    const seen = await namespace.kubectl.json<V1Pod>(["get", "pod", name]);
-    return ["Succeeded", "Failed"].includes(seen.status?.phase ?? "") ? seen : undefined;
+async function expectTimelyExit(namespace: CaseNamespace, name: string): Promise<void> {
+  const pod = await waitUntil({ condition: `Pod ${name} has ended`, withinMs: 90_000, everyMs: 500 }, async () => {
+    const current = await namespace.kubectl.json<V1Pod>(["get", "pod", name]);
+    return ["Succeeded", "Failed"].includes(current.status?.phase ?? "") ? current : undefined;
   });
-  const last = Math.max(
+  const lastExitMs = Math.max(
     ...(pod.status?.containerStatuses ?? []).map(({ state }) => Number(new Date(state?.terminated?.finishedAt ?? 0))),
   );
   const manager = pod.status?.initContainerStatuses?.find((status) => status.name === MANAGER)?.state?.terminated;
   expect(manager?.exitCode).toBe(0);
-  const laterMs = Number(new Date(manager?.finishedAt ?? 0)) - last;
-  namespace.addTimelineLine(`the manager of ${name} ended ${laterMs} ms after the step's containers`);
-  expect(laterMs).toBeLessThanOrEqual(AT_MOST_LATER_MS);
+  const delayMs = Number(new Date(manager?.finishedAt ?? 0)) - lastExitMs;
+  namespace.addTimelineLine(`the manager of ${name} ended ${delayMs} ms after the step's containers`);
+  expect(delayMs).toBeLessThanOrEqual(MAX_DELAY_MS);
 }
 
 /** The first step writes a file that Argo passes to the second as an argument. */
@@ -173,7 +173,7 @@ function resultsWorkflow(namespace: CaseNamespace): unknown {
   const volume = { volumes: [{ name: "out", emptyDir: {} }] };
   const container = { image, imagePullPolicy: "IfNotPresent", volumeMounts: [{ name: "out", mountPath: "/out" }] };
   const outputs = { parameters: [{ name: "result", valueFrom: { path: "/out/result" } }] };
-  const writes = (words: string) => [node, "-e", `require("fs").writeFileSync("/out/result", ${words})`];
+  const writeResult = (expression: string) => [node, "-e", `require("fs").writeFileSync("/out/result", ${expression})`];
   const optIn = { labels: { step: "make", "lastcall.dev/inject": "enabled" } };
   return {
     apiVersion: "argoproj.io/v1alpha1",
@@ -195,12 +195,18 @@ function resultsWorkflow(namespace: CaseNamespace): unknown {
             ],
           ],
         },
-        { name: "make", metadata: optIn, ...volume, container: { ...container, command: writes("'42'") }, outputs },
+        {
+          name: "make",
+          metadata: optIn,
+          ...volume,
+          container: { ...container, command: writeResult("'42'") },
+          outputs,
+        },
         {
           name: "use",
           ...volume,
           inputs: { parameters: [{ name: "word" }] },
-          container: { ...container, command: writes("'{{inputs.parameters.word}} again'") },
+          container: { ...container, command: writeResult("'{{inputs.parameters.word}} again'") },
           outputs,
         },
       ],

@@ -9,44 +9,47 @@ import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
 import { GATEWAY_IMAGES, importGatewayImages } from "../client/gateways.ts";
 import { applyGuide, expectRunning, namespaceLabels } from "../client/guide-on-cluster.ts";
 import { managerOf, nameOf } from "../client/injected-pods.ts";
-import { saveDrain } from "../client/kept-drain.ts";
 import { clusterIp, startLoadOn } from "../client/load.ts";
 import { drainReport, followLog, MANAGER } from "../client/pod-log.ts";
+import { saveDrain } from "../client/save-drain.ts";
 import { readSuite } from "../client/suite.ts";
 import { ENOUGH_REQUESTS } from "../client/under-load.ts";
 import { staticEnvoy } from "../programs/static-envoy.ts";
 
 const suite = readSuite(process.env);
-const MANAGED = join(import.meta.dirname, "../../test/golden/envoy-gateway-managed/input.yaml");
+const MANAGED_POD_FILE = join(import.meta.dirname, "../../test/golden/envoy-gateway-managed/input.yaml");
 const SERVICE = "gateway";
 /** The reason in a report if the driver counted requests; a drain that ends by its sockets has another reason. */
-const COUNTED = "no request was active";
+const COUNTED_REASON = "no request was active";
 
 beforeAll(() => importGatewayImages(suite), 1_200_000);
 
 describe("the deletion of a Pod loses no request", () => {
   test("of Contour's Envoy, with the guide's manifest", async () => {
-    const why = await guideRuns("contour", "projectcontour", { app: "envoy" }, 8080, "deployment/envoy");
+    const why = await runGuide("contour", "projectcontour", { app: "envoy" }, 8080, "deployment/envoy");
     // The manager counts requests through Envoy's admin Unix socket, so it must run as a user that may write to it.
-    expect(why).toContain(COUNTED);
+    expect(why).toContain(COUNTED_REASON);
   });
 
   test("of ingress-nginx, with the guide's manifest", async () => {
     const labels = { "app.kubernetes.io/component": "controller" };
-    await guideRuns("ingress-nginx", "ingress-nginx", labels, 80, "deployment/ingress-nginx-controller");
+    await runGuide("ingress-nginx", "ingress-nginx", labels, 80, "deployment/ingress-nginx-controller");
   });
 
   test("of Envoy Gateway's Envoy, in its controller's Pod with the guide's EnvoyProxy", async () => {
     await inNamespace(suite, "envoy-gateway-system", {}, async (namespace) => {
       const labels = { app: "envoy" };
-      await namespace.apply([behind(labels, 8080), ...["proxy-0", "proxy-1"].map((name) => managedPod(name, labels))]);
+      await namespace.apply([
+        serviceFor(labels, 8080),
+        ...["proxy-0", "proxy-1"].map((name) => managedPod(name, labels)),
+      ]);
       await namespace.kubectl.run(["wait", "--for=condition=Ready", "pods", "--selector=app=envoy", "--timeout=90s"]);
-      expect(await expectNoLoss(namespace, "envoy-gateway", "app=envoy")).toContain(COUNTED);
+      expect(await expectNoLoss(namespace, "envoy-gateway", "app=envoy")).toContain(COUNTED_REASON);
     });
   });
 });
 
-async function guideRuns(
+async function runGuide(
   guide: string,
   name: string,
   labels: Readonly<Record<string, string>>,
@@ -57,7 +60,7 @@ async function guideRuns(
   await inNamespace(suite, name, { labels: namespaceLabels(guide) }, async (namespace) => {
     const running = await applyGuide(namespace, guide, Object.values(GATEWAY_IMAGES));
     expect(running.map((owner) => owner.toLowerCase())).toEqual([workload]);
-    await namespace.apply([behind(labels, port)]);
+    await namespace.apply([serviceFor(labels, port)]);
     await namespace.waitForRollout(workload);
     const [[label, value] = ["", ""]] = Object.entries(labels);
     const selector = `${label}=${value}`;
@@ -88,7 +91,7 @@ async function expectNoLoss(namespace: CaseNamespace, guide: string, selector: s
   return report.why;
 }
 
-function behind(selector: Readonly<Record<string, string>>, targetPort: number): V1Service {
+function serviceFor(selector: Readonly<Record<string, string>>, targetPort: number): V1Service {
   return {
     apiVersion: "v1",
     kind: "Service",
@@ -97,19 +100,19 @@ function behind(selector: Readonly<Record<string, string>>, targetPort: number):
   };
 }
 
-type Given = { readonly labels?: Record<string, string>; readonly annotations?: Record<string, string> };
+type PodSettings = { readonly labels?: Record<string, string>; readonly annotations?: Record<string, string> };
 
 /** The Pod settings of the guide's EnvoyProxy. */
-function givenByGuide(): Given {
+function readGuideSettings(): PodSettings {
   const [proxy] = documentsOf(readGuide("envoy-gateway").manifest);
-  const read = proxy as { spec: { provider: { kubernetes: { envoyDeployment: { pod: Given } } } } };
-  return read.spec.provider.kubernetes.envoyDeployment.pod;
+  const envoyProxy = proxy as { spec: { provider: { kubernetes: { envoyDeployment: { pod: PodSettings } } } } };
+  return envoyProxy.spec.provider.kubernetes.envoyDeployment.pod;
 }
 
 /** Envoy gets its configuration as a flag, because the case has no control plane. */
 function managedPod(name: string, labels: Readonly<Record<string, string>>): V1Pod {
-  const pod: V1Pod = parse(readFileSync(MANAGED, "utf8"));
-  const given = givenByGuide();
+  const pod: V1Pod = parse(readFileSync(MANAGED_POD_FILE, "utf8"));
+  const settings = readGuideSettings();
   const config = JSON.stringify(staticEnvoy({ admin: 19_000, webPort: 8080, readyPort: 19_003 }));
   const flags = ["--config-yaml", config, "--drain-strategy", "immediate", "--drain-time-s", "60"];
   return {
@@ -117,8 +120,8 @@ function managedPod(name: string, labels: Readonly<Record<string, string>>): V1P
     metadata: {
       ...pod.metadata,
       name,
-      labels: { ...pod.metadata?.labels, ...given.labels, ...labels },
-      ...annotations(given),
+      labels: { ...pod.metadata?.labels, ...settings.labels, ...labels },
+      ...annotations(settings),
     },
     spec: {
       ...pod.spec,
@@ -131,6 +134,6 @@ function managedPod(name: string, labels: Readonly<Record<string, string>>): V1P
   };
 }
 
-function annotations({ annotations: given }: Given): Pick<NonNullable<V1Pod["metadata"]>, "annotations"> {
-  return given === undefined ? {} : { annotations: given };
+function annotations({ annotations: settings }: PodSettings): Pick<NonNullable<V1Pod["metadata"]>, "annotations"> {
+  return settings === undefined ? {} : { annotations: settings };
 }

@@ -1,5 +1,5 @@
 /** Defines the counts of attackers by attack, and the protocol of their control port. */
-import type { ConnectionCounts } from "./crowd.ts";
+import type { ConnectionCounts } from "./run-attack.ts";
 
 export type AttackCounts = Readonly<Record<string, ConnectionCounts>>;
 

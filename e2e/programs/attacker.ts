@@ -8,8 +8,8 @@ import { text } from "node:stream/consumers";
 import { connect as connectTls } from "node:tls";
 import { parseArgs } from "node:util";
 import { type AttackCounts, type AttackerLine, CONTROL_PORT, sumOfCounts } from "./attack-counts.ts";
-import { MANAGER_ATTACKS, WEBHOOK_ATTACKS } from "./attack-manners.ts";
-import { type RunningAttack, startAttack } from "./crowd.ts";
+import { MANAGER_ATTACKS, WEBHOOK_ATTACKS } from "./attacks.ts";
+import { type RunningAttack, startAttack } from "./run-attack.ts";
 
 const { values } = parseArgs({
   options: { on: { type: "string" }, port: { type: "string" }, seconds: { type: "string" } },
@@ -19,14 +19,14 @@ const port = Number(values.port);
 const attacks = isManager ? MANAGER_ATTACKS : WEBHOOK_ATTACKS;
 
 /** The attacks on every address that was a target; their counts remain after they end. */
-const attacked = new Map<string, readonly { readonly name: string; readonly running: RunningAttack }[]>();
+const attacksByHost = new Map<string, readonly { readonly name: string; readonly running: RunningAttack }[]>();
 let targets: readonly string[] = [];
 
 function setTargets(addresses: readonly string[]): void {
   for (const removed of targets.filter((one) => !addresses.includes(one)))
-    for (const { running } of attacked.get(removed) ?? []) running.end();
-  for (const host of addresses.filter((one) => !attacked.has(one)))
-    attacked.set(
+    for (const { running } of attacksByHost.get(removed) ?? []) running.end();
+  for (const host of addresses.filter((one) => !attacksByHost.has(one)))
+    attacksByHost.set(
       host,
       attacks.map((attack) => ({ name: attack.name, running: startAttack(attack, () => connectTo(host)) })),
     );
@@ -40,7 +40,7 @@ function connectTo(host: string) {
 }
 
 function counts(): AttackCounts {
-  return sumOfCounts([...attacked.values()].flat().map(({ name, running }) => ({ [name]: running.counts() })));
+  return sumOfCounts([...attacksByHost.values()].flat().map(({ name, running }) => ({ [name]: running.counts() })));
 }
 
 function print(what: string): void {
@@ -57,11 +57,11 @@ function end(): void {
 const control = createServer(async (request, response) => {
   if (request.method === "POST") {
     setTargets(JSON.parse(await text(request)));
-    print("aims");
+    print("targets set");
   }
   response.end();
 });
 control.listen(CONTROL_PORT, "::", () => print("ready"));
-setInterval(() => print("attacks"), 1_000);
+setInterval(() => print("attacking"), 1_000);
 setTimeout(end, Number(values.seconds) * 1_000);
 process.once("SIGTERM", end);

@@ -9,10 +9,10 @@ import { staticEnvoy } from "./static-envoy.ts";
 /** The ports of Contour and of Envoy Gateway. */
 const MANAGER_PORTS = [8090, 19_002];
 
-const [command, ...words] = process.argv.slice(2);
+const [command, ...commandArgs] = process.argv.slice(2);
 if (command === "bootstrap") {
   const config = staticEnvoy({ admin: "/admin/admin.sock", webPort: 8080, readyPort: 8002 });
-  writeFileSync(words[0] ?? "", JSON.stringify(config));
+  writeFileSync(commandArgs[0] ?? "", JSON.stringify(config));
 } else {
   for (const port of MANAGER_PORTS) createServer((_, response) => response.end()).listen(port, "::");
   process.once("SIGTERM", () => process.exit(0));

@@ -9,7 +9,7 @@ import { realClock } from "../../src/demo/clock.ts";
 import { createRequestCounter, DEFAULT_LOAD, type LoadShape, startLoad } from "../../src/demo/load/load.ts";
 import { recordFailures } from "./failure-times.ts";
 
-const NUMBERS = {
+const DEFAULT_NUMBERS = {
   port: 80,
   seconds: 3600,
   "new-connections": DEFAULT_LOAD.newConnectionClients,
@@ -19,7 +19,7 @@ const NUMBERS = {
   "pool-life-ms": 10_000,
   "timeout-ms": 15_000,
 };
-type Numbers = { readonly [Name in keyof typeof NUMBERS]: number };
+type Numbers = { readonly [Name in keyof typeof DEFAULT_NUMBERS]: number };
 
 const REACH_LIMIT_MS = 30_000;
 
@@ -27,19 +27,19 @@ const { values } = parseArgs({
   options: {
     host: { type: "string" },
     path: { type: "string" },
-    ...Object.fromEntries(Object.keys(NUMBERS).map((name) => [name, { type: "string" as const }])),
+    ...Object.fromEntries(Object.keys(DEFAULT_NUMBERS).map((name) => [name, { type: "string" as const }])),
   },
 });
 
 function readNumbers(): Numbers {
-  const read = { ...NUMBERS };
-  for (const name of Object.keys(NUMBERS)) {
+  const parsedNumbers = { ...DEFAULT_NUMBERS };
+  for (const name of Object.keys(DEFAULT_NUMBERS)) {
     const text: unknown = Reflect.get(values, name);
     if (typeof text !== "string") continue;
     if (!/^[0-9]+$/.test(text)) throw new Error(`--${name}: got "${text}", expected a whole number.`);
-    Reflect.set(read, name, Number(text));
+    Reflect.set(parsedNumbers, name, Number(text));
   }
-  return read;
+  return parsedNumbers;
 }
 
 const numbers = readNumbers();
@@ -77,7 +77,7 @@ await realClock.wait(numbers.seconds * 1000, stopping.signal);
 await load.stop();
 const result = `${JSON.stringify({ ...counter.counts(), failures: failures.list() })}\n`;
 process.stdout.write(result);
-// Also as the container's termination message, which outlives the log.
+// The counts are also the container's termination message, which the Pod's status contains.
 try {
   writeFileSync("/dev/termination-log", result);
 } catch {
@@ -87,14 +87,14 @@ try {
 /** Waits for the first connection: a node's proxy refuses connections to a new Service until it has received its endpoints, which is not a failure of a rollout. */
 async function waitUntilReachable(to: string, port: number): Promise<void> {
   const deadlineMs = performance.now() + REACH_LIMIT_MS;
-  while (!(await accepts(to, port))) {
+  while (!(await acceptsConnection(to, port))) {
     if (performance.now() > deadlineMs)
       throw new Error(`${to}:${port} accepted no connection within ${REACH_LIMIT_MS} ms.`);
     await realClock.wait(50, stopping.signal);
   }
 }
 
-function accepts(to: string, port: number): Promise<boolean> {
+function acceptsConnection(to: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host: to, port });
     const end = (reached: boolean) => () => {

@@ -9,9 +9,9 @@ export type StaticEnvoy = {
 };
 
 export function staticEnvoy({ admin, webPort, readyPort }: StaticEnvoy): object {
-  const place = typeof admin === "string" ? { pipe: { path: admin } } : address("127.0.0.1", admin);
+  const adminAddress = typeof admin === "string" ? { pipe: { path: admin } } : address("127.0.0.1", admin);
   return {
-    admin: { address: place },
+    admin: { address: adminAddress },
     static_resources: {
       listeners: [
         listener("web", webPort, []),
@@ -31,12 +31,14 @@ export function staticEnvoy({ admin, webPort, readyPort }: StaticEnvoy): object 
 }
 
 function listener(name: string, port: number, filters: readonly object[]): object {
-  const answer = { status: 200, body: { inline_string: "hello\n" } };
-  const connections = {
+  const directResponse = { status: 200, body: { inline_string: "hello\n" } };
+  const connectionManager = {
     "@type": "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager",
     stat_prefix: name,
     route_config: {
-      virtual_hosts: [{ name: "all", domains: ["*"], routes: [{ match: { prefix: "/" }, direct_response: answer }] }],
+      virtual_hosts: [
+        { name: "all", domains: ["*"], routes: [{ match: { prefix: "/" }, direct_response: directResponse }] },
+      ],
     },
     http_filters: [
       ...filters,
@@ -46,7 +48,9 @@ function listener(name: string, port: number, filters: readonly object[]): objec
       },
     ],
   };
-  const chain = { filters: [{ name: "envoy.filters.network.http_connection_manager", typed_config: connections }] };
+  const chain = {
+    filters: [{ name: "envoy.filters.network.http_connection_manager", typed_config: connectionManager }],
+  };
   return { name, address: address("0.0.0.0", port), filter_chains: [chain] };
 }
 

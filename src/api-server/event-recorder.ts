@@ -23,7 +23,7 @@ type EventPorts = {
   /** The reporting controller, such as `lastcall.dev/webhook`. */
   readonly reporter: string;
   /** Whether the namespace exists: a manager's report can contain any name. */
-  readonly isKnown: (namespace: string) => boolean;
+  readonly isKnownNamespace: (namespace: string) => boolean;
   readonly count: (result: EventResult) => void;
 };
 
@@ -60,7 +60,7 @@ export function createEventRecorder(ports: EventPorts): RecordEvent {
   };
 
   return (spec) => {
-    if (!ports.isKnown(spec.namespace)) {
+    if (!ports.isKnownNamespace(spec.namespace)) {
       ports.count("unknown_namespace");
       return;
     }

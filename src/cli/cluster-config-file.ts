@@ -29,6 +29,9 @@ function parseConfig(path: string, ports: Ports): ReadConfig {
     return { config: DEFAULT_CONFIG, problems: problems.map((problem) => problemLine({ ...problem, file: path })) };
   }
   if (documents.length > 1) return readFailure(`has ${documents.length} documents, expected one`);
-  const read = readClusterConfig(documents[0]?.value);
-  return { config: read.config, problems: read.problems.map(({ where, message }) => `${path}, ${where}: ${message}`) };
+  const reading = readClusterConfig(documents[0]?.value);
+  return {
+    config: reading.config,
+    problems: reading.problems.map(({ where, message }) => `${path}, ${where}: ${message}`),
+  };
 }

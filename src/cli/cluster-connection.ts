@@ -8,7 +8,7 @@ import { createPodClient } from "../api-server/pod-client.ts";
 import { Fault } from "../fault.ts";
 import { nearest } from "../policy/nearest.ts";
 import { quote } from "../policy/quote.ts";
-import type { ClusterChoice, Connected } from "./drain-ports.ts";
+import type { ClusterChoice, ClusterConnection } from "./drain-ports.ts";
 
 export type UserEnvironment = {
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -17,7 +17,7 @@ export type UserEnvironment = {
 
 class ConnectionProblem extends Error {}
 
-export async function connectCluster(choice: ClusterChoice, user: UserEnvironment): Promise<Connected> {
+export async function connectCluster(choice: ClusterChoice, user: UserEnvironment): Promise<ClusterConnection> {
   try {
     const files = kubeconfigFiles(choice, user);
     const connection =

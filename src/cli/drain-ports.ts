@@ -9,7 +9,7 @@ export type ClusterChoice = {
   readonly context: string | undefined;
 };
 
-export type Connected =
+export type ClusterConnection =
   | {
       readonly ok: true;
       readonly server: string;
@@ -20,7 +20,7 @@ export type Connected =
   | { readonly ok: false; readonly message: string };
 
 export type DrainPorts = {
-  readonly connect: (choice: ClusterChoice) => Promise<Connected>;
+  readonly connect: (choice: ClusterChoice) => Promise<ClusterConnection>;
   /** Wall clock, milliseconds. */
   readonly nowMs: () => number;
   /** Resolves early, without rejecting, when the signal aborts. */

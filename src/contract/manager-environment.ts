@@ -24,7 +24,7 @@ export const VARIABLES = {
    * waits for its drain delay.
    */
   relayAddress: "LASTCALL_RELAY_ADDRESS",
-  /** Name in the relay's certificate and TLS SNI: `relay-<generation>.lastcall.internal`. */
+  /** Name in the relay's certificate and TLS SNI: `relay-<fingerprint of the CA>.lastcall.internal`. */
   relayName: "LASTCALL_RELAY_NAME",
   /** The only trusted CA of the relay: base64 of the certificate's DER, without line breaks. */
   relayCa: "LASTCALL_RELAY_CA",

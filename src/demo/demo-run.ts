@@ -69,11 +69,11 @@ export async function runDemo(run: PreparedRun, ports: RunPorts): Promise<number
       without: without.counts,
       sleep: sleep?.counts,
       with: variantResult.counts,
-      summaries: variantResult.ended.flatMap((end) => end.summary ?? []),
+      summaries: variantResult.endedPods.flatMap((end) => end.summary ?? []),
       propagationMs,
     });
     const demoResult = { without, sleep, with: variantResult, comparison };
-    const drawnPod = longestDrain(variantResult.ended);
+    const drawnPod = longestDrain(variantResult.endedPods);
     if (options.svg !== "" && drawnPod !== undefined) await writeFile(options.svg, timelineSvg(timelineOf(drawnPod)));
     if (options.json)
       process.stdout.write(`${resultJson(demoResult, { network: network.kind, manager, propagationMs })}\n`);

@@ -14,12 +14,12 @@ import { DEMO_HELP, type DemoOptions, readOptions } from "./options.ts";
 import { createProcessTable } from "./pods/process-table.ts";
 import { prepareRun } from "./prepared-run.ts";
 
-const INSIDE = "inside-namespaces";
+const INSIDE_NAMESPACES = "inside-namespaces";
 
 const LASTCALL = fileURLToPath(new URL("../lastcall.ts", import.meta.url));
 
 export async function main(args: readonly string[]): Promise<number> {
-  const isInside = args[0] === INSIDE;
+  const isInside = args[0] === INSIDE_NAMESPACES;
   const flags = isInside ? args.slice(1) : args;
   const { settings: options, problems, help } = readOptions(flags);
   if (help) {
@@ -29,14 +29,14 @@ export async function main(args: readonly string[]): Promise<number> {
   if (problems.length > 0) return reportProblems(EXIT_USAGE, problems.map(problemText));
   if (!existsSync(LASTCALL))
     return reportProblems(EXIT_FAILED, ["The demo runs only in a clone of the repository: npm ci && npm run demo"]);
-  if (isInside) return runHere(options, createNamespaceNetwork, true);
+  if (isInside) return runInProcess(options, createNamespaceNetwork, true);
   const support = options.network === "loopback" ? undefined : detectNamespaces();
   if (support?.supported === true) {
     const stop = new AbortController();
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => stop.abort());
     return runInside({
       prefix: support.prefix,
-      command: [process.execPath, LASTCALL, "demo", INSIDE, ...flags],
+      command: [process.execPath, LASTCALL, "demo", INSIDE_NAMESPACES, ...flags],
       environment: process.env,
       stop: stop.signal,
     });
@@ -45,10 +45,10 @@ export async function main(args: readonly string[]): Promise<number> {
     return reportProblems(EXIT_USAGE, [
       `--network: cannot create network namespaces (${support?.reason ?? ""}); use --network loopback.`,
     ]);
-  return runHere(options, async () => createLoopbackNetwork(), false);
+  return runInProcess(options, async () => createLoopbackNetwork(), false);
 }
 
-async function runHere(
+async function runInProcess(
   options: DemoOptions,
   makeNetwork: () => Promise<PodNetwork>,
   isInside: boolean,

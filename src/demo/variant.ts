@@ -77,14 +77,14 @@ export async function runVariant(request: VariantRequest, ports: VariantPorts): 
     const appliedMs = Math.max(...oldPods.map(deletedMs)) + propagationMs;
     await clock.wait(Math.max(0, appliedMs - clock.nowMs()) + AFTER_UPDATE_MS);
     await load.stop();
-    const ended = oldPods.map((pod) =>
+    const endedPods = oldPods.map((pod) =>
       podEndOf(pod, {
         forwarded: proxy.forwarded(),
         propagationMs,
         slicesWithdrawnMs: slices?.withdrawnMs(pod.plan),
       }),
     );
-    return { counts: counter.counts(), ended, tookMs: clock.nowMs() - startedMs };
+    return { counts: counter.counts(), endedPods, tookMs: clock.nowMs() - startedMs };
   } finally {
     await runner.close();
     await proxy.close();

@@ -1,8 +1,8 @@
 /** Defines the relay's metrics and creates them, except those that identity/ and the guard create. */
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { PhaseDurations, ResetsReport } from "../contract/drain-report.ts";
+import { RECORDED_OUTCOMES } from "../drain-history/drain-notice.ts";
 import type { DrainRecord, RecordedOutcome } from "../drain-history/drain-record.ts";
-import { RECORDED_OUTCOMES } from "../drain-history/read-notice.ts";
 
 /** Names and labels are never renamed: dashboards and alerts depend on them. */
 export const METRICS = {

@@ -23,10 +23,10 @@ export function parseConfigText(text: string, path: string): ReadConfigFile {
     }));
     return { config: DEFAULT_CONFIG, problems };
   }
-  const read = readClusterConfig(plainValue(() => document.toJS()));
+  const reading = readClusterConfig(plainValue(() => document.toJS()));
   return {
-    config: read.config,
-    problems: read.problems.map((problem) => ({ where: `${path}, ${problem.where}`, message: problem.message })),
+    config: reading.config,
+    problems: reading.problems.map((problem) => ({ where: `${path}, ${problem.where}`, message: problem.message })),
   };
 }
 

@@ -6,8 +6,8 @@ import { SETTINGS, type WebhookSettings } from "./settings.ts";
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export function readSettings(args: readonly string[], environment: Environment): ReadSettings<typeof SETTINGS> {
-  const read = readByTable(SETTINGS, args, environment);
-  const { settings } = read;
+  const reading = readByTable(SETTINGS, args, environment);
+  const { settings } = reading;
   const combinationProblems = [
     ...certificateProblems(settings),
     ...enforcementProblems(settings),
@@ -20,7 +20,7 @@ export function readSettings(args: readonly string[], environment: Environment):
       message: "auto requires --cluster=watch. Set it, or set a version.",
     });
   }
-  return { ...read, problems: [...read.problems, ...combinationProblems] };
+  return { ...reading, problems: [...reading.problems, ...combinationProblems] };
 }
 
 export function helpText(): string {

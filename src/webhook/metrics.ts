@@ -42,8 +42,8 @@ export function createMetrics(): WebhookMetrics {
   const counters = new Map<string, Counter.Internal>();
   const counterOf = (entry: Entry): Counter.Internal => {
     const key = `${entry.outcome} ${entry.reason} ${entry.mode} ${entry.dryRun}`;
-    const known = counters.get(key);
-    if (known !== undefined) return known;
+    const existing = counters.get(key);
+    if (existing !== undefined) return existing;
     const { outcome, reason, mode, dryRun } = entry;
     const counter = admissions.labels({ outcome, reason, mode, dry_run: String(dryRun) });
     counters.set(key, counter);

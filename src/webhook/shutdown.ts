@@ -26,9 +26,9 @@ export async function shutDown(app: WebhookServer, options: ShutdownOptions): Pr
   options.log.info("no longer listening");
   const closed = Promise.all([app.close(), options.closeListeners?.()]).then(() => "closed" as const);
   options.onClosing?.();
-  const late = options.sleep(FINISH_LIMIT_MS).then(() => "late" as const);
-  if ((await Promise.race([closed, late])) === "late") {
-    options.log.warn({ limitMs: FINISH_LIMIT_MS }, "open requests were cut");
+  const limitReached = options.sleep(FINISH_LIMIT_MS).then(() => "late" as const);
+  if ((await Promise.race([closed, limitReached])) === "late") {
+    options.log.warn({ limitMs: FINISH_LIMIT_MS }, "open requests exceed the time limit, closing their connections");
     app.server.closeAllConnections();
     await closed;
   }

@@ -1,5 +1,5 @@
 /** Lists every suite of the project, and the shorter suites of `.ci/run`. */
-import { NEWEST } from "../../e2e/build/module-table.ts";
+import { NEWEST_MINOR } from "../../e2e/build/module-table.ts";
 
 export type Step = {
   readonly name: string;
@@ -33,7 +33,7 @@ export const STEPS: readonly Step[] = [
 /** Builds the programs of the last two steps beside the earlier steps, at low priority. The last step waits for it. */
 export const EARLY_BUILD: Step = {
   name: "the cluster's programs",
-  npmRun: ["cluster", "--", "build", `kubernetes-${NEWEST}`, "etcd", "pause", "helm"],
+  npmRun: ["cluster", "--", "build", `kubernetes-${NEWEST_MINOR}`, "etcd", "pause", "helm"],
 };
 
 export type Selection = { readonly landing: boolean; readonly steps: readonly Step[] };

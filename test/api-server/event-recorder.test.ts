@@ -27,7 +27,7 @@ function startRecorder(
     suffix: () => "abc",
     instance: "web-1",
     reporter: "lastcall.dev/relay",
-    isKnown,
+    isKnownNamespace: isKnown,
     count: (result) => counts.set(result, (counts.get(result) ?? 0) + 1),
   });
   const expectCounts = (expected: Readonly<Record<string, number>>) =>

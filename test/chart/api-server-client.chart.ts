@@ -138,7 +138,7 @@ describe("the dry run that proves injection in a namespace with a ResourceQuota"
       proofLabels: {},
       image: "lastcall/manager:1",
     };
-    return enforcerPorts(client.request, settings).prove();
+    return enforcerPorts(client.request, settings).proveInjection();
   };
 
   beforeAll(() => createNamespace(namespace));

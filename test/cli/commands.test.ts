@@ -106,16 +106,16 @@ describe("the exit status of inject", () => {
     { title: "is 0 if a Pod is injected", text: `${JOB}---\n${POD}`, status: 0 },
     { title: "is 1 for invalid YAML", text: `${POD}---\na: b: c\n`, status: 1 },
   ])("$title, and the manifests are printed unless there is an error", async ({ text, status, isSame }) => {
-    const ran = await lastcall(["inject"], { "-": text });
-    expect(ran.status).toBe(status);
-    if (status === 1) expect(ran.out).toBe("");
-    if (isSame === true) expect(ran.out).toBe(text);
+    const result = await lastcall(["inject"], { "-": text });
+    expect(result.status).toBe(status);
+    if (status === 1) expect(result.out).toBe("");
+    if (isSame === true) expect(result.out).toBe(text);
   });
 
   test("is 1 if the cluster configuration refuses the Pod, and the reason is printed", async () => {
-    const bad = POD.replace("spec:", "  annotations: {lastcall.dev/drain-timeout: soon}\nspec:");
+    const invalidPod = POD.replace("spec:", "  annotations: {lastcall.dev/drain-timeout: soon}\nspec:");
     const { status, out, err } = await lastcall(["inject", "--config", "c.yaml"], {
-      "-": bad,
+      "-": invalidPod,
       "c.yaml": "onInvalid: deny\n",
     });
     expect({ status, out }).toEqual({ status: 1, out: "" });
@@ -124,7 +124,7 @@ describe("the exit status of inject", () => {
 });
 
 /** Every error has file, document, place and remedy. */
-const REFUSED: readonly {
+const INVALID_CALLS: readonly {
   readonly title: string;
   readonly text: string | Uint8Array;
   readonly err: string | RegExp;
@@ -198,11 +198,11 @@ const REFUSED: readonly {
 ];
 
 describe("inject rejects, with a place and a remedy,", () => {
-  test.for(REFUSED)("$title", async ({ text, err }) => {
-    const ran = await lastcall(["inject"], { "-": text });
-    expect({ status: ran.status, out: ran.out }).toEqual({ status: 1, out: "" });
-    if (typeof err === "string") expect(ran.err).toBe(err);
-    else expect(ran.err).toMatch(err);
+  test.for(INVALID_CALLS)("$title", async ({ text, err }) => {
+    const result = await lastcall(["inject"], { "-": text });
+    expect({ status: result.status, out: result.out }).toEqual({ status: 1, out: "" });
+    if (typeof err === "string") expect(result.err).toBe(err);
+    else expect(result.err).toMatch(err);
   });
 
   test("all invalid documents of all files at once", async () => {
@@ -305,20 +305,20 @@ describe("the hook token of inject", () => {
     const { out } = await lastcall(["inject"], { "-": `${POD}---\n${POD.replace("web", "api")}` });
     const [first = "", second = ""] = out.split("---\n");
     expect(tokenOf(first)).not.toBe(tokenOf(second));
-    const again = await lastcall(["inject", "--quiet-period", "4s"], { "-": first });
-    expect(tokenOf(again.out)).toBe(tokenOf(first));
+    const secondRun = await lastcall(["inject", "--quiet-period", "4s"], { "-": first });
+    expect(tokenOf(secondRun.out)).toBe(tokenOf(first));
   });
 
   test("depends only on the seed, the kind, the namespace and the name", async () => {
     const token = async (seed: string, text: string): Promise<string> =>
       tokenOf((await lastcall(["inject", ...(seed === "" ? [] : ["--token-seed", seed])], { "-": text })).out);
-    const one = await token("s", POD);
-    expect(one).toMatch(/^[0-9a-f]{32}$/);
-    expect(await token("s", POD.replace("image: b", "image: c"))).toBe(one);
-    expect(await token("t", POD)).not.toBe(one);
-    expect(await token("s", POD.replace("name: web", "name: api"))).not.toBe(one);
-    expect(await token("s", POD.replace("namespace: shop", "namespace: bank"))).not.toBe(one);
-    expect(await token("", POD)).not.toBe(one);
+    const firstToken = await token("s", POD);
+    expect(firstToken).toMatch(/^[0-9a-f]{32}$/);
+    expect(await token("s", POD.replace("image: b", "image: c"))).toBe(firstToken);
+    expect(await token("t", POD)).not.toBe(firstToken);
+    expect(await token("s", POD.replace("name: web", "name: api"))).not.toBe(firstToken);
+    expect(await token("s", POD.replace("namespace: shop", "namespace: bank"))).not.toBe(firstToken);
+    expect(await token("", POD)).not.toBe(firstToken);
   });
 
   test("is the same in every run without a seed, so that an unchanged manifest causes no rollout", async () => {

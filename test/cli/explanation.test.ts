@@ -3,9 +3,9 @@ import { describe, expect, test } from "vitest";
 import { lastcall } from "./run-lastcall.ts";
 
 const POD = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: web\nspec:\n  containers:\n  - name: app\n    image: b\n";
-const SLEEPING = `${POD}    lifecycle: {preStop: {sleep: {seconds: 20}}}\n`;
+const SLEEPING_POD = `${POD}    lifecycle: {preStop: {sleep: {seconds: 20}}}\n`;
 
-const explained = async (text: string, ...flags: readonly string[]) =>
+const explain = async (text: string, ...flags: readonly string[]) =>
   (await lastcall(["explain", ...flags], { "-": text })).out;
 
 describe("the mode in an explanation", () => {
@@ -23,7 +23,7 @@ describe("the mode in an explanation", () => {
     },
     { flags: ["--mode=sleep"], decision: "injected sleep, grace 30 → 35 s, as set by mode (command line)" },
   ])("is printed with its reason for $flags", async ({ flags, decision }) => {
-    expect(await explained(POD, ...flags)).toContain(`  decision: ${decision}\n`);
+    expect(await explain(POD, ...flags)).toContain(`  decision: ${decision}\n`);
   });
 });
 
@@ -33,30 +33,30 @@ describe("an explanation of an effective value that differs from the configured 
     { name: "driver", becomes: "auto → none" },
     { name: "drained-when", becomes: "auto → quiet" },
   ])("shows both values for $name", async ({ name, becomes }) => {
-    expect(await explained(POD)).toMatch(new RegExp(`^    ${name} +${becomes} `, "m"));
+    expect(await explain(POD)).toMatch(new RegExp(`^    ${name} +${becomes} `, "m"));
   });
 
   test("shows the part of the drain delay that a chained sleep adds", async () => {
-    expect(await explained(SLEEPING)).toMatch(/^ {4}drain-delay +5s → 20s /m);
+    expect(await explain(SLEEPING_POD)).toMatch(/^ {4}drain-delay +5s → 20s /m);
   });
 
   test("is absent if both values are equal", async () => {
-    expect(await explained(POD, "--driver=none")).toMatch(/^ {4}driver +none +command line$/m);
+    expect(await explain(POD, "--driver=none")).toMatch(/^ {4}driver +none +command line$/m);
   });
 });
 
 describe("the explained limit of a drain", () => {
   test("applies to the driver http without a drain-url", async () => {
-    const out = await explained(POD, "--driver=http", "--active-url=http://127.0.0.1:80/active");
+    const out = await explain(POD, "--driver=http", "--active-url=http://127.0.0.1:80/active");
     expect(out).toContain("limit: drain-url is not set, so the app is not notified");
   });
 
   test("is absent with a drain-url", async () => {
-    expect(await explained(POD, "--drain-url=http://127.0.0.1:80/drain")).not.toContain("limit:");
+    expect(await explain(POD, "--drain-url=http://127.0.0.1:80/drain")).not.toContain("limit:");
   });
 
   test("contains the driver if the criterion uses sockets instead of that driver", async () => {
-    const out = await explained(POD, "--driver=linkerd");
+    const out = await explain(POD, "--driver=linkerd");
     expect(out).toContain(
       "limit: The driver linkerd only counts clients and is not used with drained-when: connections, so nothing can close a kept-alive connection",
     );
@@ -65,18 +65,18 @@ describe("the explained limit of a drain", () => {
   });
 
   test("of Envoy contains the sessions that Envoy cannot close, and the driver's count as criterion", async () => {
-    const out = await explained(POD, "--driver=envoy");
+    const out = await explain(POD, "--driver=envoy");
     expect(out).toContain("limit: Envoy drains HTTP connections only");
     expect(out).toMatch(/^ {4}driver +envoy +command line$/m);
     expect(out).toContain("when the driver has counted no active request for 2s");
   });
 
   test("of a sidecar's Envoy contains the drain strategy", async () => {
-    expect(await explained(POD, "--driver=istio")).toContain("drainStrategy: immediate");
+    expect(await explain(POD, "--driver=istio")).toContain("drainStrategy: immediate");
   });
 
   test("contains HTTP/2 if no driver closes HTTP/2 connections", async () => {
-    expect(await explained(POD)).toMatch(/limit: No driver is set.*HTTP\/2/);
+    expect(await explain(POD)).toMatch(/limit: No driver is set.*HTTP\/2/);
   });
 });
 
@@ -110,27 +110,27 @@ describe("the command explain reports a Pod that the webhook's selectors exclude
       'label lastcall.dev/revision of the namespace is "canary", and the release has no revision',
     ],
   ])("if the namespace has %s and the Pod has %s", async ([ofNamespace, ofPod, because]) => {
-    const out = await explained(namespace(ofNamespace) + pod(ofPod));
+    const out = await explain(namespace(ofNamespace) + pod(ofPod));
     expect(out).toContain(`  decision: not injected, because ${because}\n`);
     expect(out).not.toContain("grace period");
   });
 
   test("if the revision differs from --revision", async () => {
     const text = namespace("labels: {lastcall.dev/inject: enabled, lastcall.dev/revision: canary}") + POD;
-    expect(await explained(text, "--revision=canary")).toContain("decision: injected native");
-    expect(await explained(text, "--revision=next")).toContain(
+    expect(await explain(text, "--revision=canary")).toContain("decision: injected native");
+    expect(await explain(text, "--revision=next")).toContain(
       'label lastcall.dev/revision of the namespace is "canary", and the revision of the release is "next"',
     );
   });
 
   test("if the Pod opts out with --opt-out", async () => {
-    expect(await explained(namespace("labels: {}") + POD, "--opt-out")).toContain("decision: injected native");
+    expect(await explain(namespace("labels: {}") + POD, "--opt-out")).toContain("decision: injected native");
     const optedOut = pod("labels: {lastcall.dev/inject: disabled}");
-    expect(await explained(optedOut, "--opt-out")).toContain("decision: skipped (disabled)");
+    expect(await explain(optedOut, "--opt-out")).toContain("decision: skipped (disabled)");
   });
 
   test("as a field of the JSON output", async () => {
-    const { workloads } = JSON.parse(await explained(namespace("labels: {}") + POD, "--json"));
+    const { workloads } = JSON.parse(await explain(namespace("labels: {}") + POD, "--json"));
     expect(workloads[0].workload).toMatchObject({ outcome: "skipped", reason: "not_enabled" });
     expect(workloads[0].workload).not.toHaveProperty("graceSeconds");
   });
@@ -138,13 +138,11 @@ describe("the command explain reports a Pod that the webhook's selectors exclude
 
 describe("for a namespace that is not in the manifests, explain", () => {
   test("assumes an opt-in and prints that assumption", async () => {
-    expect(await explained(POD)).toContain("  assumed: namespace default, which is not among the manifests, opts in\n");
+    expect(await explain(POD)).toContain("  assumed: namespace default, which is not among the manifests, opts in\n");
   });
 
   test("assumes nothing if the Pod has the opt-in label", async () => {
-    const out = await explained(
-      POD.replace("  name: web\n", "  name: web\n  labels: {lastcall.dev/inject: enabled}\n"),
-    );
+    const out = await explain(POD.replace("  name: web\n", "  name: web\n  labels: {lastcall.dev/inject: enabled}\n"));
     expect(out).toContain("decision: injected native");
     expect(out).not.toContain("assumed:");
   });

@@ -38,8 +38,8 @@ function namespaceOf({ request }: GoldenCase): string {
 /** Formats the Pod for kubectl, which needs a kind and reads a bare `yes` as true. */
 function manifestOf(golden: GoldenCase): string {
   const text = readFileSync(join(golden.folder, "input.yaml"), "utf8");
-  const sameForKubectl = isDeepStrictEqual(parse(text, { version: "1.1" }), parse(text));
-  const manifest = sameForKubectl ? text : stringify(parse(text), { version: "1.1" });
+  const isSameForKubectl = isDeepStrictEqual(parse(text, { version: "1.1" }), parse(text));
+  const manifest = isSameForKubectl ? text : stringify(parse(text), { version: "1.1" });
   return /^kind: Pod$/m.test(text) ? manifest : KIND + manifest;
 }
 
@@ -50,14 +50,14 @@ describe.for(cases)("$name", (golden) => {
   const files = { "namespace.yaml": namespaceOf(golden), "config.yaml": stringify(golden.config), "pod.yaml": input };
   const outcome = injectPod(golden.request, golden.config, golden.facts, { newToken: () => golden.token });
 
-  let ran: Promise<CommandResult> | undefined;
-  const injectedOnce = (): Promise<CommandResult> => {
-    ran ??= lastcall(["inject", ...flagsOf(golden)], files, golden.token);
-    return ran;
+  let pendingResult: Promise<CommandResult> | undefined;
+  const injectOnce = (): Promise<CommandResult> => {
+    pendingResult ??= lastcall(["inject", ...flagsOf(golden)], files, golden.token);
+    return pendingResult;
   };
 
   test("gives the expected Pod with inject", async () => {
-    const { status, out, err } = await injectedOnce();
+    const { status, out, err } = await injectOnce();
     expect(status, err).toBe({ patched: 0, refused: 1, unchanged: 0 }[outcome.kind]);
     if (outcome.kind === "refused") expect(out).toBe("");
     else {
@@ -76,7 +76,7 @@ describe.for(cases)("$name", (golden) => {
   });
 
   test("is restored byte for byte by uninject", async () => {
-    const injectedResult = await injectedOnce();
+    const injectedResult = await injectOnce();
     const restored = await lastcall(["uninject"], { "-": injectedResult.out });
     const before = await lastcall(["uninject"], { "-": input });
     expect(restored.out).toBe(injectedResult.status === 1 ? "" : `${files["namespace.yaml"]}---\n${before.out}`);

@@ -21,9 +21,9 @@ describe.for(files)("%s", (file) => {
   });
 
   test("is restored byte for byte by uninject, which is idempotent", async () => {
-    const once = await lastcall(["inject"], { "-": text });
-    expect((await lastcall(["inject"], { "-": once.out })).out).toBe(once.out);
-    expect((await lastcall(["uninject"], { "-": once.out })).out).toBe(text);
+    const result = await lastcall(["inject"], { "-": text });
+    expect((await lastcall(["inject"], { "-": result.out })).out).toBe(result.out);
+    expect((await lastcall(["uninject"], { "-": result.out })).out).toBe(text);
   });
 });
 
@@ -88,10 +88,10 @@ describe("the flag --template-path", () => {
     "Widget.example.com=spec.workers[].pod",
   ])("with %s injects every item, and uninject restores the manifest", async (path) => {
     const text = widget("Widget");
-    const once = await lastcall(["inject", "--template-path", path], { "-": text });
-    expect(once.err.match(/injected native/g)).toHaveLength(2);
-    expect(once.err).not.toContain("warning");
-    expect((await lastcall(["uninject", "--template-path", path], { "-": once.out })).out).toBe(text);
+    const result = await lastcall(["inject", "--template-path", path], { "-": text });
+    expect(result.err.match(/injected native/g)).toHaveLength(2);
+    expect(result.err).not.toContain("warning");
+    expect((await lastcall(["uninject", "--template-path", path], { "-": result.out })).out).toBe(text);
   });
 
   test("injects a kind that is skipped otherwise", async () => {

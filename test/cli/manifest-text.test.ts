@@ -116,11 +116,11 @@ const TEXTS: readonly { readonly title: string; readonly text: string }[] = [
 
 describe("after inject, uninject restores a manifest byte for byte", () => {
   test.for(TEXTS)("with $title", async ({ text }) => {
-    const once = await lastcall(["inject"], { "-": text });
-    expect(once.status, once.err).toBe(0);
-    expect(once.out).toContain("/prestop/app");
-    expect(await uninjected(once.out)).toBe(text);
-    expect(await lastcall(["inject"], { "-": once.out })).toMatchObject({ status: 0, out: once.out });
+    const result = await lastcall(["inject"], { "-": text });
+    expect(result.status, result.err).toBe(0);
+    expect(result.out).toContain("/prestop/app");
+    expect(await uninjected(result.out)).toBe(text);
+    expect(await lastcall(["inject"], { "-": result.out })).toMatchObject({ status: 0, out: result.out });
   });
 });
 
@@ -134,20 +134,20 @@ describe("after inject with other flags, uninject restores a manifest", () => {
   test.for(TEXTS.flatMap(({ title, text }) => FLAGS.map((flags) => ({ title, text, flags: flags.join(" ") }))))(
     "with $title and $flags",
     async ({ text, flags }) => {
-      const once = await injected(text, ...flags.split(" "));
-      expect(once).not.toBe(text);
-      expect(await uninjected(once)).toBe(text);
+      const injectedText = await injected(text, ...flags.split(" "));
+      expect(injectedText).not.toBe(text);
+      expect(await uninjected(injectedText)).toBe(text);
     },
   );
 });
 
 test("uninject restores a manifest after a second injection with other values", async () => {
   for (const { text } of TEXTS) {
-    const once = await injected(text);
-    const again = await lastcall(["inject", "--drain-timeout", "90s"], { "-": once });
-    expect(again.status, again.err).toBe(0);
-    expect(again.out).toContain("--drain-timeout=90s");
-    expect(await uninjected(again.out)).toBe(text);
+    const injectedText = await injected(text);
+    const secondResult = await lastcall(["inject", "--drain-timeout", "90s"], { "-": injectedText });
+    expect(secondResult.status, secondResult.err).toBe(0);
+    expect(secondResult.out).toContain("--drain-timeout=90s");
+    expect(await uninjected(secondResult.out)).toBe(text);
   }
 });
 
@@ -161,9 +161,9 @@ test("inject adds lines with the indentation of the document", async () => {
 
 test("inject adds a new first item above the comments of the old first item", async () => {
   const text = `${POD}spec:\n  initContainers: # before all\n\n  # migrations\n  - name: setup\n  containers:\n  - name: app\n`;
-  const once = await injected(text);
-  expect(once).toContain("  initContainers: # before all\n  - name: lastcall\n");
-  expect(once).toContain("\n\n  # migrations\n  - name: setup\n");
+  const injectedText = await injected(text);
+  expect(injectedText).toContain("  initContainers: # before all\n  - name: lastcall\n");
+  expect(injectedText).toContain("\n\n  # migrations\n  - name: setup\n");
 });
 
 test("inject adds lines with the line endings of the document", async () => {
@@ -171,16 +171,16 @@ test("inject adds lines with the line endings of the document", async () => {
     (POD + CONTAINERS).replaceAll("\n", "\r\n"),
     TEXTS.find(({ title }) => title.startsWith("JSON with W"))?.text ?? "",
   ]) {
-    const once = await injected(text);
-    expect(once.length).toBeGreaterThan(text.length);
-    expect(once.replaceAll("\r\n", "")).not.toMatch(/[\r\n]/);
+    const injectedText = await injected(text);
+    expect(injectedText.length).toBeGreaterThan(text.length);
+    expect(injectedText.replaceAll("\r\n", "")).not.toMatch(/[\r\n]/);
   }
 });
 
 test("inject adds entries of an empty JSON object on separate lines", async () => {
   const pod = { kind: "Pod", apiVersion: "v1", metadata: { annotations: {} }, spec: { containers: [{ name: "app" }] } };
-  const once = await injected(`${JSON.stringify(pod, null, 2)}\n`);
-  expect(once).toBe(`${JSON.stringify(JSON.parse(once), null, 2)}\n`);
+  const injectedText = await injected(`${JSON.stringify(pod, null, 2)}\n`);
+  expect(injectedText).toBe(`${JSON.stringify(JSON.parse(injectedText), null, 2)}\n`);
 });
 
 test("inject preserves lines that uninject cannot reproduce as a comment", async () => {

@@ -101,10 +101,10 @@ describe("in invalid objects", () => {
       TEMPLATE;
     for (const command of ["inject", "explain", "uninject"]) {
       const { out, err } = await lastcall([command], { "-": text });
-      const shown = command === "explain" ? out + err : err;
-      expect(shown).toContain("Deployment x?y/a?[31m?b");
-      expect(shown).not.toContain("\u001b");
-      expect(shown).not.toContain("\u202e");
+      const output = command === "explain" ? out + err : err;
+      expect(output).toContain("Deployment x?y/a?[31m?b");
+      expect(output).not.toContain("\u001b");
+      expect(output).not.toContain("\u202e");
     }
   });
 });
@@ -140,6 +140,6 @@ test("inject reports a problem for exactly the Pods that the injector rejects", 
     pod,
     (candidate) => (podProblem(candidate) === undefined) === isWellFormed(candidate),
   );
-  const checked = fc.check(acceptsSamePods, { numRuns: 2_000 });
-  expect(checked.failed, JSON.stringify(checked.counterexample)).toBe(false);
+  const propertyRun = fc.check(acceptsSamePods, { numRuns: 2_000 });
+  expect(propertyRun.failed, JSON.stringify(propertyRun.counterexample)).toBe(false);
 });

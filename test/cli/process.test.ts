@@ -37,10 +37,10 @@ function run(args: readonly string[], input: string, closesOutput = false): Prom
 
 describe("the program lastcall", { timeout: LIMIT_MS }, () => {
   test("injects and uninjects through pipes", async () => {
-    const once = await run(["inject"], POD);
-    expect(once.status, once.err).toBe(0);
-    expect(once.err).toBe("Pod default/web: injected native, grace 30 → 100 s\n");
-    expect(await run(["uninject", "-f", "-"], once.out)).toEqual({
+    const result = await run(["inject"], POD);
+    expect(result.status, result.err).toBe(0);
+    expect(result.err).toBe("Pod default/web: injected native, grace 30 → 100 s\n");
+    expect(await run(["uninject", "-f", "-"], result.out)).toEqual({
       status: 0,
       out: POD,
       err: "Pod default/web: uninjected\n",

@@ -64,7 +64,7 @@ function slice(name: string, note: string, namespace = "demo"): RawObject {
 }
 
 function followSlices(relistMs = 600_000): Store<string> {
-  const kept = createStore((object: RawObject) => String(object["note"]));
+  const sliceStore = createStore((object: RawObject) => String(object["note"]));
   const ports: ReflectorPorts = {
     request: api.request,
     stream: api.stream,
@@ -77,8 +77,8 @@ function followSlices(relistMs = 600_000): Store<string> {
     onResponse: () => {},
     onFailed: (reason) => failures.push(reason),
   };
-  running = runReflector({ path: SLICES, pageSize: 1, store: kept, relistMs }, ports, stop.signal);
-  return kept;
+  running = runReflector({ path: SLICES, pageSize: 1, store: sliceStore, relistMs }, ports, stop.signal);
+  return sliceStore;
 }
 
 /** Collects the events of a watch until the server ends it. */
@@ -99,8 +99,8 @@ describe("a watch of the demo's API server", () => {
     objects.put(ENDPOINT_SLICES, slice("a", "first"));
     objects.put(ENDPOINT_SLICES, slice("b", "elsewhere", "shop"));
     objects.put(NAMESPACES, { metadata: { name: "demo" } });
-    const kept = followSlices();
-    await eventually(() => expect([...kept.entries]).toEqual([["demo/a", "first"]]));
+    const sliceStore = followSlices();
+    await eventually(() => expect([...sliceStore.entries]).toEqual([["demo/a", "first"]]));
     objects.put(ENDPOINT_SLICES, slice("c", "later"));
     objects.put(ENDPOINT_SLICES, slice("a", "second"));
     objects.put(ENDPOINT_SLICES, slice("b", "still elsewhere", "shop"));
@@ -108,16 +108,16 @@ describe("a watch of the demo's API server", () => {
       ["demo/a", "second"],
       ["demo/c", "later"],
     ];
-    await eventually(() => expect([...kept.entries].sort()).toEqual(all));
+    await eventually(() => expect([...sliceStore.entries].sort()).toEqual(all));
     expect(lists).toBe(1);
     expect(failures).toEqual([]);
   });
 
   test("continues where the previous watch ended, without losing a change", async () => {
-    const kept = followSlices(1_000);
+    const sliceStore = followSlices(1_000);
     await eventually(() => expect(lists).toBeGreaterThan(2));
     objects.put(ENDPOINT_SLICES, slice("a", "after"));
-    await eventually(() => expect([...kept.entries]).toEqual([["demo/a", "after"]]));
+    await eventually(() => expect([...sliceStore.entries]).toEqual([["demo/a", "after"]]));
     expect(failures).toEqual([]);
   });
 
@@ -131,9 +131,9 @@ describe("a watch of the demo's API server", () => {
   });
 
   test("ends when the server stops", async () => {
-    const kept = followSlices();
+    const sliceStore = followSlices();
     objects.put(ENDPOINT_SLICES, slice("a", "there"));
-    await eventually(() => expect(kept.entries.size).toBe(1));
+    await eventually(() => expect(sliceStore.entries.size).toBe(1));
     await server.close();
     await eventually(() => expect(failures).not.toEqual([]));
   });
@@ -148,8 +148,8 @@ describe("a request to the demo's API server", () => {
     expect(await send("GET", `${SECRETS}/keys`)).toMatchObject({ status: 404 });
     expect(await send("POST", SECRETS, secret)).toMatchObject({ status: 201 });
     expect(await send("POST", SECRETS, secret)).toMatchObject({ status: 409 });
-    const kept = JSON.parse((await send("GET", `${SECRETS}/keys`)).text);
-    expect(kept).toMatchObject({ kind: "Secret", metadata: { uid: "uid-1", resourceVersion: "101" }, data: {} });
+    const storedKeys = JSON.parse((await send("GET", `${SECRETS}/keys`)).text);
+    expect(storedKeys).toMatchObject({ kind: "Secret", metadata: { uid: "uid-1", resourceVersion: "101" }, data: {} });
   });
 
   test.for([

@@ -11,8 +11,8 @@ const SAMPLE_APP = fileURLToPath(new URL("../../src/demo/sample-app.ts", import.
 const NAMESPACES = detectNamespaces().supported;
 const LIMIT = { timeout: 400_000 };
 /** The shortest update that still loses requests without lastcall. */
-const BRIEF = ["--propagation=1s", "--drain-delay=3s"];
-const SHORT = ["--replicas=1", ...BRIEF];
+const SHORT_DELAYS = ["--propagation=1s", "--drain-delay=3s"];
+const ONE_REPLICA = ["--replicas=1", ...SHORT_DELAYS];
 
 /** Concurrent tests need their own context for cleanup. */
 function demo(context: TestContext, ...args: readonly string[]): DemoProcess {
@@ -23,15 +23,15 @@ function demo(context: TestContext, ...args: readonly string[]): DemoProcess {
 
 /** The last line is the result; without one the error shows the whole output. */
 function resultOf(run: DemoProcess, status: number) {
-  const last = run.output().trim().split("\n").at(-1) ?? "";
-  if (!last.startsWith("{")) throw new Error(`ended with ${status} and: ${run.output()}`);
-  return JSON.parse(last);
+  const lastLine = run.output().trim().split("\n").at(-1) ?? "";
+  if (!lastLine.startsWith("{")) throw new Error(`ended with ${status} and: ${run.output()}`);
+  return JSON.parse(lastLine);
 }
 
 // The tests mostly wait, so running concurrently they take as long as the longest.
 describe.runIf(NAMESPACES).concurrent("the demo with a network namespace for each Pod", () => {
   test("loses requests only without lastcall, and leaves no process or file", LIMIT, async (context) => {
-    const run = demo(context, "--network=namespace", "--json", ...SHORT);
+    const run = demo(context, "--network=namespace", "--json", ...ONE_REPLICA);
     const status = await run.ended;
     const result = resultOf(run, status);
     expect(result).toMatchObject({ with: { failed: 0 }, network: "namespace", ok: true });
@@ -55,7 +55,7 @@ describe.runIf(NAMESPACES).concurrent("the demo with a network namespace for eac
   });
 
   test("loses no request with --no-relay, and its result has no withdrawal times", LIMIT, async (context) => {
-    const run = demo(context, "--network=namespace", "--json", "--no-relay", ...SHORT);
+    const run = demo(context, "--network=namespace", "--json", "--no-relay", ...ONE_REPLICA);
     const result = resultOf(run, await run.ended);
     expect(result).toMatchObject({ with: { failed: 0 }, ok: true });
     expect(result.with.drains[0].withdrawal).toEqual({ slicesSeconds: null, learnedSeconds: null });
@@ -69,7 +69,7 @@ describe.runIf(NAMESPACES).concurrent("the demo with a network namespace for eac
     "$signal during '$during' stops the demo with status 130, and no process or file remains",
     LIMIT,
     async ({ signal, during }, context) => {
-      const run = demo(context, "--network=namespace", ...SHORT);
+      const run = demo(context, "--network=namespace", ...ONE_REPLICA);
       await run.untilPrinted(during);
       await eventually(() => expect(processesOf(run.home).length).toBeGreaterThan(2));
       run.child.kill(signal);
@@ -79,7 +79,7 @@ describe.runIf(NAMESPACES).concurrent("the demo with a network namespace for eac
   );
 
   test("leaves no process or file if it is killed by SIGKILL", LIMIT, async (context) => {
-    const run = demo(context, "--network=namespace", ...SHORT);
+    const run = demo(context, "--network=namespace", ...ONE_REPLICA);
     await run.untilPrinted("Rolling update without lastcall");
     run.child.kill("SIGKILL");
     await run.ended;
@@ -93,16 +93,16 @@ describe.concurrent("the demo with a loopback address for each Pod", () => {
     const file = join(home, "deployment.json");
     const image = join(home, "end.svg");
     writeFileSync(file, JSON.stringify(ownDeployment()));
-    const rolled = demo(context, "--network=loopback", "--json", "-f", file, `--svg=${image}`, ...BRIEF);
-    const status = await rolled.ended;
-    expect(resultOf(rolled, status)).toMatchObject({ with: { failed: 0 }, network: "loopback", ok: true });
+    const run = demo(context, "--network=loopback", "--json", "-f", file, `--svg=${image}`, ...SHORT_DELAYS);
+    const status = await run.ended;
+    expect(resultOf(run, status)).toMatchObject({ with: { failed: 0 }, network: "loopback", ok: true });
     expect(status).toBe(0);
     expect(readFileSync(image, "utf8")).toContain("Shutdown of Pod own-");
-    await rolled.untilCleanedUp();
+    await run.untilCleanedUp();
   });
 
   test("exits with status 130 on SIGINT, and leaves no process or file", LIMIT, async (context) => {
-    const run = demo(context, "--network=loopback", ...SHORT);
+    const run = demo(context, "--network=loopback", ...ONE_REPLICA);
     await run.untilPrinted("Rolling update without lastcall");
     await eventually(() => expect(processesOf(run.home).length).toBeGreaterThan(2));
     run.child.kill("SIGINT");

@@ -70,11 +70,11 @@ test("a request to a port without a listener has the failure refused", async () 
 
 test("the demo's client does not retry a failed request", async () => {
   let requests = 0;
-  const once = (socket: Socket) => {
+  const reset = (socket: Socket) => {
     requests += 1;
     socket.resetAndDestroy();
   };
-  const open = await startScriptedServer(once, once, once);
+  const open = await startScriptedServer(reset, reset, reset);
   await open().request("/", true);
   await pause(300, "a retry would have arrived by now");
   expect(requests).toBe(1);

@@ -67,15 +67,15 @@ describe("the deletion of a Pod in the demo", () => {
   });
 
   test("signals a container without a hook while another container's hook runs", async () => {
-    const hook = scriptGate();
+    const hookGate = scriptGate();
     const spec = {
-      containers: [container("a", EXITS_ON_SIGTERM, execHook(hook.wait)), container("b", EXITS_ON_SIGTERM)],
+      containers: [container("a", EXITS_ON_SIGTERM, execHook(hookGate.wait)), container("b", EXITS_ON_SIGTERM)],
     };
     const web = await startPod(spec, "a", "b");
-    const ending = web.remove();
+    const removal = web.remove();
     await untilEvents(web, "exited b");
-    hook.open();
-    await ending;
+    hookGate.open();
+    await removal;
     const lines = eventLines(web);
     expect(lines.indexOf("exited b")).toBeLessThan(lines.indexOf("hook-ended a"));
   });
@@ -201,19 +201,19 @@ describe("a hook", () => {
     const address = server.address();
     const port = typeof address === "object" ? (address?.port ?? 0) : 0;
     const hook = { lifecycle: { preStop: { httpGet: { host: "127.0.0.1", port, path: "/" } } } };
-    const other = scriptGate();
+    const otherGate = scriptGate();
     const spec = {
       containers: [
         container("app", EXITS_ON_SIGTERM, hook),
-        container("other", EXITS_ON_SIGTERM, execHook(other.wait)),
+        container("other", EXITS_ON_SIGTERM, execHook(otherGate.wait)),
       ],
     };
     const web = await startPod(spec, "app", "other");
-    const ending = web.remove();
+    const removal = web.remove();
     await untilEvents(web, "exited app");
     expect(open).toBe(1);
-    other.open();
-    await ending;
+    otherGate.open();
+    await removal;
     await eventually(() => expect(open).toBe(0));
     server.close();
   });
@@ -251,12 +251,12 @@ describe("a container that exits", () => {
       containers: [container("app", EXITS_ON_SIGTERM, execHook(hook.wait))],
     };
     const web = await startPod(spec, "mesh", "app");
-    const ending = web.remove();
+    const removal = web.remove();
     mesh.open();
     await untilEvents(web, "mesh: done");
     await pause(1_000, "twice the delay of a restart");
     hook.open();
-    await ending;
+    await removal;
     expect(starts(web, "mesh")).toBe(1);
   });
 
@@ -269,7 +269,7 @@ describe("a container that exits", () => {
     };
     const web = await startPod(spec, "mesh");
     job.open();
-    await web.gone;
+    await web.whenGone;
     // Output of a process may be read after its exit.
     await untilEvents(web, "mesh: hooked");
     expect(eventLines(web).filter(isOfRunner).slice(-5)).toEqual([
@@ -333,7 +333,7 @@ describe("a Pod", () => {
     expect(web.isReady()).toBe(false);
     responses.status = 204;
     await untilEvents(web, "ready");
-    const ending = web.remove();
+    const removal = web.remove();
     responses.status = 500;
     await untilEvents(web, "unready");
     // Before the first success probes are more frequent than the period.
@@ -343,7 +343,7 @@ describe("a Pod", () => {
     expect(performance.now() - fromMs).toBeGreaterThan(950);
     expect(eventLines(web)).not.toContain("hook-ended app");
     hook.open();
-    await ending;
+    await removal;
     server.close();
   });
 });

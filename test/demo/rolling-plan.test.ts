@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { nextStep, type RolloutStep } from "../../src/demo/rollout/rollout.ts";
 
 /** Simulates an update in which a new Pod becomes Ready in each wait. */
-function simulate(desired: number): { steps: RolloutStep[]; fewestReady: number; most: number } {
+function simulate(desired: number): { steps: RolloutStep[]; minReady: number; maxPods: number } {
   const state = { desired, old: desired, updated: 0, updatedReady: 0 };
   const steps: RolloutStep[] = [];
   let fewestReady = desired;
@@ -18,7 +18,7 @@ function simulate(desired: number): { steps: RolloutStep[]; fewestReady: number;
     fewestReady = Math.min(fewestReady, state.old + state.updatedReady);
     most = Math.max(most, state.old + state.updated);
   }
-  return { steps, fewestReady, most };
+  return { steps, minReady: fewestReady, maxPods: most };
 }
 
 test("a rolling update of two replicas repeatedly creates a Pod, waits for it, and deletes an old Pod", () => {
@@ -30,8 +30,8 @@ test("a rolling update of any size finishes, with maxUnavailable 0 and maxSurge 
     fc.property(fc.integer({ min: 1, max: 12 }), (desired) => {
       const update = simulate(desired);
       expect(update.steps.at(-1)).toBe("finished");
-      expect(update.fewestReady).toBe(desired);
-      expect(update.most).toBe(desired + 1);
+      expect(update.minReady).toBe(desired);
+      expect(update.maxPods).toBe(desired + 1);
     }),
   );
 });

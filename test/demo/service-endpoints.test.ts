@@ -2,19 +2,19 @@ import { expect, test } from "vitest";
 import { applyChange, usableEndpoints } from "../../src/demo/network/service-proxy.ts";
 
 const ready = { address: "10.0.0.1", serving: true, terminating: false };
-const ending = { address: "10.0.0.2", serving: true, terminating: true };
+const terminating = { address: "10.0.0.2", serving: true, terminating: true };
 const unready = { address: "10.0.0.3", serving: false, terminating: false };
 
 test("only ready endpoints get connections if there are any", () => {
-  expect(usableEndpoints([ending, ready, unready])).toEqual([ready]);
+  expect(usableEndpoints([terminating, ready, unready])).toEqual([ready]);
 });
 
 test("a serving terminating endpoint gets connections if none is ready", () => {
-  expect(usableEndpoints([ending, unready])).toEqual([ending]);
+  expect(usableEndpoints([terminating, unready])).toEqual([terminating]);
 });
 
 test("endpoints that do not serve get no connections", () => {
-  expect(usableEndpoints([unready, { ...ending, serving: false }])).toEqual([]);
+  expect(usableEndpoints([unready, { ...terminating, serving: false }])).toEqual([]);
 });
 
 test("a change of an EndpointSlice replaces the endpoint of its address, and a removal deletes the endpoint", () => {

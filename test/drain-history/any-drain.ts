@@ -1,7 +1,7 @@
 /** Generates arbitrary drain records, including hostile text, for property tests of pictures and pages. */
 import fc from "fast-check";
+import { RECORDED_OUTCOMES } from "../../src/drain-history/drain-notice.ts";
 import type { DrainRecord } from "../../src/drain-history/drain-record.ts";
-import { RECORDED_OUTCOMES } from "../../src/drain-history/read-notice.ts";
 
 const text = fc.oneof(
   fc.string({ maxLength: 1_200 }),

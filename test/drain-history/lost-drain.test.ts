@@ -1,11 +1,11 @@
 /** Tests every view of a drain whose manager died, of which only start, duration and cause are known. */
 import { describe, expect, test } from "vitest";
 import { drainsInText } from "../../src/cli/drains/drain-text.ts";
+import { parseDrainNotice } from "../../src/drain-history/drain-notice.ts";
 import type { DrainRecord } from "../../src/drain-history/drain-record.ts";
 import { drainSentence } from "../../src/drain-history/drain-sentence.ts";
 import { timelineOf } from "../../src/drain-history/drain-timeline.ts";
 import { drainListPage, drainPage } from "../../src/drain-history/page/drain-page.ts";
-import { parseDrainNotice } from "../../src/drain-history/read-notice.ts";
 import { terminalTimeline } from "../../src/drain-history/terminal-timeline.ts";
 import { someDrain, someReport } from "./some-drain.ts";
 

@@ -7,7 +7,7 @@ import { parse } from "yaml";
 import { injectPod } from "../../src/injection/inject.ts";
 import { objectAt, type RawObject, textAt, valueAt } from "../../src/kubernetes/raw-json.ts";
 import { ANNOTATIONS, FIELDS } from "../../src/policy/fields.ts";
-import { reduceNamespace } from "../../src/webhook/cluster/kept-objects.ts";
+import { reduceNamespace } from "../../src/webhook/cluster/reduced-objects.ts";
 import { lastcall } from "../cli/run-lastcall.ts";
 import { JSON_HEADERS, reviewText } from "../webhook/pod-review.ts";
 import { FACTS, serverUnderTest } from "../webhook/server-under-test.ts";

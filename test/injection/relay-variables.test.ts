@@ -120,7 +120,7 @@ describe("injection with a relay", () => {
     expect(inject(admitted, withRelay(issue))).toMatchObject({ reason: "up_to_date" });
   });
 
-  test("replaces an earlier CA generation and does not change the credential", () => {
+  test("replaces an earlier CA and does not change the credential", () => {
     const old = injected(WEB, withRelay(fakeRelay("a0").issue));
     const now = injected(old, withRelay(fakeRelay("a1").issue));
     expect(variablesOf(now)).toMatchObject(RELAY_VARIABLES);

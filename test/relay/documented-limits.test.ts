@@ -12,7 +12,7 @@ import { CA_LIFE_MS, dropOldest, findMissing, type RelayIdentity } from "../../s
 import { CANDIDATES_LIMIT } from "../../src/relay/lost/lost-drains.ts";
 import { createRelayLimits } from "../../src/relay/server/relay-limits.ts";
 import { CONNECTION_LIMIT } from "../../src/relay/server/relay-server.ts";
-import { SLICE_PACE } from "../../src/relay/slices/namespace-watch.ts";
+import { SLICE_WATCH_TIMING } from "../../src/relay/slices/namespace-watch.ts";
 import { HEAP_LIMIT_MIB } from "../../src/relay/thread/relay-worker.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -82,22 +82,22 @@ test("docs/relay.md has the limits of request sizes, request times and connectio
 });
 
 test("docs/relay.md has the limit of watched namespaces", () => {
-  const { namespaceLimit, lingerMs, openings } = SLICE_PACE;
+  const { namespaceLimit, lingerMs, openings } = SLICE_WATCH_TIMING;
   expect(findRow("new watches")).toContain(`${openings.capacity} at once, then ${1_000 / openings.refillMs} a second`);
   expect(findRow("namespaces watched")).toContain(`${namespaceLimit} per replica`);
   expect(findRow("namespaces watched")).toContain(`for another ${lingerMs / 1_000} s`);
 });
 
 test("docs/relay.md has the validity of CAs and keys", () => {
-  const key = (madeMs: number) => ({ kid: String(madeMs), madeMs, secret: createSecretKey(Buffer.alloc(32)) });
+  const key = (createdMs: number) => ({ kid: String(createdMs), createdMs, secret: createSecretKey(Buffer.alloc(32)) });
   const ca = { id: "a", cert: "", key: "", der: "", validFromMs: 0, validUntilMs: CA_LIFE_MS };
-  const identity: RelayIdentity = { generations: [ca], keys: [key(0)] };
+  const identity: RelayIdentity = { cas: [ca], keys: [key(0)] };
   const renewalDay = (entry: "generation" | "key") =>
     countAccepted((day) => !findMissing(identity, day * DAY_MS)[entry]);
   expect(findRow("CA |")).toContain(
     `| ${CA_LIFE_MS / DAY_MS / 365} years | after ${(renewalDay("generation") / 365) | 0},`,
   );
-  const many = { generations: [], keys: Array.from({ length: 40 }, (_, number) => key(number)) };
+  const many = { cas: [], keys: Array.from({ length: 40 }, (_, number) => key(number)) };
   expect(findRow("signing key")).toContain(`the last ${dropOldest(many).keys.length} are accepted`);
   expect(findRow("signing key")).toContain(`after ${renewalDay("key")} days`);
 });

@@ -175,7 +175,7 @@ test(
         .every((line) => JSON.parse(line).state !== "out"),
     ).toBe(true);
     expect((await replica.ended).status).toBe(0);
-    expect(replica.output()).not.toContain("open requests were cut");
+    expect(replica.output()).not.toContain("open requests exceed the time limit");
   },
 );
 

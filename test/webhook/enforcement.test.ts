@@ -47,7 +47,7 @@ async function check(
       writes.push(webhooks);
       return written;
     },
-    prove: async () => {
+    proveInjection: async () => {
       proofs += 1;
       return proofError === "" ? undefined : { why: proofError, reason: "other" };
     },
@@ -181,7 +181,7 @@ describe("the API requests of enforcement", () => {
   async function blockedAfter(refusal: ApiResponse): Promise<readonly string[]> {
     const { ports } = apiServer(true);
     const refusing = enforcerPorts(async () => refusal, SETTINGS);
-    const enforcement = await enforce({ ...ports, prove: refusing.prove });
+    const enforcement = await enforce({ ...ports, proveInjection: refusing.proveInjection });
     expect([enforcement.isEnforcing, enforcement.why.includes("in namespace proofs (")]).toEqual([false, true]);
     return blockedMetrics(enforcement);
   }

@@ -58,5 +58,9 @@ test("during shutdown a request that is open 30 s after the drain delay is abort
   await endSleep(DELAY_MS);
   await endSleep(LIMIT_MS);
   await shutdown;
-  expect(events.slice(4)).toEqual(["logs open requests were cut", "closes all connections", "logs stopped"]);
+  expect(events.slice(4)).toEqual([
+    "logs open requests exceed the time limit, closing their connections",
+    "closes all connections",
+    "logs stopped",
+  ]);
 });

@@ -1,8 +1,8 @@
 /** Reads drain records from the output of `drains --json`, with or without `--watch`, or from a manager's log. */
 import { plainText } from "../../contract/untrusted-text.ts";
+import { parseDrainNotice, parseRecordedNotice } from "../../drain-history/drain-notice.ts";
 import type { DrainRecord } from "../../drain-history/drain-record.ts";
 import { contentKey } from "../../drain-history/merge.ts";
-import { parseDrainNotice, parseRecordedNotice } from "../../drain-history/read-notice.ts";
 import { isRawObject, type RawObject, textAt, valueAt, wholeNumberAt } from "../../kubernetes/raw-json.ts";
 
 type ReadDrains = {
@@ -11,7 +11,7 @@ type ReadDrains = {
   readonly isRecognized: boolean;
 };
 
-const NOTHING: ReadDrains = { drains: [], unreadable: 0, isRecognized: false };
+const NO_DRAINS: ReadDrains = { drains: [], unreadable: 0, isRecognized: false };
 
 export function drainsInText(text: string): ReadDrains {
   const document = parseJson(text);
@@ -22,7 +22,7 @@ export function drainsInText(text: string): ReadDrains {
     const value = json === "" ? undefined : parseJson(json);
     const loggedAtMs = Date.parse(time.trim());
     return value === undefined
-      ? NOTHING
+      ? NO_DRAINS
       : drainsInValue(value, `line-${String(index + 1).padStart(6, "0")}`, Number.isNaN(loggedAtMs) ? 0 : loggedAtMs);
   });
   const readLines = combineReadings(lines);
@@ -38,11 +38,11 @@ function withoutFirstReports(drains: readonly DrainRecord[]): readonly DrainReco
 /** `{"drains": […]}`, a list, one record, or one line of a log. */
 export function drainsInValue(value: unknown, lineId = "", loggedAtMs = 0): ReadDrains {
   if (Array.isArray(value)) return { ...combineReadings(value.map(singleRecord)), isRecognized: true };
-  if (!isRawObject(value)) return NOTHING;
+  if (!isRawObject(value)) return NO_DRAINS;
   if (Array.isArray(value["drains"]))
     return { ...combineReadings(value["drains"].map(singleRecord)), isRecognized: true };
   if (value["message"] === "drain report") return drainsFromRecord(readLoggedReport(value, lineId, loggedAtMs));
-  return "id" in value && "report" in value ? singleRecord(value) : NOTHING;
+  return "id" in value && "report" in value ? singleRecord(value) : NO_DRAINS;
 }
 
 function singleRecord(value: unknown): ReadDrains {

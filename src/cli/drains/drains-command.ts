@@ -16,7 +16,7 @@ export async function runDrains(request: DrainsListRequest, ports: Ports): Promi
     const reading = await reader.read(ports.drains.interruptSignal());
     printProblems(reading.ok ? "warning" : "error", reading.problems, ports);
     if (!reading.ok) return EXIT_ERROR;
-    const drains = mergeDrains(reading.lists);
+    const drains = mergeDrains(reading.drainLists);
     if (request.json) ports.out(`${jsonText({ version: 1, drains })}\n`);
     else if (drains.length === 0) ports.err(`${noDrains(request)}\n`);
     else {

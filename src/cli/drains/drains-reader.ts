@@ -14,8 +14,8 @@ import { findReplicas, type Replica } from "./find-replicas.ts";
 export type DrainsReading =
   | {
       readonly ok: true;
-      readonly lists: readonly (readonly DrainRecord[])[];
-      /** One for each replica that did not return its drains, and one for each replica or file with skipped records. */
+      readonly drainLists: readonly (readonly DrainRecord[])[];
+      /** One problem for each replica that did not return its drains, and one for each replica or file with skipped records. */
       readonly problems: readonly string[];
     }
   | {
@@ -35,7 +35,7 @@ export async function openDrainsReader(request: DrainsRequest, ports: Ports): Pr
       const file = await readFileDrains(source.path, ports);
       if (!file.ok) return { ok: false, problems: [file.message] };
       const matching = file.drains.filter((drain) => namespace === undefined || drain.namespace === namespace);
-      return { ok: true, lists: [matching], problems: file.problems };
+      return { ok: true, drainLists: [matching], problems: file.problems };
     };
     return { read, close: () => undefined };
   }
@@ -52,7 +52,7 @@ export async function openDrainsReader(request: DrainsRequest, ports: Ports): Pr
 /** Fails if no replica returned its drains. */
 export async function readClusterDrains(cluster: Cluster, query: DrainQuery): Promise<DrainsReading> {
   const { lists, problems } = await fetchClusterDrains(cluster, query);
-  if (lists.length > 0) return { ok: true, lists, problems };
+  if (lists.length > 0) return { ok: true, drainLists: lists, problems };
   const noReplica = `no lastcall replica at ${cluster.server} returned its drains. ${remedyText(query.lastcallNamespace)}`;
   return { ok: false, problems: [...problems, noReplica] };
 }

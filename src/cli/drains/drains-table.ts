@@ -76,7 +76,7 @@ export function tableFor({ drains, width, timeColumn, isGrowing }: TableOptions)
     row: (record) =>
       formatRow(
         columns.map(({ text }) => text(record)),
-        whyOf(record),
+        whyText(record),
       ),
   };
 }
@@ -112,7 +112,7 @@ function countText(count: number): string {
   return count > 999 ? "999+" : String(count);
 }
 
-function whyOf({ report }: DrainRecord): string {
+function whyText({ report }: DrainRecord): string {
   const why = report.why.replace(/^Released \S+ after the trigger: /, "");
   const { resets } = report;
   return resets === undefined || resets.stopping === 0 ? why : `cut ${resetsText(resets)}; ${why}`;

@@ -18,12 +18,12 @@ export async function runTimeline(request: TimelineRequest, ports: Ports): Promi
     const reading = await reader.read(ports.drains.interruptSignal());
     printProblems(reading.ok ? "warning" : "error", reading.problems, ports);
     if (!reading.ok) return EXIT_ERROR;
-    const chosen = chooseDrain(request.subject, mergeDrains(reading.lists));
-    if (!chosen.ok) {
-      printProblems("error", [chosen.message], ports);
+    const choice = chooseDrain(request.subject, mergeDrains(reading.drainLists));
+    if (!choice.ok) {
+      printProblems("error", [choice.message], ports);
       return EXIT_ERROR;
     }
-    return writeTimeline(chosen.drain, request, ports);
+    return writeTimeline(choice.drain, request, ports);
   } finally {
     reader.close();
   }
@@ -53,12 +53,14 @@ function firstLine(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).split("\n", 1)[0] ?? "";
 }
 
-type Chosen = { readonly ok: true; readonly drain: DrainRecord } | { readonly ok: false; readonly message: string };
+type DrainChoice =
+  | { readonly ok: true; readonly drain: DrainRecord }
+  | { readonly ok: false; readonly message: string };
 
 const NAMES_LIMIT = 5;
 
 /** @param drains newest first; a Pod's name selects its latest drain */
-function chooseDrain(subject: string, drains: readonly DrainRecord[]): Chosen {
+function chooseDrain(subject: string, drains: readonly DrainRecord[]): DrainChoice {
   const byId = drains.find(({ id }) => id === subject);
   if (byId !== undefined) return { ok: true, drain: byId };
   const matches = drains.filter((drain) => (subject.includes("/") ? fullName(drain) : drain.pod) === subject);

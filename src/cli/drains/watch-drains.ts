@@ -13,7 +13,7 @@ const POLL_MS = 2_000;
 /** Fails only if the first reading fails; later failures are retried. @returns the exit status */
 export async function watchDrains(request: DrainsRequest, reader: DrainsReader, ports: Ports): Promise<number> {
   const interrupt = ports.drains.interruptSignal();
-  const shown = createShownDrains();
+  const shownDrains = createShownDrains();
   const reportProblems = createProblemReporter(ports);
   let print: Print | undefined;
   while (!interrupt.aborted) {
@@ -22,7 +22,7 @@ export async function watchDrains(request: DrainsRequest, reader: DrainsReader, 
     if (interrupt.aborted) break;
     reportProblems(reading, print === undefined);
     if (reading.ok) {
-      const unshown = [...shown.selectNew(reading.lists)].reverse();
+      const unshown = [...shownDrains.selectNew(reading.drainLists)].reverse();
       print ??= request.json ? jsonLines(ports) : tableLines(unshown, ports);
       print(unshown);
     } else if (print === undefined) return EXIT_ERROR;
@@ -61,7 +61,7 @@ export function createProblemReporter(ports: Ports): (reading: DrainsReading, is
 const SHOWN_LIMIT = 20_000;
 
 type ShownDrains = {
-  readonly selectNew: (lists: readonly (readonly DrainRecord[])[]) => readonly DrainRecord[];
+  readonly selectNew: (drainLists: readonly (readonly DrainRecord[])[]) => readonly DrainRecord[];
 };
 
 /**
@@ -69,7 +69,7 @@ type ShownDrains = {
  * later report counts connections that the Pod's stop reset.
  */
 export function createShownDrains(limit: number = SHOWN_LIMIT): ShownDrains {
-  const shown = new Map<string, number>();
+  const lastEndByKey = new Map<string, number>();
   return {
     selectNew: (lists) => {
       const newDrains: DrainRecord[] = [];
@@ -77,16 +77,16 @@ export function createShownDrains(limit: number = SHOWN_LIMIT): ShownDrains {
       for (const record of endedDrains.reverse()) {
         const { stopping } = record.report.resets ?? { stopping: 0 };
         const key = `${contentKey(record)} ${stopping > 0}`;
-        const lastEndedMs = shown.get(key);
+        const lastEndedMs = lastEndByKey.get(key);
         if (lastEndedMs === undefined || Math.abs(record.endedAtMs - lastEndedMs) > DUPLICATE_WINDOW_MS)
           newDrains.push(record);
         // Deleting first moves the key to the end of the map, which is evicted last.
-        shown.delete(key);
-        shown.set(key, Math.max(record.endedAtMs, lastEndedMs ?? 0));
+        lastEndByKey.delete(key);
+        lastEndByKey.set(key, Math.max(record.endedAtMs, lastEndedMs ?? 0));
       }
-      for (const key of shown.keys()) {
-        if (shown.size <= limit) break;
-        shown.delete(key);
+      for (const key of lastEndByKey.keys()) {
+        if (lastEndByKey.size <= limit) break;
+        lastEndByKey.delete(key);
       }
       return newDrains.reverse();
     },

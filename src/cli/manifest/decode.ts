@@ -1,12 +1,12 @@
 /** Decodes a manifest as UTF-8. */
 
-type Decoded =
+type DecodedManifest =
   | { readonly ok: true; readonly text: string; readonly byteOrderMark: string }
   | { readonly ok: false; readonly message: string };
 
 const BYTE_ORDER_MARK = "\ufeff";
 
-export function decodeManifest(bytes: Uint8Array): Decoded {
+export function decodeManifest(bytes: Uint8Array): DecodedManifest {
   if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)) {
     return { ok: false, message: "the text is UTF-16; save it as UTF-8" };
   }

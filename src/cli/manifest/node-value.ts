@@ -16,7 +16,7 @@ export type Anchors = Map<string, unknown>;
 
 /** @throws Unreadable for aliases that exceed {@link VALUE_LIMIT} values or have no anchor */
 export function readNode(root: unknown, anchors: Anchors = new Map()): NodeReading {
-  const reader = new Reader(anchors);
+  const reader = new NodeReader(anchors);
   return { value: reader.read(root), duplicates: reader.duplicates };
 }
 
@@ -25,7 +25,7 @@ export function isMergeKey(key: unknown): boolean {
   return isScalar(key) && key.type === "PLAIN" && key.source === "<<";
 }
 
-class Reader {
+class NodeReader {
   readonly duplicates: DuplicateKey[] = [];
   private readonly anchors: Anchors;
   private readonly sizes = new Map<string, number>();

@@ -31,12 +31,12 @@ type Query = { readonly workload: Workload; readonly namespace: string; readonly
 /** @throws Unverifiable */
 export async function readRollout(send: SendRequest, { workload, namespace, signal }: Query): Promise<Rollout> {
   const apps = `/apis/apps/v1/namespaces/${namespace}`;
-  const read = async (path: string, what: string): Promise<RawObject> => {
+  const read = async (path: string, title: string): Promise<RawObject> => {
     const response = await getJson(send, { path, limitMs: READ_LIMIT_MS, signal });
-    if (!response.ok) throw new Unverifiable([`cannot read ${what} in namespace ${namespace}: ${response.message}`]);
+    if (!response.ok) throw new Unverifiable([`cannot read ${title} in namespace ${namespace}: ${response.message}`]);
     return isRawObject(response.value) ? response.value : {};
   };
-  const list = async (path: string, what: string) => objectsAt(await read(path, what), "items");
+  const list = async (path: string, title: string) => objectsAt(await read(path, title), "items");
   const { resource, revisions: revisionKind } = workload;
   const object = resource === undefined ? undefined : await read(`${apps}/${resource}/${workload.name}`, workload.text);
   const revisions = revisionKind === undefined ? [] : await list(`${apps}/${revisionKind}`, revisionKind);

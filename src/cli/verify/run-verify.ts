@@ -2,7 +2,7 @@
 import type { DrainRecord } from "../../drain-history/drain-record.ts";
 import { mergeDrains } from "../../drain-history/merge.ts";
 import type { ClusterSource } from "../cluster-flags.ts";
-import type { Connected } from "../drain-ports.ts";
+import type { ClusterConnection } from "../drain-ports.ts";
 import { printProblems } from "../drains/drains-command.ts";
 import { readClusterDrains } from "../drains/drains-reader.ts";
 import { createProblemReporter } from "../drains/watch-drains.ts";
@@ -31,7 +31,7 @@ const CLOCK_SKEW_MS = 5_000;
 /** A manager sends its last report within half a second of its Pod's end. */
 const LATE_REPORT_MS = 10_000;
 
-type Cluster = Extract<Connected, { ok: true }>;
+type Cluster = Extract<ClusterConnection, { ok: true }>;
 
 export async function runVerify(request: VerifyRequest, ports: Ports): Promise<number> {
   const connection = await ports.drains.connect(request.choice);
@@ -87,7 +87,7 @@ function createReportReader(request: VerifyRequest, cluster: Cluster, ports: Por
     if (!reading.ok) throw new Unverifiable(reading.problems);
     reportProblems(reading, false);
     const fromMs = fromOf(request, rollout, startedMs) - CLOCK_SKEW_MS;
-    return mergeDrains(reading.lists).filter((record) => isOfRollout(record, rollout.owners, fromMs));
+    return mergeDrains(reading.drainLists).filter((record) => isOfRollout(record, rollout.owners, fromMs));
   };
 }
 

@@ -29,8 +29,8 @@ export type HttpConnection = {
 
 export function openConnection(target: HttpTarget): HttpConnection {
   let text = "";
-  let usable = true;
-  let ended = false;
+  let canReuse = true;
+  let hasEnded = false;
   let failure: FailureKind | undefined;
   let notify = () => {};
   // Node clears socket.localPort on errors. 0: not connected yet.
@@ -38,8 +38,8 @@ export function openConnection(target: HttpTarget): HttpConnection {
   const { host, port, localAddress } = target;
   const socket = connect({ host, port, localAddress, noDelay: true });
   const markEnded = () => {
-    ended = true;
-    usable = false;
+    hasEnded = true;
+    canReuse = false;
     notify();
   };
   socket.setEncoding("latin1");
@@ -54,25 +54,25 @@ export function openConnection(target: HttpTarget): HttpConnection {
   socket.once("error", (error) => {
     const isRefused = (localPort === 0 && isRefusal(error)) || target.wasRefused(socket.localPort ?? localPort);
     failure = isRefused ? "refused" : "reset";
-    usable = false;
+    canReuse = false;
     notify();
   });
   socket.once("close", markEnded);
 
   const currentOutcome = (): RequestOutcome | undefined => {
-    const response = readResponse(text, ended);
+    const response = readResponse(text, hasEnded);
     if (response.complete) {
-      if (!response.keepAlive) usable = false;
+      if (!response.keepAlive) canReuse = false;
       return { failure: response.status >= 500 ? "bad-status" : undefined };
     }
     if (failure !== undefined) return { failure };
-    return ended ? { failure: "closed-unanswered" } : undefined;
+    return hasEnded ? { failure: "closed-unanswered" } : undefined;
   };
 
   return {
-    isUsable: () => usable,
+    isUsable: () => canReuse,
     close: () => {
-      usable = false;
+      canReuse = false;
       socket.end();
     },
     request: async (path, keepAlive) => {
@@ -90,12 +90,12 @@ export function openConnection(target: HttpTarget): HttpConnection {
       const outcome = await waitAtMost(target.clock, target.timeoutMs, outcomePromise);
       notify = () => {};
       if (outcome === "late") {
-        usable = false;
+        canReuse = false;
         socket.destroy();
         return { failure: "timed-out" };
       }
-      if (!keepAlive || !usable) {
-        usable = false;
+      if (!keepAlive || !canReuse) {
+        canReuse = false;
         socket.end();
       }
       return outcomePromise;
@@ -110,20 +110,20 @@ type ResponseReading =
 const INCOMPLETE: ResponseReading = { complete: false };
 
 /** @param text bytes received for this request, as latin1 */
-export function readResponse(text: string, ended: boolean): ResponseReading {
+export function readResponse(text: string, hasEnded: boolean): ResponseReading {
   const headEnd = text.indexOf("\r\n\r\n");
   const status = /^HTTP\/1\.[01] ([0-9]{3})[ \r]/.exec(text);
   if (headEnd < 0 || status === null) return INCOMPLETE;
   const head = text.slice(0, headEnd + 2).toLowerCase();
-  const keepAlive = !ended && keepsAlive(head);
-  const done: ResponseReading = { complete: true, status: Number(status[1]), keepAlive };
+  const keepAlive = !hasEnded && keepsAlive(head);
+  const result: ResponseReading = { complete: true, status: Number(status[1]), keepAlive };
   const body = text.slice(headEnd + 4);
   const contentLength = /\r\ncontent-length: *([0-9]+)/.exec(head);
-  if (contentLength !== null) return body.length >= Number(contentLength[1]) ? done : INCOMPLETE;
-  if (/\r\ntransfer-encoding:[^\r]*chunked/.test(head)) return hasLastChunk(body) ? done : INCOMPLETE;
-  if (status[1] === "204" || status[1] === "304") return done;
+  if (contentLength !== null) return body.length >= Number(contentLength[1]) ? result : INCOMPLETE;
+  if (/\r\ntransfer-encoding:[^\r]*chunked/.test(head)) return hasLastChunk(body) ? result : INCOMPLETE;
+  if (status[1] === "204" || status[1] === "304") return result;
   // RFC 9112, 6.3: without a length the close ends the body.
-  return ended ? { ...done, keepAlive: false } : INCOMPLETE;
+  return hasEnded ? { ...result, keepAlive: false } : INCOMPLETE;
 }
 
 function keepsAlive(head: string): boolean {

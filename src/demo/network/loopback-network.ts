@@ -10,7 +10,7 @@ import { type PodNetwork, podNetwork } from "./pod-network.ts";
 export function createLoopbackNetwork(): PodNetwork {
   return podNetwork("loopback", leaseLoopbackNetwork(), async (address) => ({
     address,
-    inside: (argv) => argv,
+    commandInside: (argv) => argv,
     managerArguments: (args) => scopeArguments(address, args),
     release: () => {},
   }));

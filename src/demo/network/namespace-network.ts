@@ -39,7 +39,7 @@ async function attach(address: string, host: number): Promise<PodAttachment> {
   await runIp("route", "add", "default", "via", `${PREFIX}.1`);
   return {
     address,
-    inside: (argv) => [...enterCommand, ...argv],
+    commandInside: (argv) => [...enterCommand, ...argv],
     managerArguments: (args) => args,
     release: holder.release,
   };

@@ -3,7 +3,7 @@ import { Fault } from "../../fault.ts";
 
 export type PodAttachment = {
   readonly address: string;
-  readonly inside: (argv: readonly string[]) => readonly string[];
+  readonly commandInside: (argv: readonly string[]) => readonly string[];
   readonly managerArguments: (args: readonly string[]) => readonly string[];
   readonly release: () => void;
 };

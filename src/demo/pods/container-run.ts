@@ -45,7 +45,7 @@ export function createContainerRun(plan: ContainerPlan, pod: PodPlan, ports: Con
   let exited: Promise<number> = Promise.resolve(0);
   const startProcess = (argv: readonly string[]) =>
     ports.processes.start({
-      argv: ports.attachment.inside(argv),
+      argv: ports.attachment.commandInside(argv),
       environment,
       directory: plan.directory,
       onLine: ports.onLine,

@@ -16,7 +16,7 @@ export type HandlerPorts = {
   readonly podIp: string;
   readonly kubeletAddress: string;
   readonly exec: (command: readonly string[]) => Promise<number>;
-  readonly podGone: AbortSignal;
+  readonly podGoneSignal: AbortSignal;
 };
 
 type Call = { readonly userAgent: string; readonly keepAlive: boolean; readonly stop: AbortSignal };
@@ -26,7 +26,7 @@ const BODY_LIMIT_BYTES = 10 * 1024;
 
 /** @throws Error when the hook fails */
 export async function runHook(handler: Handler, ports: HandlerPorts): Promise<void> {
-  if (handler.kind === "sleep") return ports.clock.wait(handler.seconds * 1_000, ports.podGone);
+  if (handler.kind === "sleep") return ports.clock.wait(handler.seconds * 1_000, ports.podGoneSignal);
   if (handler.kind === "tcpSocket") throw new Error("preStop tcpSocket is not supported by the kubelet");
   if (handler.kind === "exec") {
     const status = await ports.exec(handler.command);
@@ -34,7 +34,7 @@ export async function runHook(handler: Handler, ports: HandlerPorts): Promise<vo
     return;
   }
   // The kubelet keeps a hook's connection open after the response, but not a probe's.
-  await fetchStatus(handler, { userAgent: "kube-lifecycle/1.37", keepAlive: true, stop: ports.podGone }, ports);
+  await fetchStatus(handler, { userAgent: "kube-lifecycle/1.37", keepAlive: true, stop: ports.podGoneSignal }, ports);
 }
 
 async function probe(plan: ProbePlan, ports: HandlerPorts): Promise<boolean> {

@@ -18,11 +18,11 @@ import type { ContainerImages } from "./container-run.ts";
 import { planPod } from "./pod-plan.ts";
 import { createRunningPod, type PodEvent, type RunningPod, type RunningPodPorts } from "./running-pod.ts";
 
-const here = (path: string): string => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
+const projectPath = (path: string): string => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
 
-const NATIVE_MANAGER = here("build/native/lastcall");
-const NODE_MANAGER = here("src/manager/node-main.ts");
-const LIBRARY = here(`build/native/lastcall-preload-${process.arch}.so`);
+const NATIVE_MANAGER = projectPath("build/native/lastcall");
+const NODE_MANAGER = projectPath("src/manager/node-main.ts");
+const LIBRARY = projectPath(`build/native/lastcall-preload-${process.arch}.so`);
 
 export type ManagerImage = Omit<ContainerImages, "imageEnvironment"> & { readonly manager: "native" | "node" };
 

@@ -42,7 +42,7 @@ export type RunningPod = {
    */
   readonly remove: (graceSeconds?: number) => Promise<void>;
   readonly restart: (container: string) => Promise<void>;
-  readonly gone: Promise<void>;
+  readonly whenGone: Promise<void>;
   readonly kill: () => Promise<void>;
 };
 
@@ -54,8 +54,8 @@ export function createRunningPod(
 ): RunningPod {
   const { clock } = ports;
   const events: PodEvent[] = [];
-  const podGone = new AbortController();
-  const gone = Promise.withResolvers<void>();
+  const podGoneController = new AbortController();
+  const goneResult = Promise.withResolvers<void>();
   let termination: Promise<void> | undefined;
   // A deletion waits for a pending restart, as in the kubelet.
   let stopForRestart: Promise<void> = Promise.resolve();
@@ -74,13 +74,13 @@ export function createRunningPod(
       onExit: (status) => afterExit(container.name, status),
     }),
   );
-  const runOf = (name: string) => containers.find((run) => run.plan.name === name);
+  const findRun = (name: string) => containers.find((run) => run.plan.name === name);
   const handlerPorts = ({ exec }: ContainerRun): HandlerPorts => ({
     clock,
     podIp: attachment.address,
     kubeletAddress: ports.network.kubeletAddress,
     exec,
-    podGone: podGone.signal,
+    podGoneSignal: podGoneController.signal,
   });
   const readiness = watchReadiness(containers, handlerPorts, (ready) => record("", ready ? "ready" : "unready"));
 
@@ -104,7 +104,7 @@ export function createRunningPod(
   }
 
   function afterExit(name: string, status: number): void {
-    const run = runOf(name);
+    const run = findRun(name);
     if (termination !== undefined || run === undefined || run.plan.role === "init") return;
     record(name, "exited", `status ${status}`);
     if (run.plan.role === "sidecar" || plan.restarts) restartLater(run);
@@ -118,7 +118,7 @@ export function createRunningPod(
     const count = countedRestarts(restarts.get(name) ?? { count: 0, startedMs: nowMs }, nowMs);
     const delayMs = restartDelayMs(count);
     record(name, "restarting", `in ${delayMs} ms`);
-    void clock.wait(delayMs, podGone.signal).then(() => {
+    void clock.wait(delayMs, podGoneController.signal).then(() => {
       if (termination !== undefined || run.isRunning()) return;
       restarts.set(name, { count: count + 1, startedMs: clock.nowMs() });
       startContainer(run);
@@ -129,10 +129,10 @@ export function createRunningPod(
     termination ??= stopForRestart
       .then(() => stopContainers(containers, graceSeconds))
       .finally(() => {
-        podGone.abort();
+        podGoneController.abort();
         readiness.stop();
         record("", "gone");
-        gone.resolve();
+        goneResult.resolve();
       });
     return termination;
   }
@@ -142,7 +142,7 @@ export function createRunningPod(
     address: attachment.address,
     events,
     isReady: readiness.isReady,
-    isRunning: (name) => runOf(name)?.isRunning() ?? false,
+    isRunning: (name) => findRun(name)?.isRunning() ?? false,
     startContainers: async () => {
       for (const run of containers) {
         startContainer(run);
@@ -156,14 +156,14 @@ export function createRunningPod(
       return terminatePod(graceSeconds);
     },
     restart: async (name) => {
-      const run = runOf(name);
+      const run = findRun(name);
       if (run === undefined || termination !== undefined) return;
       stopForRestart = stopContainers([run], run.plan.terminationGraceSecondsOfLiveness ?? plan.graceSeconds);
       await stopForRestart;
     },
-    gone: gone.promise,
+    whenGone: goneResult.promise,
     kill: async () => {
-      podGone.abort();
+      podGoneController.abort();
       for (const run of containers) run.signal("SIGKILL");
       await terminatePod(0);
     },

@@ -32,7 +32,7 @@ export type TerminationEvent = {
   readonly detail: string;
 };
 
-type Stopping = {
+type TerminationOptions = {
   /** Running containers only, in Pod order: sidecars, then regular containers. */
   readonly containers: readonly StoppingContainer[];
   readonly graceSeconds: number;
@@ -44,11 +44,14 @@ type Stopping = {
 const KILL_LIMIT_MS = 10_000;
 
 /** Resolves when all containers have exited: at the latest grace period + 2 s + 2 s after the call. */
-export async function terminate(stopping: Stopping): Promise<void> {
-  await Promise.all(stopping.containers.map((container) => stopContainer(container, stopping)));
+export async function terminate(options: TerminationOptions): Promise<void> {
+  await Promise.all(options.containers.map((container) => stopContainer(container, options)));
 }
 
-async function stopContainer(container: StoppingContainer, { containers, graceSeconds, clock, recordEvent }: Stopping) {
+async function stopContainer(
+  container: StoppingContainer,
+  { containers, graceSeconds, clock, recordEvent }: TerminationOptions,
+) {
   const { name, runHook, sidecar, exited } = container;
   const record = (type: TerminationEvent["type"], detail = "") => recordEvent({ container: name, type, detail });
   let remainingSeconds = graceSeconds;

@@ -8,7 +8,7 @@ import type { PodEvent, RunningPod } from "../pods/running-pod.ts";
 
 export type VariantResult = {
   readonly counts: RequestCounts;
-  readonly ended: readonly EndedPod[];
+  readonly endedPods: readonly EndedPod[];
   readonly tookMs: number;
 };
 

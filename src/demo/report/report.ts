@@ -15,33 +15,33 @@ type DemoResult = {
 };
 
 export function reportLines(result: DemoResult, width: number): string[] {
-  const drawnPod = longestDrain(result.with.ended);
+  const drawnPod = longestDrain(result.with.endedPods);
   return [
     ...failureTable(tableRows(result)),
     "",
-    ...drainTimeLines(result.with.ended),
+    ...drainTimeLines(result.with.endedPods),
     "",
     ...(drawnPod === undefined ? [] : [...timelineText(timelineOf(drawnPod), width), ""]),
     result.comparison.sentence,
   ];
 }
 
-export function longestDrain(ended: readonly EndedPod[]): EndedPod | undefined {
-  return ended.toSorted((a, b) => b.drainSeconds - a.drainSeconds)[0];
+export function longestDrain(endedPods: readonly EndedPod[]): EndedPod | undefined {
+  return endedPods.toSorted((a, b) => b.drainSeconds - a.drainSeconds)[0];
 }
 
 export function resultJson({ without, sleep, with: withLastcall, comparison }: DemoResult, facts: object): string {
   const { requests, failed, kinds, clients } = withLastcall.counts;
   return JSON.stringify({
     without: without.counts,
-    ...(sleep === undefined ? {} : { sleep: { ...sleep.counts, drainSeconds: sleep.ended.map(drainSecondsOf) } }),
+    ...(sleep === undefined ? {} : { sleep: { ...sleep.counts, drainSeconds: sleep.endedPods.map(drainSecondsOf) } }),
     with: {
       requests,
       failed,
-      drainSeconds: withLastcall.ended.map(drainSecondsOf),
+      drainSeconds: withLastcall.endedPods.map(drainSecondsOf),
       kinds,
       clients,
-      drains: withLastcall.ended.map((end) => ({ pod: end.pod, ...end.summary, withdrawal: withdrawalOf(end) })),
+      drains: withLastcall.endedPods.map((end) => ({ pod: end.pod, ...end.summary, withdrawal: withdrawalOf(end) })),
     },
     ...facts,
     ok: comparison.exitStatus === 0,
@@ -71,10 +71,10 @@ type TableRow = {
 };
 
 function tableRows({ without, sleep, with: withLastcall }: DemoResult): readonly TableRow[] {
-  const rowOf = (name: string, { counts, ended }: VariantResult) => ({
+  const rowOf = (name: string, { counts, endedPods }: VariantResult) => ({
     name,
     counts,
-    drainSeconds: ended.map(drainSecondsOf),
+    drainSeconds: endedPods.map(drainSecondsOf),
   });
   return [
     rowOf("without lastcall", without),
@@ -102,9 +102,9 @@ const PHASES: readonly (keyof DrainReport["milliseconds"])[] = ["withdrawing", "
 /** Shorter parts would be shown as 0.0 s. */
 const SHORTEST_SHOWN_MS = 50;
 
-export function drainTimeLines(ended: readonly EndedPod[]): string[] {
+export function drainTimeLines(endedPods: readonly EndedPod[]): string[] {
   const lines = ["Time from each Pod's deletion to its app's stop signal:"];
-  for (const end of ended) {
+  for (const end of endedPods) {
     const { summary, drainSeconds } = end;
     const spans = PHASES.map((phase) => ({ label: `${phase}`, ms: summary?.milliseconds[phase] ?? 0 }));
     const otherMs = drainSeconds * 1_000 - spans.reduce((sum, { ms }) => sum + ms, 0);

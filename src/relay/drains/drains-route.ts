@@ -9,6 +9,7 @@ import type { RecordEvent } from "../../api-server/event-recorder.ts";
 import type { ResetsReport } from "../../contract/drain-report.ts";
 import { type CredentialClaims, DRAINS_PATH, type RelayedPod } from "../../contract/relay-wire.ts";
 import { plainText } from "../../contract/untrusted-text.ts";
+import { parseDrainNotice } from "../../drain-history/drain-notice.ts";
 import {
   type DrainRecord,
   isRunning,
@@ -16,7 +17,6 @@ import {
   type RecordedReport,
 } from "../../drain-history/drain-record.ts";
 import { drainSentence } from "../../drain-history/drain-sentence.ts";
-import { parseDrainNotice } from "../../drain-history/read-notice.ts";
 import { resetsSentence } from "../../drain-history/report-text.ts";
 import { addGuardedRoute, type GuardedRequest, type GuardPorts, REFUSALS } from "../server/guard.ts";
 import type { DrainRing } from "./drain-ring.ts";
@@ -35,7 +35,7 @@ export function addDrainsRoute(app: FastifyInstance<Server>, ports: DrainsPorts)
     path: DRAINS_PATH,
     contentType: "*",
     metric: "drainReportsRefused",
-    answer: (call) => recordReport(call, ports),
+    handle: (call) => recordReport(call, ports),
   });
 }
 

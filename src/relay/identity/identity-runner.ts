@@ -6,7 +6,7 @@ import type { SecretStore } from "../../api-server/secret-store.ts";
 import { createLeaves, type LeafOptions } from "../../authority/leaves.ts";
 import { createFailureFilter } from "../../authority/reconcile.ts";
 import { METRICS } from "../metrics.ts";
-import { isServerName, newestGeneration, type RelayIdentity, serverNameOf } from "./identity.ts";
+import { isServerName, newestValidCa, type RelayIdentity, serverNameOf } from "./identity.ts";
 import { createReconciler, type IdentityEvent } from "./reconciler.ts";
 import type { IdentityTools } from "./secret-content.ts";
 
@@ -44,7 +44,7 @@ const HANDSHAKE_WAIT_MS = 2_000;
 export function runIdentity(parts: IdentityParts): RunningIdentity {
   const { secrets, tools, wallMs, nowMs, log, registry } = parts;
   const isReady = (): boolean =>
-    newestGeneration(reconciler.identity(), wallMs()) !== undefined && reconciler.identity().keys.length > 0;
+    newestValidCa(reconciler.identity(), wallMs()) !== undefined && reconciler.identity().keys.length > 0;
   const recorder = identityRecorder(log, registry, isReady);
   const reconciler = createReconciler({ secrets, tools, wallMs, recordEvent: recorder.recordEvent });
   const leaves = createLeaves(LEAF_OPTIONS);
@@ -53,7 +53,7 @@ export function runIdentity(parts: IdentityParts): RunningIdentity {
 
   const runOnce = async (): Promise<void> => {
     try {
-      await reconciler.reconcile().finally(() => leaves.update(reconciler.identity().generations, wallMs()));
+      await reconciler.reconcile().finally(() => leaves.update(reconciler.identity().cas, wallMs()));
       recorder.recordSuccess();
     } catch (error) {
       recorder.recordFailure(error, nowMs());

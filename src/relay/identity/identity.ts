@@ -4,23 +4,23 @@ import { type Ca, fingerprintOf, isValidAt, type SigningCa } from "../../authori
 
 export type SigningKey = {
   readonly kid: string;
-  readonly madeMs: number;
+  readonly createdMs: number;
   /** 32 bytes; signing with a Buffer takes eight times as long. */
   readonly secret: KeyObject;
 };
 
-/** `generations` are CAs: a Pod pins the one from its injection as long as it lives. */
-export type RelayIdentity = { readonly generations: readonly SigningCa[]; readonly keys: readonly SigningKey[] };
+/** A Pod pins the CA of its injection as long as it lives, so several CAs are valid at a time. */
+export type RelayIdentity = { readonly cas: readonly SigningCa[]; readonly keys: readonly SigningKey[] };
 
 type PublicCa = Omit<Ca, "cert">;
 
 /** The part of the identity that injection needs: the signing keys, and the CAs without their keys. */
 export type AccessIdentity = {
-  readonly generations: readonly PublicCa[];
+  readonly cas: readonly PublicCa[];
   readonly keys: readonly SigningKey[];
 };
 
-export const NO_IDENTITY: RelayIdentity = { generations: [], keys: [] };
+export const NO_IDENTITY: RelayIdentity = { cas: [], keys: [] };
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -30,7 +30,7 @@ export const CA_LIFE_MS = 10 * YEAR_MS;
 /** Pods that start later pin a new CA, so the CA of every Pod is valid for at least five years. */
 const CA_ISSUED_FOR_MS = CA_LIFE_MS / 2;
 /** The current CA, its predecessor until it expires, and two CAs from replicas with a wrong clock. */
-const GENERATIONS_LIMIT = 4;
+const CAS_LIMIT = 4;
 
 const KEY_SIGNS_FOR_MS = 90 * DAY_MS;
 /** A new key is in the Secret this long before it signs, so that every replica has read it, despite clock skew. */
@@ -40,51 +40,51 @@ const KEYS_LIMIT = 10;
 /** A second admission replaces a credential of an older key; younger keys are kept for another year at least. */
 const FRESH_KEY_AGE_MS = YEAR_MS;
 
-export function newestGeneration<T extends PublicCa>(
-  { generations }: { readonly generations: readonly T[] },
+export function newestValidCa<T extends PublicCa>(
+  { cas }: { readonly cas: readonly T[] },
   wallMs: number,
 ): T | undefined {
-  return generations.filter((each) => isValidAt(each, wallMs)).toSorted(compareExpiry)[0];
+  return cas.filter((each) => isValidAt(each, wallMs)).toSorted(compareExpiry)[0];
 }
 
 /** Returns the newest key that every replica has read, or the oldest key if all are too new. */
 export function signingKey({ keys }: AccessIdentity, wallMs: number): SigningKey | undefined {
   const sortedKeys = keys.toSorted(compareCreation);
-  return sortedKeys.find((key) => key.madeMs <= wallMs - KEY_PROPAGATION_MS) ?? sortedKeys.at(-1);
+  return sortedKeys.find((key) => key.createdMs <= wallMs - KEY_PROPAGATION_MS) ?? sortedKeys.at(-1);
 }
 
 export function isFreshKey(key: SigningKey, wallMs: number): boolean {
-  return wallMs - key.madeMs < FRESH_KEY_AGE_MS;
+  return wallMs - key.createdMs < FRESH_KEY_AGE_MS;
 }
 
 export type Missing = { readonly generation: boolean; readonly key: boolean };
 
 export function findMissing(identity: RelayIdentity, wallMs: number): Missing {
-  const newestCa = newestGeneration(identity, wallMs);
+  const newestCa = newestValidCa(identity, wallMs);
   // A key from the future comes from a wrong clock and does not count.
   const newestKey = identity.keys
-    .filter((key) => key.madeMs <= wallMs + KEY_PROPAGATION_MS)
+    .filter((key) => key.createdMs <= wallMs + KEY_PROPAGATION_MS)
     .toSorted(compareCreation)[0];
   return {
     generation: newestCa === undefined || newestCa.validUntilMs - wallMs < CA_LIFE_MS - CA_ISSUED_FOR_MS,
-    key: newestKey === undefined || wallMs - newestKey.madeMs >= KEY_SIGNS_FOR_MS,
+    key: newestKey === undefined || wallMs - newestKey.createdMs >= KEY_SIGNS_FOR_MS,
   };
 }
 
-export function accessIdentityOf({ generations, keys }: RelayIdentity): AccessIdentity {
-  return { generations: generations.map(({ cert: _cert, key: _key, ...publicPart }) => publicPart), keys };
+export function accessIdentityOf({ cas, keys }: RelayIdentity): AccessIdentity {
+  return { cas: cas.map(({ cert: _cert, key: _key, ...publicPart }) => publicPart), keys };
 }
 
-export function dropOldest({ generations, keys }: RelayIdentity): RelayIdentity {
+export function dropOldest({ cas, keys }: RelayIdentity): RelayIdentity {
   return {
-    generations: generations.toSorted(compareExpiry).slice(0, GENERATIONS_LIMIT),
+    cas: cas.toSorted(compareExpiry).slice(0, CAS_LIMIT),
     keys: keys.toSorted(compareCreation).slice(0, KEYS_LIMIT),
   };
 }
 
 /** Newest first; keys of the same time are in the same order on all replicas. */
 function compareCreation(left: SigningKey, right: SigningKey): number {
-  return right.madeMs - left.madeMs || (left.kid < right.kid ? -1 : 1);
+  return right.createdMs - left.createdMs || (left.kid < right.kid ? -1 : 1);
 }
 
 function compareExpiry(left: PublicCa, right: PublicCa): number {

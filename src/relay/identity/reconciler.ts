@@ -23,9 +23,8 @@ export function createReconciler(ports: ReconcilerPorts): Reconciler {
   let current = NO_IDENTITY;
 
   const replaceIdentity = (newIdentity: RelayIdentity): void => {
-    const lostCas = current.generations.filter(
-      ({ id, validUntilMs }) =>
-        validUntilMs > ports.wallMs() && !newIdentity.generations.some((each) => each.id === id),
+    const lostCas = current.cas.filter(
+      ({ id, validUntilMs }) => validUntilMs > ports.wallMs() && !newIdentity.cas.some((each) => each.id === id),
     );
     if (lostCas.length > 0) ports.recordEvent({ kind: "lost", generations: lostCas.map(fingerprintOf) });
     current = newIdentity;
@@ -42,12 +41,12 @@ export function createReconciler(ports: ReconcilerPorts): Reconciler {
         const missing = findMissing(identity, ports.wallMs());
         const isComplete = !missing.generation && !missing.key && secretErrors.length === 0;
         // Valid entries are used even if the Secret cannot be repaired.
-        if (isComplete || identity.generations.length > 0 || identity.keys.length > 0) replaceIdentity(identity);
+        if (isComplete || identity.cas.length > 0 || identity.keys.length > 0) replaceIdentity(identity);
         return isComplete ? undefined : missing;
       },
-      write: async (missing, seen) => {
-        const changes = changesTo(seen, dropOldest(await addMissing(seen.identity, missing, ports)));
-        await writeSecret(ports, seen, { changes, reason: missing });
+      write: async (missing, content) => {
+        const changes = changesTo(content, dropOldest(await addMissing(content.identity, missing, ports)));
+        await writeSecret(ports, content, { changes, reason: missing });
       },
     });
   };
@@ -57,11 +56,11 @@ export function createReconciler(ports: ReconcilerPorts): Reconciler {
 
 async function addMissing(identity: RelayIdentity, missing: Missing, ports: ReconcilerPorts): Promise<RelayIdentity> {
   const wallMs = ports.wallMs();
-  const { generations, keys } = identity;
-  const earliestMs = Math.min(wallMs, ...generations.map(({ validFromMs }) => validFromMs));
+  const { cas, keys } = identity;
+  const earliestMs = Math.min(wallMs, ...cas.map(({ validFromMs }) => validFromMs));
   const newCas = missing.generation ? [await ports.tools.makeCa(wallMs, earliestMs)] : [];
   return {
-    generations: [...generations, ...newCas],
+    cas: [...cas, ...newCas],
     keys: missing.key ? [...keys, ports.tools.makeKey(wallMs)] : keys,
   };
 }

@@ -9,7 +9,7 @@ import { mintCredential, type ReadCredential, readCredential } from "./credentia
 import {
   type AccessIdentity,
   isFreshKey,
-  newestGeneration,
+  newestValidCa,
   type SigningKey,
   serverNameOf,
   signingKey,
@@ -31,13 +31,13 @@ export function createAccessIssuer(address: string, ports: IssuingPorts): IssueR
   return (request) => {
     const wallMs = ports.wallMs();
     const identity = ports.identity();
-    const generation = newestGeneration(identity, wallMs);
+    const ca = newestValidCa(identity, wallMs);
     const key = signingKey(identity, wallMs);
-    if (generation === undefined || key === undefined || !isDnsLabel(request.namespace)) return undefined;
+    if (ca === undefined || key === undefined || !isDnsLabel(request.namespace)) return undefined;
     return {
       address,
-      serverName: serverNameOf(generation),
-      ca: generation.id,
+      serverName: serverNameOf(ca),
+      ca: ca.id,
       credential: reusableCredential(request, identity, wallMs) ?? newCredential(request, key, ports),
     };
   };

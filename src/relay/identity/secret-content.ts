@@ -24,7 +24,7 @@ export const IDENTITY_TOOLS: IdentityTools = {
     certificateTools(CA_NAME, { dns: [] }).makeCa({ nowMs, lifeMs: CA_LIFE_MS, validFromMs }),
   makeKey: (wallMs) => ({
     kid: randomBytes(4).toString("hex"),
-    madeMs: wallMs,
+    createdMs: wallMs,
     secret: createSecretKey(randomBytes(SECRET_BYTES)),
   }),
 };
@@ -42,7 +42,7 @@ export function readContent(entries: Entries): SecretContent {
   const secretErrors: string[] = [];
   const names = Object.keys(entries).filter((name) => CA_ENTRY.test(name) || KEY_ENTRY.test(name));
   const caNames = new Set(names.flatMap((name) => CA_ENTRY.exec(name)?.[1] ?? []));
-  const generations = [...caNames].flatMap((name): SigningCa[] => {
+  const cas = [...caNames].flatMap((name): SigningCa[] => {
     const reading = readCaEntries(entries, name, RELAY_CA_READER);
     if (reading.kind === "signing" && caEntryName(reading.ca) === name) return [reading.ca];
     secretErrors.push(reading.kind === "unusable" ? reading.error : `${name}.crt is a CA of another name`);
@@ -55,22 +55,25 @@ export function readContent(entries: Entries): SecretContent {
     if (key === undefined) secretErrors.push(`${name} is not {made, secret}`);
     return key === undefined ? [] : [key];
   });
-  return { identity: { generations, keys }, secretErrors, names };
+  return { identity: { cas, keys }, secretErrors, names };
 }
 
-export function changesTo(content: SecretContent, wanted: RelayIdentity): EntryChanges {
+export function changesTo(content: SecretContent, newIdentity: RelayIdentity): EntryChanges {
   const removed = Object.fromEntries(content.names.map((name) => [name, undefined]));
-  return { ...removed, ...entriesOf(wanted) };
+  return { ...removed, ...entriesOf(newIdentity) };
 }
 
-export function entriesOf({ generations, keys }: RelayIdentity): Entries {
-  const caEntries = generations.flatMap((ca) => [
+export function entriesOf({ cas, keys }: RelayIdentity): Entries {
+  const caEntries = cas.flatMap((ca) => [
     [`${caEntryName(ca)}.crt`, ca.cert] as const,
     [`${caEntryName(ca)}.key`, ca.key] as const,
   ]);
-  const keyEntries = keys.map(({ kid, madeMs, secret }) => {
-    const made = new Date(madeMs).toISOString();
-    return [`sign-${kid}.json`, `${JSON.stringify({ made, secret: secret.export().toString("base64") })}\n`] as const;
+  const keyEntries = keys.map(({ kid, createdMs, secret }) => {
+    const createdAt = new Date(createdMs).toISOString();
+    return [
+      `sign-${kid}.json`,
+      `${JSON.stringify({ made: createdAt, secret: secret.export().toString("base64") })}\n`,
+    ] as const;
   });
   return Object.fromEntries([...caEntries, ...keyEntries]);
 }
@@ -83,8 +86,8 @@ function readKey(kid: string, text: string): SigningKey | undefined {
   const value = parsedJson(text);
   if (typeof value !== "object" || value === null || !("made" in value) || !("secret" in value)) return undefined;
   if (typeof value.made !== "string" || typeof value.secret !== "string") return undefined;
-  const madeMs = Date.parse(value.made);
+  const createdMs = Date.parse(value.made);
   const secret = Buffer.from(value.secret, "base64");
-  if (Number.isNaN(madeMs) || secret.length !== SECRET_BYTES) return undefined;
-  return { kid, madeMs, secret: createSecretKey(secret) };
+  if (Number.isNaN(createdMs) || secret.length !== SECRET_BYTES) return undefined;
+  return { kid, createdMs, secret: createSecretKey(secret) };
 }

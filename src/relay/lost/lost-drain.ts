@@ -47,7 +47,7 @@ export type BrokenDrain = {
 };
 
 /** A greater exit code means that a signal killed the process. */
-const MAX_OWN_EXIT_CODE = 128;
+const MAX_EXIT_CODE_WITHOUT_SIGNAL = 128;
 
 /**
  * Bounds of the time from the end of the stream (relay's clock) to the end of the manager (node's clock). A manager
@@ -58,7 +58,7 @@ const LATEST_END_MS = 1_000;
 
 export function isLost({ brokeAtMs }: BrokenDrain, end: ManagerEnd): boolean {
   const afterMs = end.endedAtMs - brokeAtMs;
-  return end.exitCode > MAX_OWN_EXIT_CODE && afterMs >= EARLIEST_END_MS && afterMs <= LATEST_END_MS;
+  return end.exitCode > MAX_EXIT_CODE_WITHOUT_SIGNAL && afterMs >= EARLIEST_END_MS && afterMs <= LATEST_END_MS;
 }
 
 const RELAY_STATES: Readonly<Record<WithdrawalState, string>> = {

@@ -5,7 +5,7 @@ import type { Socket } from "node:net";
 import { type BucketSize, createNestedBuckets, type KeyedBuckets } from "../../api-server/token-buckets.ts";
 import { PAGE_CSP } from "../../drain-history/page/page-frame.ts";
 import { LOOPBACK, openPort } from "../../open-port.ts";
-import { type AdminParts, type AdminResponse, createAdminHandler, textResponse } from "./admin-answers.ts";
+import { type AdminParts, type AdminResponse, createAdminHandler, textResponse } from "./admin-responses.ts";
 
 export type OpenAdmin = {
   readonly port: number;

@@ -67,7 +67,7 @@ type GuardedRoute = {
   readonly path: string;
   readonly contentType: string;
   readonly metric: RefusalMetric;
-  readonly answer: (call: GuardedRequest) => FastifyReply;
+  readonly handle: (call: GuardedRequest) => FastifyReply;
 };
 
 export function addGuardedRoute(app: FastifyInstance<Server>, ports: GuardPorts, route: GuardedRoute): void {
@@ -110,7 +110,7 @@ export function addGuardedRoute(app: FastifyInstance<Server>, ports: GuardPorts,
         const claims = claimsByRequest.get(request);
         if (claims === undefined) throw new Error("a route was called without its guard");
         const body = request.body ?? "";
-        return route.answer({ request, reply, claims, body, refuse: (refusal, text) => refuse(reply, refusal, text) });
+        return route.handle({ request, reply, claims, body, refuse: (refusal, text) => refuse(reply, refusal, text) });
       },
     );
   });

@@ -46,7 +46,7 @@ export function createRelayLimits(streamsLimit: number = STREAMS_LIMIT): RelayLi
       streams.release(owner.namespace);
       streamsPerPod.remove(podKey(owner));
     },
-    streams: streams.taken,
+    streams: streams.takenCount,
     startHeartbeat: heartbeats.take,
     endHeartbeat: heartbeats.release,
   };
@@ -70,6 +70,6 @@ export function createFairLimit(limit: number) {
       taken -= 1;
       byNamespace.remove(namespace);
     },
-    taken: (): number => taken,
+    takenCount: (): number => taken,
   };
 }

@@ -14,7 +14,7 @@ import type { Clock } from "./clock.ts";
 import { createSliceIndex, type IndexClient } from "./slice-index.ts";
 
 /** In milliseconds, unless the name has another unit; tests use shorter ones. */
-export const SLICE_PACE = {
+export const SLICE_WATCH_TIMING = {
   /** Duration of a watch; less than staleAfterMs, as only the next accepted watch proves that the API server is up. */
   watchMs: 2_000,
   /** Slices are `unknown` after this time without a response: a relay without API server must not delay a drain. */
@@ -38,7 +38,7 @@ export const SLICE_PACE = {
   openings: { capacity: 500, refillMs: 50 },
 };
 
-export type SlicePace = typeof SLICE_PACE;
+export type SliceWatchTiming = typeof SLICE_WATCH_TIMING;
 
 type LogLine = (keys: Readonly<Record<string, unknown>>, sentence: string) => void;
 
@@ -47,7 +47,7 @@ export type NamespaceWatchPorts = {
   readonly stream: OpenStream;
   readonly clock: Clock;
   readonly random: () => number;
-  readonly pace: SlicePace;
+  readonly timing: SliceWatchTiming;
   readonly log: { readonly info: LogLine; readonly warn: LogLine };
   readonly countEvent: () => void;
   readonly countFailure: () => void;
@@ -62,15 +62,15 @@ export type NamespaceWatch = {
 };
 
 export function watchNamespace(namespace: string, ports: NamespaceWatchPorts): NamespaceWatch {
-  const { clock, pace, log } = ports;
+  const { clock, timing, log } = ports;
   const index = createSliceIndex();
   const listeners = new Set<() => void>();
   const stop = new AbortController();
   let freshness: Freshness = NEVER_SYNCED;
-  let unknownReason = unknownReasonOf(freshness, clock.nowMs(), pace.staleAfterMs);
+  let unknownReason = unknownReasonOf(freshness, clock.nowMs(), timing.staleAfterMs);
 
   const check = (): void => {
-    const newReason = unknownReasonOf(freshness, clock.nowMs(), pace.staleAfterMs);
+    const newReason = unknownReasonOf(freshness, clock.nowMs(), timing.staleAfterMs);
     if (newReason === unknownReason) return;
     unknownReason = newReason;
     for (const onChange of listeners) onChange();
@@ -88,16 +88,16 @@ export function watchNamespace(namespace: string, ports: NamespaceWatchPorts): N
     apply(object);
   };
 
-  const ended = runReflector(
+  const watchEnd = runReflector(
     {
-      ...pace,
+      ...timing,
       path: `/apis/discovery.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/endpointslices`,
       store: { ...index.store, put: countEvents(index.store.put), remove: countEvents(index.store.remove) },
-      silenceMs: () => pace.silenceMs + pace.silencePerSliceMs * index.store.entries.size,
+      silenceMs: () => timing.silenceMs + timing.silencePerSliceMs * index.store.entries.size,
     },
     {
       request: (apiRequest) =>
-        ports.request({ ...apiRequest, limitMs: Math.min(apiRequest.limitMs, pace.requestLimitMs) }),
+        ports.request({ ...apiRequest, limitMs: Math.min(apiRequest.limitMs, timing.requestLimitMs) }),
       stream: ports.stream,
       nowMs: clock.nowMs,
       sleep: clock.sleep,
@@ -130,7 +130,7 @@ export function watchNamespace(namespace: string, ports: NamespaceWatchPorts): N
     podCount: () => listeners.size,
     end: async () => {
       stop.abort();
-      await ended;
+      await watchEnd;
     },
   };
 }

@@ -64,9 +64,9 @@ function hasHash({ hashes }: PackedSlice, hash: number): boolean {
   let high = hashes.length - 1;
   while (low <= high) {
     const middle = (low + high) >>> 1;
-    const found = hashes[middle] ?? 0;
-    if (found === hash) return true;
-    if (found < hash) low = middle + 1;
+    const candidate = hashes[middle] ?? 0;
+    if (candidate === hash) return true;
+    if (candidate < hash) low = middle + 1;
     else high = middle - 1;
   }
   return false;
@@ -77,14 +77,14 @@ export function unpackEndpoints(
   packed: PackedSlice,
   isWanted: (key: PodKey) => boolean,
 ): ReadonlyMap<PodKey, readonly SliceEndpoint[]> {
-  const found = new Map<PodKey, SliceEndpoint[]>();
-  const seen = new Set<string>();
+  const endpointsByKey = new Map<PodKey, SliceEndpoint[]>();
+  const addedKeys = new Set<string>();
   const add = (key: PodKey, letter: string, target: Pick<SliceEndpoint, "addresses" | "targetUid">): void => {
-    if (!isWanted(key) || seen.has(letter + key)) return;
-    seen.add(letter + key);
+    if (!isWanted(key) || addedKeys.has(letter + key)) return;
+    addedKeys.add(letter + key);
     const endpoint = { ...decodeConditions(letter), ...target };
-    const endpoints = found.get(key);
-    if (endpoints === undefined) found.set(key, [endpoint]);
+    const endpoints = endpointsByKey.get(key);
+    if (endpoints === undefined) endpointsByKey.set(key, [endpoint]);
     else endpoints.push(endpoint);
   };
   for (const line of packed.text === "" ? [] : packed.text.split("\n")) {
@@ -97,7 +97,7 @@ export function unpackEndpoints(
     const addresses: readonly string[] = JSON.parse(encodedTarget);
     for (const address of addresses) add(`@${address}`, letter, { addresses: [address], targetUid: "" });
   }
-  return found;
+  return endpointsByKey;
 }
 
 type Conditions = Pick<SliceEndpoint, "ready" | "terminating">;

@@ -19,7 +19,7 @@ const CHECK_MS = 100;
 type Job = { readonly pod: RelayedPod; readonly onDeletion: (deletion: PodDeletion) => void; dueMs: number };
 
 type PodReader = {
-  /** Calls `onFacts` at most once, when the Pod is being deleted. @returns a function that stops reading */
+  /** Calls `onDeletion` at most once, when the Pod is being deleted. @returns a function that stops reading */
   readonly read: (pod: RelayedPod, onDeletion: (deletion: PodDeletion) => void) => () => void;
   readonly stop: () => void;
 };
@@ -35,12 +35,12 @@ export function createPodReader(request: SendRequest, clock: Clock): PodReader {
   const readJob = async (job: Job): Promise<void> => {
     const reading = await readPod(request, job.pod, readPodDeletion, stopped.signal);
     if (!activeJobs.has(job)) return;
-    if (reading.kind === "ending") job.onDeletion(reading.deletion);
-    if (reading.kind === "ending" || reading.kind === "gone") {
+    if (reading.kind === "terminating") job.onDeletion(reading.deletion);
+    if (reading.kind === "terminating" || reading.kind === "gone") {
       activeJobs.delete(job);
       return;
     }
-    job.dueMs = clock.nowMs() + (reading.kind === "living" ? REREAD_AFTER_MS : RETRY_AFTER_MS);
+    job.dueMs = clock.nowMs() + (reading.kind === "not-terminating" ? REREAD_AFTER_MS : RETRY_AFTER_MS);
     addToSet(waitingJobs, job.pod.namespace, job);
   };
 
@@ -98,13 +98,13 @@ type Unreadable = { readonly kind: "unreadable" };
 export function readPod<Reading>(
   request: SendRequest,
   { namespace, pod, uid }: RelayedPod,
-  read: (answer: ApiResponse, uid: string) => Reading,
+  read: (response: ApiResponse, uid: string) => Reading,
   signal?: AbortSignal,
 ): Promise<Reading | Unreadable> {
   const names = { namespace: encodeURIComponent(namespace), pod: encodeURIComponent(pod) };
   const path = `/api/v1/namespaces/${names.namespace}/pods/${names.pod}?resourceVersion=0`;
   return request({ method: "GET", path, limitMs: RESPONSE_LIMIT_MS, ...(signal === undefined ? {} : { signal }) }).then(
-    (answer) => read(answer, uid),
+    (response) => read(response, uid),
     () => ({ kind: "unreadable" }),
   );
 }
@@ -114,9 +114,9 @@ type PodObjectReading =
   | { readonly kind: "pod"; readonly pod: RawObject; readonly metadata: RawObject; readonly isTerminating: boolean }
   | UnavailablePod;
 
-export function readPodObject(answer: ApiResponse, uid: string): PodObjectReading {
-  if (answer.status === 404) return { kind: "gone" };
-  const pod = answer.status === 200 ? parseObject(answer.text) : undefined;
+export function readPodObject(response: ApiResponse, uid: string): PodObjectReading {
+  if (response.status === 404) return { kind: "gone" };
+  const pod = response.status === 200 ? parseObject(response.text) : undefined;
   const metadata = objectAt(pod, "metadata");
   if (pod === undefined || metadata === undefined) return { kind: "unreadable" };
   if (textAt(metadata, "uid") !== uid) return { kind: "gone" };
@@ -133,15 +133,15 @@ function parseObject(text: string): RawObject | undefined {
 }
 
 type PodReading =
-  | { readonly kind: "ending"; readonly deletion: PodDeletion }
-  | { readonly kind: "living" }
+  | { readonly kind: "terminating"; readonly deletion: PodDeletion }
+  | { readonly kind: "not-terminating" }
   | UnavailablePod;
 
-export function readPodDeletion(answer: ApiResponse, uid: string): PodReading {
-  const read = readPodObject(answer, uid);
+export function readPodDeletion(response: ApiResponse, uid: string): PodReading {
+  const read = readPodObject(response, uid);
   if (read.kind !== "pod") return read;
-  if (!read.isTerminating) return { kind: "living" };
+  if (!read.isTerminating) return { kind: "not-terminating" };
   const seconds = wholeNumberAt(read.metadata, "deletionGracePeriodSeconds");
   const graceSeconds = seconds === undefined || seconds < 0 ? undefined : seconds;
-  return { kind: "ending", deletion: { terminating: true, graceSeconds } };
+  return { kind: "terminating", deletion: { terminating: true, graceSeconds } };
 }

@@ -48,7 +48,7 @@ export function createSliceIndex(): SliceIndex {
     for (const entry of affected) entry.slices.delete(key);
     bySlice.delete(key);
     if (packed === undefined || !packed.hashes.some((hash) => hashCounts.get(hash) > 0)) return affected;
-    for (const [podKey, endpoints] of unpackEndpoints(packed, (wanted) => byKey.has(wanted))) {
+    for (const [podKey, endpoints] of unpackEndpoints(packed, (podKey) => byKey.has(podKey))) {
       for (const entry of byKey.get(podKey) ?? []) {
         addSlice(entry, key, packed, endpoints);
         affected.add(entry);
@@ -96,8 +96,8 @@ export function createSliceIndex(): SliceIndex {
     for (const hash of allHashes) hashCounts.add(hash);
     for (const [key, packed] of slices) {
       if (!mayContain(packed, podHashes)) continue;
-      const found = unpackEndpoints(packed, (podKey) => entry.keys.includes(podKey));
-      for (const endpoints of found.values()) addSlice(entry, key, packed, endpoints);
+      const ownEndpoints = unpackEndpoints(packed, (podKey) => entry.keys.includes(podKey));
+      for (const endpoints of ownEndpoints.values()) addSlice(entry, key, packed, endpoints);
     }
     let hasUnsubscribed = false;
     const unsubscribe = (): void => {

@@ -7,20 +7,20 @@ import { createTicker } from "./clock.ts";
 import {
   type NamespaceWatch,
   type NamespaceWatchPorts,
-  SLICE_PACE,
-  type SlicePace,
+  SLICE_WATCH_TIMING,
+  type SliceWatchTiming,
   watchNamespace,
 } from "./namespace-watch.ts";
 import { createPodReader } from "./pod-reader.ts";
 import { type PodWatch, watchOnePod } from "./pod-watch.ts";
 
-/** Calls `onStatus` at once and with every change; a line replaces the previous one. @returns ends the watch */
+/** Calls `onStatus` at once and with every change; a line replaces the previous one. @returns a function that ends the watch */
 export type WatchPod = (request: WithdrawalRequest, onStatus: (line: WithdrawalStatusLine) => void) => () => void;
 
-type SliceWatchParts = Omit<NamespaceWatchPorts, "pace" | "countEvent" | "countFailure"> & {
+type SliceWatchParts = Omit<NamespaceWatchPorts, "timing" | "countEvent" | "countFailure"> & {
   readonly readsPods: boolean;
   readonly registry: Registry;
-  readonly pace?: SlicePace;
+  readonly timing?: SliceWatchTiming;
 };
 
 export type SliceWatches = {
@@ -31,20 +31,20 @@ export type SliceWatches = {
 type WatchedNamespace = { readonly watch: NamespaceWatch; emptySinceMs: number | undefined };
 
 export function createSliceWatches(parts: SliceWatchParts): SliceWatches {
-  const { clock, pace = SLICE_PACE } = parts;
+  const { clock, timing = SLICE_WATCH_TIMING } = parts;
   const namespaces = new Map<string, WatchedNamespace>();
   const waitingPods = new Set<PodWatch>();
   const endingWatches = new Set<Promise<void>>();
   const metrics = sliceMetrics(parts.registry, () => namespaces.size);
   const podReader = parts.readsPods ? createPodReader(parts.request, clock) : undefined;
-  const openings = createKeyedBuckets(pace.openings, 1);
+  const openings = createKeyedBuckets(timing.openings, 1);
   let stopped = false;
 
   const endWatch = (namespace: string, { watch }: WatchedNamespace): void => {
     namespaces.delete(namespace);
-    const ended = watch.end();
-    endingWatches.add(ended);
-    void ended.finally(() => endingWatches.delete(ended));
+    const watchEnd = watch.end();
+    endingWatches.add(watchEnd);
+    void watchEnd.finally(() => endingWatches.delete(watchEnd));
   };
 
   const emptyNamespace = (): readonly [string, WatchedNamespace] | undefined => {
@@ -52,15 +52,15 @@ export function createSliceWatches(parts: SliceWatchParts): SliceWatches {
     return undefined;
   };
 
-  /** At the limit replaces a namespace without drains. @returns `undefined` if all have drains, or without a token */
+  /** At the limit, replaces the watch of a namespace without drains. @returns `undefined` if there is none, or above the rate of new watches */
   const openWatch = (namespace: string): WatchedNamespace | undefined => {
     if (stopped) return undefined;
-    const isFull = namespaces.size >= pace.namespaceLimit;
+    const isFull = namespaces.size >= timing.namespaceLimit;
     const replaced = isFull ? emptyNamespace() : undefined;
     if ((isFull && replaced === undefined) || !openings.take("", clock.nowMs())) return undefined;
     if (replaced !== undefined) endWatch(...replaced);
     const watched: WatchedNamespace = {
-      watch: watchNamespace(namespace, { ...parts, ...metrics, pace }),
+      watch: watchNamespace(namespace, { ...parts, ...metrics, timing }),
       emptySinceMs: undefined,
     };
     namespaces.set(namespace, watched);
@@ -75,10 +75,11 @@ export function createSliceWatches(parts: SliceWatchParts): SliceWatches {
     return true;
   };
 
-  const ticker = createTicker(clock, pace.checkMs, () => {
+  const ticker = createTicker(clock, timing.checkMs, () => {
     const nowMs = clock.nowMs();
     for (const [name, watched] of namespaces) {
-      if (watched.emptySinceMs !== undefined && nowMs - watched.emptySinceMs >= pace.lingerMs) endWatch(name, watched);
+      if (watched.emptySinceMs !== undefined && nowMs - watched.emptySinceMs >= timing.lingerMs)
+        endWatch(name, watched);
       else watched.watch.check();
     }
     for (const pod of waitingPods) if (attach(pod)) waitingPods.delete(pod);

@@ -60,7 +60,7 @@ export async function main(): Promise<number> {
 function identitySender(send: Send): (identity: RelayIdentity) => void {
   let sent = "";
   return (identity) => {
-    const ids = [...identity.generations.map(({ id }) => id), ...identity.keys.map(({ kid }) => kid)].join();
+    const ids = [...identity.cas.map(({ id }) => id), ...identity.keys.map(({ kid }) => kid)].join();
     if (ids === sent) return;
     sent = ids;
     send({ kind: "identity", identity: accessIdentityOf(identity) });

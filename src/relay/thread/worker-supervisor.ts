@@ -64,10 +64,10 @@ export function superviseWorker(parts: SupervisorParts): RelayThread {
   const stopped = new AbortController();
   const ready = Promise.withResolvers<void>();
   let streamsEnded = Promise.withResolvers<void>();
-  let identity: AccessIdentity = { generations: [], keys: [] };
+  let identity: AccessIdentity = { cas: [], keys: [] };
   let worker: RelayWorker | undefined;
   let failures = 0;
-  let leaveResult: Promise<void> | undefined;
+  let streamsEnding: Promise<void> | undefined;
   let pendingMetrics: PromiseWithResolvers<string> | undefined;
 
   const onMetrics = (text: string): void => {
@@ -98,7 +98,7 @@ export function superviseWorker(parts: SupervisorParts): RelayThread {
       const pauseMs = retryDelayMs(failures, parts.random());
       log.error({ err: why, pauseMs }, "relay worker exited, restarting it; admissions continue");
       void clock.sleep(pauseMs, stopped.signal).then(() => {
-        if (!stopped.signal.aborted && leaveResult === undefined) start();
+        if (!stopped.signal.aborted && streamsEnding === undefined) start();
       });
     };
     try {
@@ -118,7 +118,7 @@ export function superviseWorker(parts: SupervisorParts): RelayThread {
     return pendingMetrics.promise;
   };
 
-  const sendLeave = async (): Promise<void> => {
+  const requestStreamsEnd = async (): Promise<void> => {
     worker?.send({ kind: "leave" });
     if (worker !== undefined) await withTimeout(clock, END_STREAMS_LIMIT_MS, streamsEnded.promise);
   };
@@ -133,11 +133,11 @@ export function superviseWorker(parts: SupervisorParts): RelayThread {
       return text;
     },
     endStreams: () => {
-      leaveResult ??= sendLeave();
-      return leaveResult;
+      streamsEnding ??= requestStreamsEnd();
+      return streamsEnding;
     },
     stop: async () => {
-      await leaveResult;
+      await streamsEnding;
       stopped.abort();
       await worker?.terminate();
     },

@@ -38,7 +38,7 @@ export function addWithdrawalRoute(app: FastifyInstance<Server>, ports: Withdraw
       path: WITHDRAWAL_PATH,
       contentType: "application/json",
       metric: "refused",
-      answer: (call) => {
+      handle: (call) => {
         const { claims, body, refuse } = call;
         const reading = readWithdrawalRequest(body);
         if (!reading.ok) return refuse(REFUSALS.refused.malformed, reading.message);

@@ -49,9 +49,9 @@ export type AdmissionResult = {
 
 /** Never rejects. A fault of the webhook becomes status 500, so that the API server applies the failurePolicy. */
 export async function admit(text: string, rules: AdmissionRules, ports: AdmissionPorts): Promise<AdmissionResult> {
-  const read = readReview(text);
-  if (read.kind === "malformed") return malformedResult(read.reason, read.message);
-  const request = read.request;
+  const reading = readReview(text);
+  if (reading.kind === "malformed") return malformedResult(reading.reason, reading.message);
+  const request = reading.request;
   try {
     if (request.pod === undefined) return allowedResult(request);
     const namespaceAnnotations = await ports.namespaceAnnotations(request.namespace, text.length);

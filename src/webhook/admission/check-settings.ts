@@ -12,9 +12,9 @@ import { type AdmissionResult, faultResult, malformedResult, type ReportSettings
 import { readReview } from "./review-request.ts";
 
 export function checkSettings(text: string, profiles: Profiles, report: ReportSettings | undefined): AdmissionResult {
-  const read = readReview(text);
-  if (read.kind === "malformed") return malformedResult(read.reason, read.message);
-  const { uid, namespace, object, dryRun } = read.request;
+  const reading = readReview(text);
+  if (reading.kind === "malformed") return malformedResult(reading.reason, reading.message);
+  const { uid, namespace, object, dryRun } = reading.request;
   try {
     const { around, inPods } = settingProblems(object ?? {}, profiles);
     // The Pods of a template are reviewed when they are created, and get their own Events.

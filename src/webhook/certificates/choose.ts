@@ -29,9 +29,9 @@ export async function certificateFor(settings: WebhookSettings, ports: Certifica
     return withExpiry(await certificateFromFiles(settings.certificateFile, settings.keyFile), ports.registry);
   }
   const { makeCertificate } = await import("./self-made.ts");
-  const made = await makeCertificate(settings.namespace, ports.wallMs());
-  if (settings.caFile !== "") replaceFile(settings.caFile, made.caCertificate);
-  return made.source;
+  const selfMade = await makeCertificate(settings.namespace, ports.wallMs());
+  if (settings.caFile !== "") replaceFile(settings.caFile, selfMade.caCertificate);
+  return selfMade.source;
 }
 
 async function inCluster(settings: WebhookSettings, ports: CertificatePorts): Promise<CertificateSource> {

@@ -146,13 +146,14 @@ function repairStep(observed: ObservedState, leaf: ServedLeaf | undefined, lifet
   const isUnpublished = isUnpublishedSigner(observed, leaf);
   const signer = isUnpublished ? undefined : authority.signer;
   const candidate = isUnpublished ? authority.signer : authority.next;
-  const usable = candidate !== undefined && !isInLastThird(candidate, moment, lifetimes) ? candidate : undefined;
+  const usableCandidate =
+    candidate !== undefined && !isInLastThird(candidate, moment, lifetimes) ? candidate : undefined;
   const needsNext =
     signer === undefined || isInLastThird(signer, moment, lifetimes) || moment.wallMs < signer.validFromMs;
-  const next = usable ?? (needsNext ? "to be made" : undefined);
+  const next = usableCandidate ?? (needsNext ? "to be made" : undefined);
   if (!observed.isDamaged && !isUnpublished && lost.length === 0 && next === authority.next) return undefined;
   const lostAsRetired = lost.map((ca) => retire(ca, moment.wallMs));
-  const inUse = [signer, usable];
+  const inUse = [signer, usableCandidate];
   const retired = [...lostAsRetired, ...authority.retired].filter((ca) => !inUse.some((other) => other?.id === ca.id));
   const draft: Draft = { signer, next, retired: withinLimits(retired, moment.wallMs, lifetimes) };
   return { kind: "write", draft, reason: reasonOf(observed, lost) };
@@ -165,9 +166,9 @@ function reasonOf(observed: ObservedState, lost: readonly Ca[]): WriteReason {
 
 /** CAs that may have signed a leaf in use and are missing from the Secret. */
 function lostCas(observed: ObservedState, leaf: ServedLeaf | undefined): readonly Ca[] {
-  const found = [...(leaf === undefined ? [] : [leaf.ca]), ...observed.keylessCas, ...observed.published];
+  const possibleCas = [...(leaf === undefined ? [] : [leaf.ca]), ...observed.keylessCas, ...observed.published];
   const stored = new Set(storedCas(observed.authority).map((ca) => ca.id));
-  return [...new Map(found.filter((ca) => !stored.has(ca.id)).map((ca) => [ca.id, ca])).values()];
+  return [...new Map(possibleCas.filter((ca) => !stored.has(ca.id)).map((ca) => [ca.id, ca])).values()];
 }
 
 /** A signer that is in no caBundle was added to the Secret by hand, and has to be published before it signs. */
@@ -193,11 +194,11 @@ function promoteStep(
   // Before the first CA no replica is ready, so outdated caBundles do no harm.
   const isFirst = signer === undefined && retired.length === 0;
   if (!isFirst && !hasSettled(nextObservation, moment, lifetimes)) return undefined;
-  const old = signer === undefined ? [] : [retire(signer, moment.wallMs)];
+  const retiredSigner = signer === undefined ? [] : [retire(signer, moment.wallMs)];
   const draft: Draft = {
     signer: next,
     next: undefined,
-    retired: withinLimits([...old, ...retired], moment.wallMs, lifetimes),
+    retired: withinLimits([...retiredSigner, ...retired], moment.wallMs, lifetimes),
   };
   return { kind: "write", draft, reason: "promote" };
 }
@@ -209,8 +210,8 @@ function dropStep(
 ): Step | undefined {
   if (overdue === undefined || moment.monotonicMs - overdue.sinceMs < lifetimes.dropDelayMs) return undefined;
   const droppedIds = new Set(overdue.caIds.split(" "));
-  const marked = authority.retired.map((ca) => (droppedIds.has(ca.id) ? { ...ca, isDropped: true } : ca));
-  const draft: Draft = { ...authority, retired: withinLimits(marked, moment.wallMs, lifetimes) };
+  const markedCas = authority.retired.map((ca) => (droppedIds.has(ca.id) ? { ...ca, isDropped: true } : ca));
+  const draft: Draft = { ...authority, retired: withinLimits(markedCas, moment.wallMs, lifetimes) };
   return { kind: "write", draft, reason: "drop" };
 }
 

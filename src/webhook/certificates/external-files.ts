@@ -20,8 +20,8 @@ export async function certificateFromFiles(certFile: string, keyFile: string): P
   return certificateSource({
     current: () => current,
     update: async () => {
-      const found = await read();
-      if (found.cert !== current.cert) current = found;
+      const renewed = await read();
+      if (renewed.cert !== current.cert) current = renewed;
     },
   });
 }

@@ -61,19 +61,26 @@ export async function externalSource(ports: ExternalPorts): Promise<CertificateS
 
 function decide(observed: ObservedState, last: PairState, settleMs: number): Decision {
   const { moment, bundles, newPair } = observed;
-  const own = new Map([...newPair.cas, ...last.serving.cas].map((ca) => [ca.id, ca] as const));
-  const foreign = bundles.flatMap((bundle) => pemBlocks(bundle).blocks).filter((block) => !own.has(block.id));
-  const foreignSince = new Map(foreign.map(({ id }) => [id, last.foreignSince.get(id) ?? moment.monotonicMs] as const));
-  const recent = foreign.filter(({ id }) => moment.monotonicMs - (foreignSince.get(id) ?? 0) < FOREIGN_CA_TTL_MS);
-  const desired = [...own.values(), ...new Map(recent.map((block) => [block.id, block] as const)).values()];
-  const isPublished = bundles.every((bundle) => containsExactly(bundle, desired));
+  const ownCas = new Map([...newPair.cas, ...last.serving.cas].map((ca) => [ca.id, ca] as const));
+  const foreignCas = bundles.flatMap((bundle) => pemBlocks(bundle).blocks).filter((block) => !ownCas.has(block.id));
+  const foreignSince = new Map(
+    foreignCas.map(({ id }) => [id, last.foreignSince.get(id) ?? moment.monotonicMs] as const),
+  );
+  const recentForeignCas = foreignCas.filter(
+    ({ id }) => moment.monotonicMs - (foreignSince.get(id) ?? 0) < FOREIGN_CA_TTL_MS,
+  );
+  const desiredCas = [
+    ...ownCas.values(),
+    ...new Map(recentForeignCas.map((block) => [block.id, block] as const)).values(),
+  ];
+  const isPublished = bundles.every((bundle) => containsExactly(bundle, desiredCas));
   const isTrusted = isTrustedBy(bundles, newPair);
   const pendingBefore = last.pending?.cert === newPair.cert ? last.pending : undefined;
   const pending = isTrusted ? (pendingBefore ?? { cert: newPair.cert, sinceMs: moment.monotonicMs }) : undefined;
   const nextState: PairState = { serving: last.serving, foreignSince, pending };
   return {
     state: mayServe(observed, nextState, settleMs) ? { ...nextState, serving: newPair } : nextState,
-    publish: isPublished ? undefined : bundleText(desired),
+    publish: isPublished ? undefined : bundleText(desiredCas),
   };
 }
 

@@ -59,15 +59,15 @@ export function createReconciler(ports: ReconcilerPorts, lifetimes: Lifetimes): 
   let signer: Ca | undefined;
   let isInSync = false;
 
-  const perform = async (step: Step, read: ReadResult): Promise<void> => {
+  const perform = async (step: Step, readResult: ReadResult): Promise<void> => {
     if (step.kind === "issue") {
       const { signer, validUntilMs } = step;
       leaf = await ports.tools.makeLeaf({ signer, validUntilMs });
       replicaState = { ...replicaState, leaf: { ca: signer, validUntilMs } };
-    } else if (step.kind === "publish") await publishBundle(ports, read.configuration, bundleText(step.cas));
+    } else if (step.kind === "publish") await publishBundle(ports, readResult.configuration, bundleText(step.cas));
     else {
-      const authority = await completeDraft(step.draft, read.observed, ports.tools, lifetimes);
-      await writeSecret(ports, read, { changes: contentOf(authority), reason: step.reason });
+      const authority = await completeDraft(step.draft, readResult.observed, ports.tools, lifetimes);
+      await writeSecret(ports, readResult, { changes: contentOf(authority), reason: step.reason });
     }
   };
 
@@ -134,8 +134,8 @@ async function completeDraft(
   if (next !== "to be made") return { ...draft, next };
   const earlier = trustedBy({ ...draft, next: undefined }).map((ca) => ca.validFromMs);
   const validFromMs = earlier.length === 0 ? undefined : Math.min(...earlier);
-  const made = await tools.makeCa({ nowMs: observed.moment.wallMs, lifeMs: lifetimes.caLifeMs, validFromMs });
-  return { ...draft, next: made };
+  const newCa = await tools.makeCa({ nowMs: observed.moment.wallMs, lifeMs: lifetimes.caLifeMs, validFromMs });
+  return { ...draft, next: newCa };
 }
 
 function distrustReasonOf({ bundles }: ObservedState, { leaf }: ReplicaState): string {

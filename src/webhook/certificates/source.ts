@@ -92,10 +92,10 @@ export function certificateRenewer({ source, use, log }: Renewal): (nowMs: numbe
   };
 
   const renew = async (nowMs: number): Promise<void> => {
-    const found = await source.refresh(nowMs);
-    if (found.kind === "unusable") return logFailure(found.fault, nowMs);
+    const result = await source.refresh(nowMs);
+    if (result.kind === "unusable") return logFailure(result.fault, nowMs);
     failures.reset();
-    if (found.kind === "same") return;
+    if (result.kind === "same") return;
     use(source.current());
     log.info({ validUntil: new Date(source.current().validUntilMs).toISOString() }, "certificate renewed");
   };

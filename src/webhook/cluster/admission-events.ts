@@ -28,7 +28,7 @@ const OPT_OUT_REASONS: readonly SkipReason[] = ["disabled", "not_enabled", "syst
 /** Reason of the Event for a Pod that was not injected although its owner expects it. */
 export const NOT_INJECTED = "NotInjected";
 
-/** Not a mistake of the user; ends when the API server responds again. */
+/** Problems that are not a user's mistake; they end when the API server responds again. */
 export const CODES_WITHOUT_EVENT: readonly ProblemCode[] = ["namespace_unknown"];
 
 /**

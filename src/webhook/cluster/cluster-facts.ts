@@ -28,16 +28,17 @@ export function reduceNode(node: RawObject): NodeFacts {
 export function lowestKubeletVersion(nodes: Iterable<NodeFacts>): string | undefined {
   let lowest: string | undefined;
   for (const { os, kubeletVersion } of nodes) {
-    if (!mayBeLinux(os)) continue;
+    if (!mayRunLinux(os)) continue;
     const version = parseVersion(kubeletVersion);
     if (version === undefined) return undefined;
-    const known = lowest === undefined ? undefined : parseVersion(lowest);
-    if (known === undefined || !isAtLeast(version, known.major, known.minor)) lowest = kubeletVersion;
+    const lowestVersion = lowest === undefined ? undefined : parseVersion(lowest);
+    if (lowestVersion === undefined || !isAtLeast(version, lowestVersion.major, lowestVersion.minor))
+      lowest = kubeletVersion;
   }
   return lowest;
 }
 
-function mayBeLinux(os: string): boolean {
+function mayRunLinux(os: string): boolean {
   return os === "" || os === "linux";
 }
 
@@ -50,7 +51,7 @@ const IMAGE_VOLUME_RUNTIMES: readonly { readonly runtime: string; readonly major
 /** @returns the runtime of a Linux node that does not support image volumes; `undefined` if all Linux nodes support them */
 export function findRuntimeWithoutImageVolumes(nodes: Iterable<NodeFacts>): string | undefined {
   for (const { os, runtime } of nodes)
-    if (mayBeLinux(os) && !supportsImageVolumes(runtime)) return runtime || "none named";
+    if (mayRunLinux(os) && !supportsImageVolumes(runtime)) return runtime || "none named";
   return undefined;
 }
 

@@ -24,8 +24,8 @@ import { outcomeRecorder, type RecordOutcome, settingsRecorder } from "./admissi
 import { factsOf, findRuntimeWithoutImageVolumes, lowestKubeletVersion, reduceNode } from "./cluster-facts.ts";
 import { type CacheName, createClusterMetrics } from "./cluster-metrics.ts";
 import { isCurrent, newPullEvents, PULL_EVENTS, pullErrorsByNamespace, pullEventReducer } from "./image-pulls.ts";
-import { byNamespace, type RelevantAnnotations, reduceLimitRange, reduceNamespace } from "./kept-objects.ts";
 import { createNamespaceLookup } from "./namespace-lookup.ts";
+import { byNamespace, type RelevantAnnotations, reduceLimitRange, reduceNamespace } from "./reduced-objects.ts";
 import { watchServerVersion } from "./server-version.ts";
 
 export type ClusterOptions = {
@@ -183,7 +183,7 @@ export function startCluster(options: ClusterOptions): Cluster {
     random: Math.random,
     suffix: () => randomBytes(8).toString("hex"),
     instance: hostname(),
-    isKnown: namespaceLookup.isKnown,
+    isKnownNamespace: namespaceLookup.isKnown,
     count: metrics.countEvent,
   };
 
@@ -206,9 +206,9 @@ export function startCluster(options: ClusterOptions): Cluster {
     reportSettings: settingsRecorder(sendEvent),
     recordDrainEvent: createEventRecorder({ ...eventPorts, reporter: "lastcall.dev/relay" }),
     firstRead: async (limitMs) => {
-      const read = Promise.all(loops.map((loop) => loop.first)).then(() => true);
-      const done = await Promise.race([read, pause(limitMs, stop.signal).then(() => false)]);
-      if (!done) log.warn({ limitMs }, "caches were not filled in time, starting without them");
+      const allListed = Promise.all(loops.map((loop) => loop.first)).then(() => true);
+      const isFilled = await Promise.race([allListed, pause(limitMs, stop.signal).then(() => false)]);
+      if (!isFilled) log.warn({ limitMs }, "caches were not filled in time, starting without them");
     },
     stop: async () => {
       stop.abort();

@@ -3,7 +3,7 @@
  * request the namespace of a review from the API server, because any client can send reviews.
  */
 import { isDnsLabel } from "../../contract/untrusted-text.ts";
-import type { RelevantAnnotations } from "./kept-objects.ts";
+import type { RelevantAnnotations } from "./reduced-objects.ts";
 
 /** Longest wait of an admission. A watch usually delivers a new namespace within a few milliseconds. */
 export const LOOKUP_LIMIT_MS = 300;

@@ -90,7 +90,7 @@ export function enforcerPorts(request: SendRequest, settings: ProofSettings): En
         configurationTitle(enforceConfiguration),
       );
     },
-    prove: async () => {
+    proveInjection: async () => {
       let lastReport = "";
       let isQuotaFull = false;
       const expected = { namespace: proofNamespace, labels: proofLabels, image, waitMs: 0, startsPod: false };

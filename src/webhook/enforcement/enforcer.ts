@@ -17,7 +17,7 @@ export type EnforcerPorts = {
   /** Does not read from a cache. Rejects when the API server is unreachable or refuses. */
   readonly read: () => Promise<Configurations>;
   readonly write: (resourceVersion: string, webhooks: readonly RawObject[]) => Promise<WriteResult>;
-  readonly prove: () => Promise<ProofFailure | undefined>;
+  readonly proveInjection: () => Promise<ProofFailure | undefined>;
 };
 
 /** Values of a metric label. They stay stable. `quota`: a ResourceQuota refuses the dry-run Pod. */
@@ -34,7 +34,7 @@ export type Enforcement = {
 };
 
 /** Reconciles once. After a write conflict, the next call completes the change. */
-export async function enforce({ read, write, prove }: EnforcerPorts): Promise<Enforcement> {
+export async function enforce({ read, write, proveInjection: prove }: EnforcerPorts): Promise<Enforcement> {
   const { originals, enforcing } = await read();
   if (enforcing === undefined) return blocked(false, "the MutatingWebhookConfiguration to fill does not exist");
   const desired = failClosedCopies(originals);

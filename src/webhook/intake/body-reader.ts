@@ -130,9 +130,9 @@ function readDeclared(
       return;
     }
     const text = (): string => {
-      const read = decode(buffer, received);
+      const decoded = decode(buffer, received);
       releaseBuffer();
-      return read;
+      return decoded;
     };
     settle({ kind: "complete", bytes: received, text, release: reservation.release });
   });

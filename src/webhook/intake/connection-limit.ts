@@ -60,7 +60,7 @@ export function createConnectionLimit(
       };
       waiting.add(entry);
       if (waiting.size() + busy.size > limit) {
-        const evicted = waiting.nextVictim(entry);
+        const evicted = waiting.nextToEvict(entry);
         waiting.remove(evicted);
         onEvict();
         evicted.socket.destroy();
@@ -69,7 +69,7 @@ export function createConnectionLimit(
         requestStarted: () => {
           if (entry.stage === undefined) return;
           entry.isReceivingRequest = true;
-          waiting.restage(entry);
+          waiting.updateStage(entry);
         },
         responseStarted: () => {
           entry.openReviews += 1;
@@ -97,14 +97,14 @@ export function createConnectionLimit(
 type WaitingConnections = {
   readonly add: (entry: Entry) => void;
   readonly remove: (entry: Entry) => void;
-  readonly restage: (entry: Entry) => void;
+  readonly updateStage: (entry: Entry) => void;
   readonly size: () => number;
-  readonly nextVictim: (newest: Entry) => Entry;
+  readonly nextToEvict: (newest: Entry) => Entry;
 };
 
 function waitingConnections(connectionSharePerAddress: number): WaitingConnections {
   const stages: Readonly<Record<Stage, Set<Entry>>> = { unknown: new Set(), known: new Set(), requesting: new Set() };
-  const inOrder = [stages.unknown, stages.known, stages.requesting];
+  const evictionOrder = [stages.unknown, stages.known, stages.requesting];
   const connectionsByAddress = new Map<string, number>();
 
   const changeCount = (address: string, change: number): void => {
@@ -112,19 +112,19 @@ function waitingConnections(connectionSharePerAddress: number): WaitingConnectio
     if (connections === 0) connectionsByAddress.delete(address);
     else connectionsByAddress.set(address, connections);
   };
-  const first = (stages: readonly Set<Entry>[], isEligible: (entry: Entry) => boolean): Entry | undefined => {
+  const findFirst = (stages: readonly Set<Entry>[], isEligible: (entry: Entry) => boolean): Entry | undefined => {
     for (const stage of stages) for (const entry of stage) if (isEligible(entry)) return entry;
     return undefined;
   };
   const largestAddress = (): string | undefined => {
     let largest = connectionSharePerAddress;
-    let found: string | undefined;
+    let largestAddressSoFar: string | undefined;
     for (const [address, connections] of connectionsByAddress) {
       if (connections <= largest) continue;
       largest = connections;
-      found = address;
+      largestAddressSoFar = address;
     }
-    return found;
+    return largestAddressSoFar;
   };
 
   const addToStage = (entry: Entry): void => {
@@ -143,16 +143,16 @@ function waitingConnections(connectionSharePerAddress: number): WaitingConnectio
       entry.stage = undefined;
       changeCount(entry.address, -1);
     },
-    restage: (entry) => {
+    updateStage: (entry) => {
       entry.stage?.delete(entry);
       addToStage(entry);
     },
     size: () => stages.unknown.size + stages.known.size + stages.requesting.size,
     // The newest connection is in the first stage too, but is closed only if no other can be closed.
-    nextVictim: (newest) => {
+    nextToEvict: (newest) => {
       const address = largestAddress();
-      const evicted = first(
-        inOrder,
+      const evicted = findFirst(
+        evictionOrder,
         (entry) => entry !== newest && (address === undefined || entry.address === address),
       );
       return evicted ?? newest;

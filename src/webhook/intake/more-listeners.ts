@@ -27,22 +27,22 @@ export async function requireFreePort(host: string, port: number): Promise<void>
 export type CloseListeners = () => Promise<void>;
 
 export async function moreListeners(server: HttpsServer, at: { host: string; port: number }): Promise<CloseListeners> {
-  const others: Server[] = [];
-  while (others.length < LISTENERS - 1) others.push(await openListener(server, at));
+  const extraServers: Server[] = [];
+  while (extraServers.length < LISTENERS - 1) extraServers.push(await openListener(server, at));
   return async () => {
-    await Promise.all(others.map((other) => new Promise((resolve) => other.close(resolve))));
+    await Promise.all(extraServers.map((extraServer) => new Promise((resolve) => extraServer.close(resolve))));
   };
 }
 
 function openListener(server: HttpsServer, { host, port }: { host: string; port: number }): Promise<Server> {
   // Node documents this event as the way to pass a connection to a TLS server.
-  const other = createServer(
+  const extraServer = createServer(
     { noDelay: true, pauseOnConnect: true },
     (socket) => void server.emit("connection", socket),
   );
   return new Promise((resolve, reject) => {
-    other.once("error", reject);
-    other.listen({ ...LISTEN_OPTIONS, host, port }, () => resolve(other));
+    extraServer.once("error", reject);
+    extraServer.listen({ ...LISTEN_OPTIONS, host, port }, () => resolve(extraServer));
   });
 }
 

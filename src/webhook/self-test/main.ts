@@ -94,11 +94,11 @@ export const SELF_TEST_HELP = [
 ].join("\n");
 
 export function readOptions(args: readonly string[]): ReadSettings<typeof OPTIONS> {
-  const read = readByTable(OPTIONS, args);
-  const { startsPod, image } = read.settings;
+  const reading = readByTable(OPTIONS, args);
+  const { startsPod, image } = reading.settings;
   const combinationProblems: readonly SettingProblem[] =
     startsPod && image === UNPULLED_IMAGE
       ? [{ where: "--start", message: "Requires --image, the manager's image." }]
       : [];
-  return { ...read, problems: [...read.problems, ...combinationProblems] };
+  return { ...reading, problems: [...reading.problems, ...combinationProblems] };
 }

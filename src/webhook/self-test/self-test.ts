@@ -152,8 +152,9 @@ function whyNotStarted(pod: RawObject): string {
 function whyNotRun(container: RawObject | undefined): string {
   const state = objectAt(container, "state");
   if (objectAt(state, "running") !== undefined) return "";
-  const ended = objectAt(state, "terminated");
-  if (ended !== undefined) return ended["exitCode"] === 0 ? "" : `it exited with status ${String(ended["exitCode"])}`;
+  const terminated = objectAt(state, "terminated");
+  if (terminated !== undefined)
+    return terminated["exitCode"] === 0 ? "" : `it exited with status ${String(terminated["exitCode"])}`;
   const waiting = objectAt(state, "waiting");
   const message = textAt(waiting, "message") ?? "";
   return `${textAt(waiting, "reason") ?? "it has no status yet"}${message === "" ? "" : `: ${quote(message)}`}`;

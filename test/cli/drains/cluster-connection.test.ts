@@ -15,12 +15,12 @@ function file(name: string, text: string): string {
   return path;
 }
 
-const ONE = file("one.yaml", kubeconfigFor("https://one.example:6443", "ca"));
-const TWO = file(
+const FIRST_FILE = file("one.yaml", kubeconfigFor("https://one.example:6443", "ca"));
+const SECOND_FILE = file(
   "two.yaml",
   kubeconfigFor("https://two.example:6443", "ca", "there").replace("name: here", "name: there"),
 );
-const UNCHOSEN = file(
+const WITHOUT_CURRENT_CONTEXT = file(
   "unchosen.yaml",
   kubeconfigFor("https://three.example:6443", "ca").replace(/current-context.*/, ""),
 );
@@ -33,31 +33,34 @@ const EMPTY: UserEnvironment = { environment: {}, homeFolder: folder };
 async function connectedServer(
   kubeconfig: string | undefined,
   context: string | undefined,
-  where = EMPTY,
+  user = EMPTY,
 ): Promise<string> {
-  const connected = await connectCluster({ kubeconfig, context }, where);
+  const connected = await connectCluster({ kubeconfig, context }, user);
   if (connected.ok) connected.close();
   return connected.ok ? connected.server : connected.message;
 }
 
 describe("the command drains connects to the cluster of", () => {
   test("--kubeconfig, else KUBECONFIG, else the file in the home folder", async () => {
-    const where = { environment: { KUBECONFIG: TWO }, homeFolder: HOME };
-    expect(await connectedServer(ONE, undefined, where)).toBe("https://one.example:6443");
-    expect(await connectedServer(undefined, undefined, where)).toBe("https://two.example:6443");
+    const user = { environment: { KUBECONFIG: SECOND_FILE }, homeFolder: HOME };
+    expect(await connectedServer(FIRST_FILE, undefined, user)).toBe("https://one.example:6443");
+    expect(await connectedServer(undefined, undefined, user)).toBe("https://two.example:6443");
     expect(await connectedServer(undefined, undefined, { environment: {}, homeFolder: HOME })).toBe(
       "https://home.example:6443",
     );
   });
 
   test("the first KUBECONFIG file that defines the context", async () => {
-    const where = { environment: { KUBECONFIG: `${folder}/gone::${UNCHOSEN}:${TWO}:${ONE}` }, homeFolder: HOME };
-    expect(await connectedServer(undefined, undefined, where)).toBe("https://three.example:6443");
-    expect(await connectedServer(undefined, "here", where)).toBe("https://three.example:6443");
+    const user = {
+      environment: { KUBECONFIG: `${folder}/gone::${WITHOUT_CURRENT_CONTEXT}:${SECOND_FILE}:${FIRST_FILE}` },
+      homeFolder: HOME,
+    };
+    expect(await connectedServer(undefined, undefined, user)).toBe("https://three.example:6443");
+    expect(await connectedServer(undefined, "here", user)).toBe("https://three.example:6443");
   });
 
   test("--context instead of the current context", async () => {
-    expect(await connectedServer(UNCHOSEN, "here")).toBe("https://three.example:6443");
+    expect(await connectedServer(WITHOUT_CURRENT_CONTEXT, "here")).toBe("https://three.example:6443");
   });
 
   test("the service account of the Pod, without a kubeconfig", async () => {
@@ -105,25 +108,25 @@ test.for([
   },
   {
     title: "the kubeconfig has no current context",
-    kubeconfig: UNCHOSEN,
+    kubeconfig: WITHOUT_CURRENT_CONTEXT,
     context: undefined,
     message: "current-context is not set; set --context",
   },
   {
     title: "the context is misspelt",
-    kubeconfig: ONE,
+    kubeconfig: FIRST_FILE,
     context: "othr",
     message: 'context "othr" does not exist; did you mean "other"?',
   },
   {
     title: "the context is unknown",
-    kubeconfig: ONE,
+    kubeconfig: FIRST_FILE,
     context: "prod",
     message: 'existing contexts: "here", "other", "nowhere"',
   },
   {
     title: "the context has no cluster",
-    kubeconfig: ONE,
+    kubeconfig: FIRST_FILE,
     context: "nowhere",
     message: 'context "nowhere" has no cluster',
   },
@@ -132,8 +135,8 @@ test.for([
 });
 
 test("the command drains reports a KUBECONFIG whose files do not exist", async () => {
-  const where = { environment: { KUBECONFIG: "/gone/a:/gone/b" }, homeFolder: HOME };
-  expect(await connectedServer(undefined, undefined, where)).toBe(
+  const user = { environment: { KUBECONFIG: "/gone/a:/gone/b" }, homeFolder: HOME };
+  expect(await connectedServer(undefined, undefined, user)).toBe(
     "KUBECONFIG: no such file: /gone/a, /gone/b; correct it or set --kubeconfig FILE",
   );
 });

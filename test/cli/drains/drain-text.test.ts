@@ -8,7 +8,7 @@ import { someDrain, someReport } from "../../drain-history/some-drain.ts";
 import { lastcall } from "../run-lastcall.ts";
 
 const LINE = reportLine({ pod: "web-0", namespace: "shop" }, someReport());
-const NOISE = '{"level":"info","message":"drain phase","phase":"holding"}\nplain words\n{"broken\n[1,2]\n';
+const OTHER_LINES = '{"level":"info","message":"drain phase","phase":"holding"}\nplain words\n{"broken\n[1,2]\n';
 
 describe("drains are read from text", () => {
   test.for([
@@ -24,7 +24,7 @@ describe("drains are read from text", () => {
   });
 
   test("that is a manager's log, without the log's other lines", () => {
-    const { drains, unreadable } = drainsInText(`${NOISE}${LINE}\n${NOISE}`);
+    const { drains, unreadable } = drainsInText(`${OTHER_LINES}${LINE}\n${OTHER_LINES}`);
     expect(unreadable).toBe(0);
     expect(drains).toEqual([
       someDrain({ id: "line-000005", pod: "web-0", uid: "", ownerKind: "", ownerName: "", endedAtMs: 0 }),

@@ -60,8 +60,8 @@ describe("the table of drains", () => {
     });
     const drains = fc.array(fc.oneof(anyDrain, drain), { maxLength: 5 });
     fc.assert(
-      fc.property(drains, fc.integer({ min: 0, max: 200 }), fc.boolean(), (some, width, grows) => {
-        for (const line of linesOf(some, width, grows)) {
+      fc.property(drains, fc.integer({ min: 0, max: 200 }), fc.boolean(), (sampleDrains, width, isGrowing) => {
+        for (const line of linesOf(sampleDrains, width, isGrowing)) {
           expect([...line].length).toBeLessThanOrEqual(Math.max(78, width));
           expect(line).not.toMatch(/[\p{Cc}\p{Cf}\u2028\u2029]/u);
         }
@@ -93,10 +93,10 @@ test("the table shows a running drain by its phase, and a watch shows it when it
   expect(linesOf([record], 200)[1]).toMatch(
     / draining +10s +– +Still draining, for at most 55s more, with 1 connection still open/,
   );
-  const shown = createShownDrains();
-  expect(shown.selectNew([[record]])).toEqual([]);
+  const shownDrains = createShownDrains();
+  expect(shownDrains.selectNew([[record]])).toEqual([]);
   const end = someDrain({ endedAtMs: record.endedAtMs + 9_000 });
-  expect(shown.selectNew([[record, end]])).toEqual([end]);
+  expect(shownDrains.selectNew([[record, end]])).toEqual([end]);
 });
 
 test("the table shows an unknown time as a dash", () => {
@@ -104,22 +104,22 @@ test("the table shows an unknown time as a dash", () => {
 });
 
 test("a watch shows a drain again if the Pod's stop reset connections", () => {
-  const shown = createShownDrains();
+  const shownDrains = createShownDrains();
   const first = someDrain();
   const ended = (stopping: number) =>
     someDrain({ report: someReport({ resets: { draining: 0, stopping, probes: 0, stoppingMs: 800 } }) });
-  expect(shown.selectNew([[first]])).toEqual([first]);
-  expect(shown.selectNew([[ended(0)]])).toEqual([]);
-  expect(shown.selectNew([[ended(1)]])).toEqual([ended(1)]);
-  expect(shown.selectNew([[ended(1)]])).toEqual([]);
+  expect(shownDrains.selectNew([[first]])).toEqual([first]);
+  expect(shownDrains.selectNew([[ended(0)]])).toEqual([]);
+  expect(shownDrains.selectNew([[ended(1)]])).toEqual([ended(1)]);
+  expect(shownDrains.selectNew([[ended(1)]])).toEqual([]);
 });
 
 test("a watch shows a recorded drain only once, even after many others", () => {
-  const shown = createShownDrains(10);
-  const kept = someDrain({ id: "kept", uid: "kept" });
-  expect(shown.selectNew([[kept]])).toEqual([kept]);
+  const shownDrains = createShownDrains(10);
+  const repeatedDrain = someDrain({ id: "kept", uid: "kept" });
+  expect(shownDrains.selectNew([[repeatedDrain]])).toEqual([repeatedDrain]);
   for (let count = 0; count < 50; count += 1) {
-    const other = someDrain({ id: `n-${count}`, uid: `n-${count}`, endedAtMs: kept.endedAtMs + count });
-    expect(shown.selectNew([[kept, other]])).toEqual([other]);
+    const otherDrain = someDrain({ id: `n-${count}`, uid: `n-${count}`, endedAtMs: repeatedDrain.endedAtMs + count });
+    expect(shownDrains.selectNew([[repeatedDrain, otherDrain]])).toEqual([otherDrain]);
   }
 });

@@ -118,9 +118,9 @@ describe("the program lastcall drains", { timeout: LIMIT_MS }, () => {
     expect(await svgRun.ended).toEqual({ status: 0, signal: null });
     expect(readFileSync(join(cluster.folder, "drain.svg"), "utf8")).toMatch(/^<svg .*web-7d9f-abcde/);
     writeFileSync(join(cluster.folder, "one.json"), svgRun.output.out);
-    const again = start(["timeline", "a-1", "-f", "one.json"], {});
-    expect(await again.ended).toEqual({ status: 0, signal: null });
-    expect(again.output.out).toContain("Drain of Pod shop/web-7d9f-abcde");
+    const fileRun = start(["timeline", "a-1", "-f", "one.json"], {});
+    expect(await fileRun.ended).toEqual({ status: 0, signal: null });
+    expect(fileRun.output.out).toContain("Drain of Pod shop/web-7d9f-abcde");
   });
 
   test("runs as a kubectl plugin under the name kubectl-lastcall", async () => {

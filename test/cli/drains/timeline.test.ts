@@ -10,10 +10,12 @@ import { drainsOn } from "./run-on-cluster.ts";
 
 const FIRST = someDrain({ id: "a-1" });
 const SECOND = someDrain({ id: "a-2", endedAtMs: FIRST.endedAtMs + 3_600_000 });
-const OTHER = someDrain({ id: "a-3", uid: "u-3", pod: "web-7d9f-zzzzz" });
-const ELSEWHERE = someDrain({ id: "a-4", uid: "u-4", namespace: "test", pod: "api-0" });
-const API = someDrain({ id: "a-5", uid: "u-5", pod: "api-0" });
-const FILE = { "drains.json": JSON.stringify({ version: 1, drains: [FIRST, SECOND, OTHER, ELSEWHERE, API] }) };
+const OTHER_POD = someDrain({ id: "a-3", uid: "u-3", pod: "web-7d9f-zzzzz" });
+const OTHER_NAMESPACE = someDrain({ id: "a-4", uid: "u-4", namespace: "test", pod: "api-0" });
+const API_POD = someDrain({ id: "a-5", uid: "u-5", pod: "api-0" });
+const FILE = {
+  "drains.json": JSON.stringify({ version: 1, drains: [FIRST, SECOND, OTHER_POD, OTHER_NAMESPACE, API_POD] }),
+};
 
 async function chosenDrain(subject: string, ...flags: readonly string[]): Promise<string> {
   const { status, out, err } = await lastcall(["timeline", subject, "--json", "-f", "drains.json", ...flags], FILE);
@@ -21,7 +23,7 @@ async function chosenDrain(subject: string, ...flags: readonly string[]): Promis
   return JSON.parse(out).id;
 }
 
-async function refused(subject: string, ...flags: readonly string[]): Promise<string> {
+async function errorFor(subject: string, ...flags: readonly string[]): Promise<string> {
   const { status, out, err } = await lastcall(["timeline", subject, "-f", "drains.json", ...flags], FILE);
   expect({ status, out }).toEqual({ status: 1, out: "" });
   return err;
@@ -38,24 +40,24 @@ describe("the drain that a command shows", () => {
   });
 
   test("needs a namespace if Pods of several namespaces have the name", async () => {
-    const err = await refused("api-0");
+    const err = await errorFor("api-0");
     expect(err).toMatch(/^error: Pods named "api-0" ended in several namespaces; use "\w+\/api-0" or "\w+\/api-0"\n$/);
     expect(await chosenDrain("test/api-0")).toBe("a-4");
     expect(await chosenDrain("api-0", "-n", "shop")).toBe("a-5");
   });
 
   test("is suggested by prefix or similarity if no name matches", async () => {
-    expect(await refused("web-7d9f")).toBe(
+    expect(await errorFor("web-7d9f")).toBe(
       'error: no recorded drain has the Pod name or id "web-7d9f"; did you mean "web-7d9f-abcde" or "web-7d9f-zzzzz"?\n',
     );
-    expect(await refused("ap-0", "-n", "test")).toContain('did you mean "api-0"?');
-    expect(await refused("tset/api-0")).toContain('did you mean "test/api-0"?');
-    expect(await refused("something-else-entirely")).toContain('; the latest drains are of "web-7d9f-abcde", ');
-    expect(await refused("web", "-n", "empty")).toContain('Pod name or id "web"; no drains are recorded\n');
+    expect(await errorFor("ap-0", "-n", "test")).toContain('did you mean "api-0"?');
+    expect(await errorFor("tset/api-0")).toContain('did you mean "test/api-0"?');
+    expect(await errorFor("something-else-entirely")).toContain('; the latest drains are of "web-7d9f-abcde", ');
+    expect(await errorFor("web", "-n", "empty")).toContain('Pod name or id "web"; no drains are recorded\n');
   });
 
   test("is quoted in an error without control characters", async () => {
-    expect(await refused("\u001b[2Jweb")).toContain('"?[2Jweb"');
+    expect(await errorFor("\u001b[2Jweb")).toContain('"?[2Jweb"');
   });
 });
 
@@ -63,7 +65,7 @@ describe("a drain is shown", () => {
   let cluster: FakeCluster;
   beforeEach(async () => {
     cluster = await fakeCluster();
-    await cluster.addReplica("lastcall-webhook-a", [FIRST, OTHER]);
+    await cluster.addReplica("lastcall-webhook-a", [FIRST, OTHER_POD]);
   });
   afterEach(() => cluster.close());
 
@@ -78,16 +80,16 @@ describe("a drain is shown", () => {
   test("as an SVG file that equals the one of the relay's page", async () => {
     const file = join(cluster.folder, "drain.svg");
     const { writeFileSync } = await import("node:fs");
-    const ran = await lastcall(["timeline", "a-1", "-f", "drains.json", "--svg", file], FILE, undefined, {
+    const result = await lastcall(["timeline", "a-1", "-f", "drains.json", "--svg", file], FILE, undefined, {
       ...NO_CLUSTER,
       writeFile: (path, text) => writeFileSync(path, text),
     });
-    expect(ran).toEqual({ status: 0, out: "", err: "" });
+    expect(result).toEqual({ status: 0, out: "", err: "" });
     expect(readFileSync(file, "utf8")).toBe(timelineSvg(FIRST));
   });
 
   test("with an error if the SVG file cannot be written", async () => {
-    const ran: CommandResult = await lastcall(
+    const result: CommandResult = await lastcall(
       ["timeline", "a-1", "-f", "drains.json", "--svg", "/x/y.svg"],
       FILE,
       undefined,
@@ -98,7 +100,7 @@ describe("a drain is shown", () => {
         },
       },
     );
-    expect(ran.status).toBe(1);
-    expect(ran.err).toBe("error: /x/y.svg cannot be written: ENOENT: no such file or directory, open '/x/y.svg'\n");
+    expect(result.status).toBe(1);
+    expect(result.err).toBe("error: /x/y.svg cannot be written: ENOENT: no such file or directory, open '/x/y.svg'\n");
   });
 });

@@ -24,14 +24,14 @@ async function watch(steps: readonly (() => unknown)[], ...flags: readonly strin
     if (step === undefined) interrupt.abort();
     else await step();
   };
-  const ran = await lastcall(
+  const result = await lastcall(
     ["drains", "--watch", ...flags],
     {},
     undefined,
     onCluster(cluster, { sleep, interruptSignal: () => interrupt.signal }),
   );
   expect(remainingSteps).toEqual([]);
-  return ran;
+  return result;
 }
 
 test("a watch of drains prints the recorded drains, then each new drain once, the newest last", async () => {
@@ -62,8 +62,8 @@ test("a watch with --json prints one record per line, in the format of --filenam
       .split("\n")
       .map((line) => JSON.parse(line)),
   ).toEqual([WEB, LATER]);
-  const again = await lastcall(["drains", "-f", "seen.json", "--json"], { "seen.json": out });
-  expect(JSON.parse(again.out).drains).toEqual([LATER, WEB]);
+  const fileResult = await lastcall(["drains", "-f", "seen.json", "--json"], { "seen.json": out });
+  expect(JSON.parse(fileResult.out).drains).toEqual([LATER, WEB]);
 });
 
 test("a watch prints a drain again after a later report", async () => {

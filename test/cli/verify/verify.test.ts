@@ -73,10 +73,10 @@ function ended(
 /** @param steps run in order, one instead of each pause; after the last one, time passes only */
 async function verify(args: readonly string[] = [], steps: readonly (() => unknown)[] = []): Promise<CommandResult> {
   let nowMs = NOW_MS;
-  const left = [...steps];
+  const remainingSteps = [...steps];
   const sleep = async (ms: number): Promise<void> => {
     nowMs += ms;
-    await left.shift()?.();
+    await remainingSteps.shift()?.();
   };
   const ports = onCluster(cluster, { nowMs: () => nowMs, sleep });
   return lastcall(["verify", "deployment/web", "-n", "shop", ...args], {}, undefined, ports);

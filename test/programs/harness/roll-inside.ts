@@ -30,7 +30,7 @@ async function rollVariant(request: RollRequest, variant: RollVariant, cluster: 
   const { load } = variant;
   const { servers } = cluster;
   const deployment = withAnnotations(request.deployment, variant.annotations ?? {});
-  const { counts, ended } = await runVariant(
+  const { counts, endedPods: ended } = await runVariant(
     {
       deployment,
       replicas: replicasOf(deployment),

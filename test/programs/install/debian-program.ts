@@ -3,7 +3,7 @@ import { accessSync, constants } from "node:fs";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { cacheFolder } from "../../../e2e/host/cache-folder.ts";
-import { withFileLock } from "../../../e2e/host/exclusive.ts";
+import { withFileLock } from "../../../e2e/host/file-lock.ts";
 import { SYSTEM_PATH } from "../../../e2e/host/requirements.ts";
 import { attempt, run } from "../../../e2e/host/run.ts";
 import type { Program } from "./program-of.ts";

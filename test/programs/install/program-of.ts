@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { mkdir, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { cacheFolder } from "../../../e2e/host/cache-folder.ts";
-import { withFileLock } from "../../../e2e/host/exclusive.ts";
+import { withFileLock } from "../../../e2e/host/file-lock.ts";
 import { attempt, run } from "../../../e2e/host/run.ts";
 import { debianProgram, logInstallation } from "./debian-program.ts";
 import { PROGRAMS, type ProgramName, type ProgramSource } from "./program-table.ts";

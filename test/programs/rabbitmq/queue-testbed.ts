@@ -48,7 +48,7 @@ export function createTestbed(request: QueueRequest, cluster: ClusterContext): T
         PYTHONPATH: request.pythonPath,
         PYTHONDONTWRITEBYTECODE: "1",
       };
-      const argv = attachment.inside([request.python, join(CLIENTS, name), ...args]);
+      const argv = attachment.commandInside([request.python, join(CLIENTS, name), ...args]);
       const onLine = (line: string) => {
         if (line.startsWith("{")) reports.push(JSON.parse(line));
         else process.stderr.write(`${name} ${args.join(" ")}: ${line}\n`);

@@ -8,13 +8,13 @@ export const DAY_MS = 86_400_000;
 /** An arbitrary start time. */
 export const START_MS = Date.UTC(2026, 7, 1);
 
-export function createFakeKey(name: string, madeMs: number): SigningKey {
+export function createFakeKey(name: string, createdMs: number): SigningKey {
   const digest = createHash("sha256").update(name).digest();
-  return { kid: digest.toString("hex").slice(0, 8), madeMs, secret: createSecretKey(digest) };
+  return { kid: digest.toString("hex").slice(0, 8), createdMs, secret: createSecretKey(digest) };
 }
 
-export function createFakeCa(name: string, madeMs: number): SigningCa {
+export function createFakeCa(name: string, createdMs: number): SigningCa {
   const id = Buffer.from(name).toString("base64");
-  const [validFromMs, validUntilMs] = [madeMs - 3_600_000, madeMs + CA_LIFE_MS];
+  const [validFromMs, validUntilMs] = [createdMs - 3_600_000, createdMs + CA_LIFE_MS];
   return { id, cert: `cert ${name}`, key: `key ${name}`, validFromMs, validUntilMs };
 }

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { connect, createServer, type Server } from "node:tls";
 import { Registry } from "prom-client";
 import { afterEach, describe, expect, test } from "vitest";
-import { newestGeneration, serverNameOf } from "../../../src/relay/identity/identity.ts";
+import { newestValidCa, serverNameOf } from "../../../src/relay/identity/identity.ts";
 import { type RunningIdentity, runIdentity } from "../../../src/relay/identity/identity-runner.ts";
 import { IDENTITY_TOOLS } from "../../../src/relay/identity/secret-content.ts";
 import { type FakeSecret, fakeSecret } from "./fake-secret.ts";
@@ -74,11 +74,11 @@ const FINGERPRINT = /^([0-9A-F]{2}:){31}[0-9A-F]{2}$/;
 
 /** Returns the CA and the server name that injection currently adds to Pods. */
 function injectedAccess(replica: Replica): { readonly ca: string; readonly name: string } {
-  const generation = newestGeneration(replica.identity(), replica.clock.wallMs);
-  return { ca: generation?.id ?? "", name: serverNameOf(generation ?? { id: "" }) };
+  const ca = newestValidCa(replica.identity(), replica.clock.wallMs);
+  return { ca: ca?.id ?? "", name: serverNameOf(ca ?? { id: "" }) };
 }
 
-describe("a client that trusts one CA generation and connects to an IP address", () => {
+describe("a client that trusts one CA of the relay and connects to an IP address", () => {
   test("is served by every replica, each with its own certificate", LIMIT, async () => {
     const secret = fakeSecret();
     const replicas = [createReplica(secret), createReplica(secret)];
@@ -104,7 +104,7 @@ describe("a client that trusts one CA generation and connects to an IP address",
     expect(await serverFingerprint(await listenOn(misnamedReplica), ca, UNKNOWN_NAME)).toContain("does not match");
   });
 
-  test("is served after a newer CA generation is made", LIMIT, async () => {
+  test("is served after a newer CA is created", LIMIT, async () => {
     const secret = fakeSecret();
     const oldReplica = createReplica(secret, TODAY_MS - 6 * YEAR_MS);
     await oldReplica.reconcile();
@@ -119,7 +119,7 @@ describe("a client that trusts one CA generation and connects to an IP address",
     expect(await serverFingerprint(port, first.ca, second.name)).toContain("unable to");
   });
 
-  test("is not served if the CA generation has expired", LIMIT, async () => {
+  test("is not served if the CA has expired", LIMIT, async () => {
     const secret = fakeSecret();
     const oldReplica = createReplica(secret, TODAY_MS - 11 * YEAR_MS);
     await oldReplica.reconcile();
@@ -162,7 +162,7 @@ describe("the TLS certificate of a relay replica", () => {
   });
 });
 
-describe("an unknown CA generation in a TLS handshake", () => {
+describe("an unknown CA in a TLS handshake", () => {
   test("is read from the Secret before the handshake of its first client completes", LIMIT, async () => {
     const secret = fakeSecret();
     const [first, second] = [createReplica(secret), createReplica(secret)];

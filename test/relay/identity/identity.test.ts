@@ -3,7 +3,7 @@ import {
   dropOldest,
   findMissing,
   NO_IDENTITY,
-  newestGeneration,
+  newestValidCa,
   type RelayIdentity,
   signingKey,
 } from "../../../src/relay/identity/identity.ts";
@@ -12,9 +12,9 @@ import { createFakeCa, createFakeKey, DAY_MS, START_MS, YEAR_MS } from "./fake-t
 const HOUR_MS = 3_600_000;
 const FIRST = createFakeCa("first", START_MS);
 const KEY = createFakeKey("first", START_MS);
-const BOTH: RelayIdentity = { generations: [FIRST], keys: [KEY] };
+const BOTH: RelayIdentity = { cas: [FIRST], keys: [KEY] };
 
-describe("a CA generation", () => {
+describe("a CA of the relay", () => {
   test("is injected into Pods for five years, and stays valid for five more years", () => {
     expect(findMissing(BOTH, START_MS + 5 * YEAR_MS).generation).toBe(false);
     expect(findMissing(BOTH, START_MS + 5 * YEAR_MS + 1).generation).toBe(true);
@@ -23,14 +23,14 @@ describe("a CA generation", () => {
 
   test("is injected into Pods at once if it is newer, and the older one stays valid", () => {
     const second = createFakeCa("second", START_MS + 5 * YEAR_MS);
-    const identity = { ...BOTH, generations: [FIRST, second] };
-    expect(newestGeneration(identity, START_MS + 5 * YEAR_MS)).toBe(second);
-    expect(dropOldest(identity).generations).toContain(FIRST);
+    const identity = { ...BOTH, cas: [FIRST, second] };
+    expect(newestValidCa(identity, START_MS + 5 * YEAR_MS)).toBe(second);
+    expect(dropOldest(identity).cas).toContain(FIRST);
   });
 
   test("is injected into Pods only during its validity", () => {
-    expect(newestGeneration(BOTH, FIRST.validUntilMs)).toBeUndefined();
-    expect(newestGeneration(BOTH, FIRST.validFromMs - 1)).toBeUndefined();
+    expect(newestValidCa(BOTH, FIRST.validUntilMs)).toBeUndefined();
+    expect(newestValidCa(BOTH, FIRST.validFromMs - 1)).toBeUndefined();
     expect(findMissing(BOTH, FIRST.validFromMs - 1).generation).toBe(true);
   });
 });
@@ -43,11 +43,11 @@ describe("a signing key", () => {
 
   test("signs at once if it is the only key, and otherwise an hour after its creation", () => {
     expect(signingKey(BOTH, START_MS)).toBe(KEY);
-    const madeMs = START_MS + 90 * DAY_MS;
-    const next = createFakeKey("next", madeMs);
+    const createdMs = START_MS + 90 * DAY_MS;
+    const next = createFakeKey("next", createdMs);
     const identity = { ...BOTH, keys: [next, KEY] };
-    expect(signingKey(identity, madeMs + HOUR_MS - 1)).toBe(KEY);
-    expect(signingKey(identity, madeMs + HOUR_MS)).toBe(next);
+    expect(signingKey(identity, createdMs + HOUR_MS - 1)).toBe(KEY);
+    expect(signingKey(identity, createdMs + HOUR_MS)).toBe(next);
   });
 
   test("that is the older of two new keys signs first", () => {
@@ -78,15 +78,15 @@ test("a clock that jumps ten years ahead does not invalidate the credentials of 
   const wallMs = START_MS + 10 * YEAR_MS;
   expect(findMissing(BOTH, wallMs)).toEqual({ generation: true, key: true });
   const limited = dropOldest({
-    generations: [FIRST, createFakeCa("ahead", wallMs)],
+    cas: [FIRST, createFakeCa("ahead", wallMs)],
     keys: [KEY, createFakeKey("ahead", wallMs)],
   });
-  expect(limited.generations).toContain(FIRST);
+  expect(limited.cas).toContain(FIRST);
   expect(limited.keys).toContain(KEY);
 });
 
 test("an empty relay identity requires a new CA and a new signing key", () => {
   expect(findMissing(NO_IDENTITY, START_MS)).toEqual({ generation: true, key: true });
-  expect(newestGeneration(NO_IDENTITY, START_MS)).toBeUndefined();
+  expect(newestValidCa(NO_IDENTITY, START_MS)).toBeUndefined();
   expect(signingKey(NO_IDENTITY, START_MS)).toBeUndefined();
 });

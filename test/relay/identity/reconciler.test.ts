@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import { fingerprintOf, type SigningCa } from "../../../src/authority/certificate.ts";
-import { newestGeneration, signingKey } from "../../../src/relay/identity/identity.ts";
+import { newestValidCa, signingKey } from "../../../src/relay/identity/identity.ts";
 import { createReconciler, type IdentityEvent, type Reconciler } from "../../../src/relay/identity/reconciler.ts";
 import { entriesOf, IDENTITY_TOOLS, type IdentityTools } from "../../../src/relay/identity/secret-content.ts";
 import { type FakeSecret, fakeSecret } from "./fake-secret.ts";
@@ -37,7 +37,7 @@ describe("the relay's Secret", () => {
     expect(eventKinds(first)).toEqual(["secret-written"]);
     expect(eventKinds(second)).toEqual([]);
     expect(first.reconciler.identity()).toEqual(second.reconciler.identity());
-    expect(first.reconciler.identity().generations).toHaveLength(1);
+    expect(first.reconciler.identity().cas).toHaveLength(1);
     expect(first.reconciler.identity().keys).toHaveLength(1);
   });
 
@@ -72,13 +72,13 @@ describe("the relay's Secret", () => {
     const cluster = newCluster();
     const replica = createReplica(cluster);
     await replica.reconciler.reconcile();
-    const [old] = replica.reconciler.identity().generations;
+    const [old] = replica.reconciler.identity().cas;
     cluster.secret.put(undefined);
     await replica.reconciler.reconcile();
     await replica.reconciler.reconcile();
     expect(eventKinds(replica)).toEqual(["secret-written", "secret-written", "lost"]);
     expect(replica.events.at(-1)).toEqual({ kind: "lost", generations: [old && fingerprintOf(old)] });
-    expect(replica.reconciler.identity().generations).toHaveLength(1);
+    expect(replica.reconciler.identity().cas).toHaveLength(1);
   });
 
   test("keeps its valid entries if another entry is damaged", LIMIT, async () => {
@@ -90,7 +90,7 @@ describe("the relay's Secret", () => {
     cluster.secret.put({ ...cluster.secret.data(), [keyEntry]: '{"made":' });
     await replica.reconciler.reconcile();
     expect(eventKinds(replica)).toEqual(["secret-written", "secret-errors", "secret-written"]);
-    expect(replica.reconciler.identity().generations).toEqual(before.generations);
+    expect(replica.reconciler.identity().cas).toEqual(before.cas);
     expect(replica.reconciler.identity().keys[0]?.kid).not.toBe(before.keys[0]?.kid);
     expect(cluster.secret.data()).not.toHaveProperty(keyEntry);
   });
@@ -103,7 +103,7 @@ describe("the relay's Secret", () => {
     const readOnly = { ...store, update: () => Promise.reject(new Error("403 forbidden")) };
     const replica = createReplica({ ...cluster, secret: { ...cluster.secret, store: readOnly } });
     await expect(replica.reconciler.reconcile()).rejects.toThrow("403 forbidden");
-    expect(replica.reconciler.identity().generations).toHaveLength(1);
+    expect(replica.reconciler.identity().cas).toHaveLength(1);
     expect(replica.reconciler.identity().keys).toHaveLength(1);
   });
 
@@ -131,7 +131,7 @@ describe("over ten years", () => {
         await first.reconciler.reconcile();
         await second.reconciler.reconcile();
         expect(second.reconciler.identity()).toEqual(first.reconciler.identity());
-        injectedCas.push(newestGeneration(first.reconciler.identity(), cluster.wallMs)?.id ?? "none");
+        injectedCas.push(newestValidCa(first.reconciler.identity(), cluster.wallMs)?.id ?? "none");
       }
       expect(new Set(injectedCas).size).toBe(3);
       expect(injectedCas).not.toContain("none");
@@ -146,9 +146,9 @@ describe("over ten years", () => {
     await createReplica(cluster, IDENTITY_TOOLS, 6 * YEAR_MS).reconciler.reconcile();
     const { reconciler } = createReplica(cluster);
     await reconciler.reconcile();
-    const { generations } = reconciler.identity();
-    expect(generations).toHaveLength(2);
-    for (const { validFromMs } of generations) expect(validFromMs).toBeLessThan(START_MS);
+    const { cas } = reconciler.identity();
+    expect(cas).toHaveLength(2);
+    for (const { validFromMs } of cas) expect(validFromMs).toBeLessThan(START_MS);
   });
 });
 
@@ -163,9 +163,9 @@ async function createPooledTools(): Promise<IdentityTools> {
   return {
     makeCa: async () => {
       usedCount += 1;
-      const generation = caPool[(usedCount - 1) % caPool.length];
-      if (generation === undefined) throw new Error("the pool is empty");
-      return generation;
+      const ca = caPool[(usedCount - 1) % caPool.length];
+      if (ca === undefined) throw new Error("the pool is empty");
+      return ca;
     },
     makeKey: IDENTITY_TOOLS.makeKey,
   };
@@ -196,12 +196,12 @@ test(
           const key = signingKey(identity, cluster.wallMs);
           expect(key).toBeDefined();
           for (const other of identities) expect(other.keys).toContainEqual(key);
-          expect(newestGeneration(identity, cluster.wallMs)).toEqual(
-            newestGeneration(identities[0] ?? identity, cluster.wallMs),
+          expect(newestValidCa(identity, cluster.wallMs)).toEqual(
+            newestValidCa(identities[0] ?? identity, cluster.wallMs),
           );
-          expect(newestGeneration(identity, cluster.wallMs)).toBeDefined();
+          expect(newestValidCa(identity, cluster.wallMs)).toBeDefined();
         }
-        expect(Object.keys(entriesOf(identities[0] ?? { generations: [], keys: [] })).length).toBeLessThanOrEqual(18);
+        expect(Object.keys(entriesOf(identities[0] ?? { cas: [], keys: [] })).length).toBeLessThanOrEqual(18);
       }),
       { numRuns: 150 },
     );

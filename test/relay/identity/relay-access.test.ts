@@ -44,7 +44,7 @@ function createReplica(identity: RelayIdentity, wallMs = START_MS): Replica {
   };
 }
 
-const BOTH: RelayIdentity = { generations: [FIRST], keys: [KEY] };
+const BOTH: RelayIdentity = { cas: [FIRST], keys: [KEY] };
 const authorizationOf = (access: RelayAccess | undefined) => `Lastcall ${access?.credential}`;
 
 describe("the relay access of a Pod", () => {
@@ -64,8 +64,8 @@ describe("the relay access of a Pod", () => {
   });
 
   test("is missing without a CA or a signing key", () => {
-    expect(createReplica({ generations: [FIRST], keys: [] }).issueAccess()).toBeUndefined();
-    expect(createReplica({ generations: [], keys: [KEY] }).issueAccess()).toBeUndefined();
+    expect(createReplica({ cas: [FIRST], keys: [] }).issueAccess()).toBeUndefined();
+    expect(createReplica({ cas: [], keys: [KEY] }).issueAccess()).toBeUndefined();
     expect(createReplica(BOTH, FIRST.validUntilMs).issueAccess()).toBeUndefined();
   });
 
@@ -99,7 +99,7 @@ describe("an existing credential in a Pod", () => {
 
   test("is combined with the current CA", () => {
     const second = createFakeCa("second", START_MS + DAY_MS);
-    const later = createReplica({ ...BOTH, generations: [FIRST, second] }, START_MS + DAY_MS);
+    const later = createReplica({ ...BOTH, cas: [FIRST, second] }, START_MS + DAY_MS);
     expect(later.issueAccess({ existing })).toMatchObject({ ca: second.id, credential: credentialOf(existing) });
   });
 

@@ -5,20 +5,17 @@ import { changesTo, entriesOf, IDENTITY_TOOLS, readContent } from "../../../src/
 import { START_MS } from "./fake-tools.ts";
 
 const stored: { identity: RelayIdentity; entries: Readonly<Record<string, string>> } = {
-  identity: { generations: [], keys: [] },
+  identity: { cas: [], keys: [] },
   entries: {},
 };
 beforeAll(async () => {
-  const generations = [
-    await IDENTITY_TOOLS.makeCa(START_MS, START_MS),
-    await IDENTITY_TOOLS.makeCa(START_MS, START_MS),
-  ];
-  stored.identity = { generations, keys: [IDENTITY_TOOLS.makeKey(START_MS), IDENTITY_TOOLS.makeKey(START_MS)] };
+  const cas = [await IDENTITY_TOOLS.makeCa(START_MS, START_MS), await IDENTITY_TOOLS.makeCa(START_MS, START_MS)];
+  stored.identity = { cas, keys: [IDENTITY_TOOLS.makeKey(START_MS), IDENTITY_TOOLS.makeKey(START_MS)] };
   stored.entries = entriesOf(stored.identity);
 }, 60_000);
 
-const sortIdentity = ({ generations, keys }: RelayIdentity) => ({
-  generations: generations.toSorted((a, b) => (a.id < b.id ? -1 : 1)),
+const sortIdentity = ({ cas, keys }: RelayIdentity) => ({
+  cas: cas.toSorted((a, b) => (a.id < b.id ? -1 : 1)),
   keys: keys.toSorted((a, b) => (a.kid < b.kid ? -1 : 1)),
 });
 
@@ -31,11 +28,11 @@ test("written entries of the relay's Secret are read back, and unknown entries a
 });
 
 test("an empty relay Secret has no errors", () => {
-  expect(readContent({})).toEqual({ identity: { generations: [], keys: [] }, secretErrors: [], names: [] });
+  expect(readContent({})).toEqual({ identity: { cas: [], keys: [] }, secretErrors: [], names: [] });
 });
 
 describe("an invalid entry is reported with its key, and the others are kept:", () => {
-  const fingerprints = () => stored.identity.generations.map(fingerprintOf);
+  const fingerprints = () => stored.identity.cas.map(fingerprintOf);
   const nameOf = (index: number, part: "crt" | "key") => `ca-${fingerprints()[index]}.${part}`;
   const keyName = () => `sign-${stored.identity.keys[0]?.kid}.json`;
   type Case = {
@@ -92,7 +89,7 @@ describe("an invalid entry is reported with its key, and the others are kept:", 
     );
     expect(read.secretErrors).toHaveLength(1);
     expect(read.secretErrors[0]).toContain(error);
-    expect([read.identity.generations.length, read.identity.keys.length]).toEqual(validCounts);
+    expect([read.identity.cas.length, read.identity.keys.length]).toEqual(validCounts);
     // The next write removes invalid entries.
     const removed = Object.entries(changesTo(read, read.identity)).filter(([, text]) => text === undefined);
     expect(removed.length).toBeGreaterThan(0);

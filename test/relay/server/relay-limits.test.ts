@@ -72,7 +72,7 @@ test("each released heartbeat is available again", () => {
   limit.release("a");
   let available = 0;
   while (limit.take("a")) available += 1;
-  expect([available, limit.taken()]).toEqual([9, 10]);
+  expect([available, limit.takenCount()]).toEqual([9, 10]);
 });
 
 describe("requests", () => {

@@ -16,17 +16,17 @@ describe("the response to a read of a Pod", () => {
     {
       title: "of a terminating Pod contains the real grace period",
       response: responseWith(TERMINATING),
-      reading: { kind: "ending", deletion: { terminating: true, graceSeconds: 30 } },
+      reading: { kind: "terminating", deletion: { terminating: true, graceSeconds: 30 } },
     },
     {
       title: "with an invalid grace period proves only the deletion",
       response: responseWith({ ...TERMINATING, deletionGracePeriodSeconds: -5 }),
-      reading: { kind: "ending", deletion: { terminating: true, graceSeconds: undefined } },
+      reading: { kind: "terminating", deletion: { terminating: true, graceSeconds: undefined } },
     },
     {
       title: "of a Pod that is not deleted counts as living",
       response: responseWith({ uid: "uid-1" }),
-      reading: { kind: "living" },
+      reading: { kind: "not-terminating" },
     },
     {
       title: "of a Pod of the same name with another uid counts as another Pod",

@@ -1,7 +1,7 @@
 /** Tests the statuses that a drain receives for its Pod, with healthy and failing API servers. */
 import { Registry } from "prom-client";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { SLICE_PACE } from "../../../src/relay/slices/namespace-watch.ts";
+import { SLICE_WATCH_TIMING } from "../../../src/relay/slices/namespace-watch.ts";
 import { createSliceWatches } from "../../../src/relay/slices/slice-watches.ts";
 import { eventually } from "../../time/eventually.ts";
 import { pause } from "../../time/pause.ts";
@@ -115,7 +115,7 @@ describe("a namespace's EndpointSlices", () => {
 
   test("are still cached for a drain that starts soon after the last one", async () => {
     await cluster.close();
-    cluster = await createWatchedCluster({ pace: { lingerMs: 60_000 } });
+    cluster = await createWatchedCluster({ timing: { lingerMs: 60_000 } });
     cluster.put(webSlice());
     const first = cluster.startDrain();
     await waitForStatus(first, { state: "in" });
@@ -176,7 +176,7 @@ test("a client that requests one namespace after the other causes few list reque
   });
   const watchBriefly = (namespace: string): void =>
     watches.watchPod({ namespace, pod: "a", uid: "a", addresses: [] }, () => undefined)();
-  const { namespaceLimit, openings, checkMs } = SLICE_PACE;
+  const { namespaceLimit, openings, checkMs } = SLICE_WATCH_TIMING;
   for (let index = 0; index < 5_000; index += 1) watchBriefly(`n${index}`);
   await pause(0, "the requested lists start");
   expect(requestedPaths.length).toBe(namespaceLimit);

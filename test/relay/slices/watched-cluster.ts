@@ -4,7 +4,7 @@ import { expect } from "vitest";
 import { type ApiClient, createApiClient } from "../../../src/api-server/api-client.ts";
 import type { WithdrawalRequest, WithdrawalStatusLine } from "../../../src/contract/relay-wire.ts";
 import type { Clock } from "../../../src/relay/slices/clock.ts";
-import type { SlicePace } from "../../../src/relay/slices/namespace-watch.ts";
+import type { SliceWatchTiming } from "../../../src/relay/slices/namespace-watch.ts";
 import { createSliceWatches, type SliceWatches } from "../../../src/relay/slices/slice-watches.ts";
 import { type FakeApiServer, startFakeApiServer } from "../../api-server/fake-api-server.ts";
 import { eventually } from "../../time/eventually.ts";
@@ -12,7 +12,7 @@ import { sleep } from "../../time/pause.ts";
 import { type SliceCase, sliceObject } from "./slice-cases.ts";
 
 /** `watchMs` is one second, the shortest watch of the API. */
-const SHORT_PACE: SlicePace = {
+const SHORT_TIMING: SliceWatchTiming = {
   watchMs: 1_000,
   staleAfterMs: 5_000,
   silenceMs: 4_000,
@@ -57,7 +57,7 @@ export const slicesOf = (namespace: string): string =>
   `/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices`;
 
 export async function createWatchedCluster(
-  options: { readonly readsPods?: boolean; readonly pace?: Partial<SlicePace> } = {},
+  options: { readonly readsPods?: boolean; readonly timing?: Partial<SliceWatchTiming> } = {},
 ): Promise<WatchedCluster> {
   const server = await startFakeApiServer();
   server.faults.sendsBookmarks = true;
@@ -75,7 +75,7 @@ export async function createWatchedCluster(
     readsPods: options.readsPods ?? false,
     registry,
     log: { info: record, warn: record },
-    pace: { ...SHORT_PACE, ...options.pace },
+    timing: { ...SHORT_TIMING, ...options.timing },
   });
   const lists = (namespace = "shop"): number =>
     server.requests.filter((request) => request.startsWith(`GET ${slicesOf(namespace)}`) && !request.includes("watch="))

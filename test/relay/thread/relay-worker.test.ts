@@ -100,8 +100,8 @@ test("a signing key from the worker thread creates the same signatures in the ma
   const { message } = runThread(
     [
       'import { createSecretKey } from "node:crypto";',
-      "const keys = [{ kid: 'k', madeMs: 1, secret: createSecretKey(Buffer.alloc(32, 7)) }];",
-      "parentPort.postMessage({ kind: 'identity', identity: { generations: [], keys } });",
+      "const keys = [{ kid: 'k', createdMs: 1, secret: createSecretKey(Buffer.alloc(32, 7)) }];",
+      "parentPort.postMessage({ kind: 'identity', identity: { cas: [], keys } });",
     ].join("\n"),
   );
   const received = await message;

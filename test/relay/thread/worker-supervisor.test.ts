@@ -14,8 +14,8 @@ const REQUEST: RelayAccessRequest = {
 };
 
 function identityOf(name: string) {
-  const generation = { ...createFakeCa(name, 0), validFromMs: 0, validUntilMs: 1e12 };
-  return accessIdentityOf({ generations: [generation], keys: [createFakeKey(name, 0)] });
+  const ca = { ...createFakeCa(name, 0), validFromMs: 0, validUntilMs: 1e12 };
+  return accessIdentityOf({ cas: [ca], keys: [createFakeKey(name, 0)] });
 }
 
 /** Longer than any restart delay. */
@@ -30,7 +30,7 @@ describe("the relay access of Pods", () => {
       relay.newest().send({ kind: "identity", identity });
       expect(relay.issueRelayAccess?.(REQUEST)).toMatchObject({
         address: "10.96.0.7:8444",
-        ca: identity.generations[0]?.id,
+        ca: identity.cas[0]?.id,
       });
     }
   });
@@ -48,8 +48,8 @@ describe("the relay access of Pods", () => {
   });
 
   test("does not contain the private key of a CA", () => {
-    const [generation] = identityOf("first").generations;
-    expect(Object.keys(generation ?? {}).sort()).toEqual(["id", "validFromMs", "validUntilMs"]);
+    const [ca] = identityOf("first").cas;
+    expect(Object.keys(ca ?? {}).sort()).toEqual(["id", "validFromMs", "validUntilMs"]);
   });
 
   test("is missing without a valid relay address, which is logged once", () => {

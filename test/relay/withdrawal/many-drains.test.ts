@@ -14,7 +14,7 @@ let relays: readonly StreamingRelay[];
 
 beforeEach(async () => {
   cluster = await createWatchedCluster({
-    pace: { pageSize: 5, staleAfterMs: 20_000, silenceMs: 20_000, relistMs: 600_000 },
+    timing: { pageSize: 5, staleAfterMs: 20_000, silenceMs: 20_000, relistMs: 600_000 },
   });
   relays = [];
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createStore } from "../../../src/api-server/store.ts";
 import { type CachedFacts, factsOf } from "../../../src/webhook/cluster/cluster-facts.ts";
-import { byNamespace, reduceLimitRange } from "../../../src/webhook/cluster/kept-objects.ts";
+import { byNamespace, reduceLimitRange } from "../../../src/webhook/cluster/reduced-objects.ts";
 import { versionIn } from "../../../src/webhook/cluster/server-version.ts";
 import { FACTS } from "../server-under-test.ts";
 

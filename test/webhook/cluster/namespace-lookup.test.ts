@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { reduceNamespace } from "../../../src/webhook/cluster/kept-objects.ts";
 import { createNamespaceLookup, LOOKUP_LIMIT_MS } from "../../../src/webhook/cluster/namespace-lookup.ts";
+import { reduceNamespace } from "../../../src/webhook/cluster/reduced-objects.ts";
 
 const SHOP = { metadata: { name: "shop", annotations: { "lastcall.dev/drain-delay": "9s", "other/key": "x" } } };
 const REVIEW_CHARACTERS = 10_000;

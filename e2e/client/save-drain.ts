@@ -1,4 +1,4 @@
-/** Saves lastcall's record of a drain for the picture of a guide. */
+/** Saves the relay's record of a drain, from which a guide's picture is drawn. */
 import type { DrainRecord } from "../../src/drain-history/drain-record.ts";
 import { waitUntil } from "../host/wait.ts";
 import type { CaseNamespace } from "./case-namespace.ts";
@@ -7,12 +7,12 @@ import { RELEASE_NAMESPACE } from "./release.ts";
 
 /** Saves `NAME.drain.json` among the case's artifacts. @throws if no replica has recorded the drain within 15 s */
 export async function saveDrain(namespace: CaseNamespace, name: string, pod: string): Promise<DrainRecord> {
-  const where = ["-n", namespace.name, "--lastcall-namespace", RELEASE_NAMESPACE, "--json"];
+  const flags = ["-n", namespace.name, "--lastcall-namespace", RELEASE_NAMESPACE, "--json"];
   const record = await waitUntil(
-    { what: `a replica has the drain of ${pod}`, withinMs: 15_000, everyMs: 500 },
+    { condition: `a replica has the drain of ${pod}`, withinMs: 15_000, everyMs: 500 },
     async () => {
       const { drains }: { readonly drains: readonly DrainRecord[] } = JSON.parse(
-        (await runLastcall(namespace.suite, ["drains", ...where])).output,
+        (await runLastcall(namespace.suite, ["drains", ...flags])).output,
       );
       return drains.find((drain) => drain.pod === pod);
     },

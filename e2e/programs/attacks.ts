@@ -1,6 +1,6 @@
 /** Defines the attacks of a Pod without permissions and secrets on a reachable port. Numbers are per attacker's Pod. */
 import type { Socket } from "node:net";
-import type { Attack } from "./crowd.ts";
+import type { Attack } from "./run-attack.ts";
 
 /**
  * Attacks on a manager's port. Four attackers open 440 silent connections, and 500 a second: a manager that
@@ -14,7 +14,7 @@ export const MANAGER_ATTACKS: readonly Attack[] = [
     perSecond: 25,
     attack: (socket) => void socket.write("GET /guessed/prestop/app HTTP/1.1\r\nHost: "),
   },
-  { name: "connects and leaves", maxOpen: 40, perSecond: 40, attack: () => {}, disconnectsAfterMs: 0 },
+  { name: "connects and disconnects", maxOpen: 40, perSecond: 40, attack: () => {}, disconnectsAfterMs: 0 },
   {
     name: "wrong token",
     maxOpen: 40,
@@ -45,7 +45,7 @@ export const WEBHOOK_ATTACKS: readonly Attack[] = [
     },
   },
   {
-    name: "parked bodies",
+    name: "bodies without the last byte",
     maxOpen: 40,
     perSecond: 3,
     attack: (socket) => {

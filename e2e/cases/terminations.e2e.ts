@@ -38,26 +38,26 @@ describe("no request fails under mixed load", () => {
       await expectInjectedPods(namespace, `app=${APP}`);
       const node = await nodeOfWebhook(namespace);
       try {
-        let evicted = "";
+        let drainOutput = "";
         const { requests, failed } = await underLoad(namespace, async () => {
-          // The Pods of the load are not evicted.
-          const words = ["drain", node, "--pod-selector=role!=load", "--timeout=150s"];
-          evicted = await namespace.clusterKubectl.run(words);
+          // The selector excludes the load clients from the eviction.
+          const drainArgs = ["drain", node, "--pod-selector=role!=load", "--timeout=150s"];
+          drainOutput = await namespace.clusterKubectl.run(drainArgs);
         });
-        namespace.saveArtifact("drain.txt", evicted);
-        expect(evicted).toMatch(/pod\/lastcall-.* evicted/);
-        expect(evicted).toMatch(/pod\/web-.* evicted/);
+        namespace.saveArtifact("drain.txt", drainOutput);
+        expect(drainOutput).toMatch(/pod\/lastcall-.* evicted/);
+        expect(drainOutput).toMatch(/pod\/web-.* evicted/);
         expect(requests).toBeGreaterThan(ENOUGH_REQUESTS);
         expect(failed).toBe(0);
-        const left = await namespace.pods(`app=${APP}`);
-        expect(left.filter((pod) => pod.spec?.nodeName === node).map(nameOf)).toEqual([]);
+        const remainingPods = await namespace.pods(`app=${APP}`);
+        expect(remainingPods.filter((pod) => pod.spec?.nodeName === node).map(nameOf)).toEqual([]);
       } finally {
         await namespace.clusterKubectl.run(["uncordon", node]);
       }
     });
   });
 
-  // Needs the runtime's processes on this host.
+  // The case stops a process of the container runtime, which must run on this host.
   test.skipIf(suite.context !== undefined)(
     "when the node is so busy that the manager's own hook starts 4 s late",
     async () => {
@@ -65,9 +65,9 @@ describe("no request fails under mixed load", () => {
         await namespace.apply(sampleApp(namespace));
         await namespace.waitForRollout(`deployment/${APP}`);
         const [pod] = await expectInjectedPods(namespace, `app=${APP}`);
-        if (pod === undefined) throw new Error("no Pod");
+        if (pod === undefined) throw new Error(`Namespace ${namespace.name} has no Pod.`);
         const [app, manager] = ["app", MANAGER].map((container) => followLog(namespace, nameOf(pod), container));
-        if (app === undefined || manager === undefined) throw new Error("no logs");
+        if (app === undefined || manager === undefined) throw new Error(`Pod ${nameOf(pod)}: no log is followed.`);
         let deletedAtMs = 0;
         const { requests, failed } = await underLoad(namespace, async () => {
           const shim = stopShimOf(pod);
@@ -92,15 +92,15 @@ describe("no request fails under mixed load", () => {
   );
 });
 
-// Needs the runtime's processes on this host.
+// The case stops a process of the container runtime, which must run on this host.
 describe.skipIf(suite.context !== undefined)(
   "a Pod in no EndpointSlice, on a node that starts the manager's own hook 4 s late",
   () => {
     test("starts its drain at the app's hook, because the relay reads that the Pod is terminating", async () => {
       await inNamespace(suite, "late-hook-read", LABELS, async (namespace) => {
-        const { report, appMs } = await lateHook(namespace);
+        const { report, appSignalMs } = await drainWithLateHook(namespace);
         expect(report).toMatchObject({ outcome: "drained", trigger: "relay" });
-        expect(appMs).toBeGreaterThanOrEqual(5_000);
+        expect(appSignalMs).toBeGreaterThanOrEqual(5_000);
       });
     });
   },
@@ -114,9 +114,9 @@ describe("if the relay has no permission to read Pods", () => {
     "a Pod in no EndpointSlice drains for its whole delay after the late hook of the manager",
     async () => {
       await inNamespace(suite, "late-hook", LABELS, async (namespace) => {
-        const { report, appMs } = await lateHook(namespace);
+        const { report, appSignalMs } = await drainWithLateHook(namespace);
         expect(report).toMatchObject({ outcome: "drained", trigger: "hook" });
-        expect(appMs).toBeGreaterThanOrEqual(9_000);
+        expect(appSignalMs).toBeGreaterThanOrEqual(9_000);
       });
     },
   );
@@ -147,11 +147,11 @@ describe("a single Pod", () => {
       await namespace.apply(sampleApp(namespace, { replicas: 1, annotations, strategy: { type: "Recreate" } }));
       await namespace.waitForRollout(`deployment/${APP}`);
       const [pod] = await expectInjectedPods(namespace, `app=${APP}`);
-      if (pod === undefined) throw new Error("no Pod");
+      if (pod === undefined) throw new Error(`Namespace ${namespace.name} has no Pod.`);
       const app = followLog(namespace, nameOf(pod), "app");
       const manager = followLog(namespace, nameOf(pod), MANAGER);
       await app.waitFor("started");
-      const { requests, failed } = await servedWhileEnding(namespace);
+      const { requests, failed } = await loadDuringRestart(namespace);
       expect(requests).toBeGreaterThan(ENOUGH_REQUESTS);
       expect(failed).toBe(0);
       // The clients send requests until the load is stopped, so the traffic is not quiet before.
@@ -161,12 +161,12 @@ describe("a single Pod", () => {
   });
 });
 
-/** Deletes a Pod without Services on a node that starts the manager's hook 4 s late. `appMs` is the time from the deletion to the app's stop signal. */
-async function lateHook(namespace: CaseNamespace) {
+/** Deletes a Pod without Services on a node that starts the manager's hook 4 s late. `appSignalMs` is the time from the deletion to the app's stop signal. */
+async function drainWithLateHook(namespace: CaseNamespace) {
   await namespace.apply([barePod(namespace, APP, [appContainer(namespace)])]);
   await namespace.kubectl.run(["wait", "--for=condition=Ready", `pod/${APP}`, "--timeout=60s"]);
   const [pod] = await expectInjectedPods(namespace);
-  if (pod === undefined) throw new Error("no Pod");
+  if (pod === undefined) throw new Error(`Namespace ${namespace.name} has no Pod.`);
   const app = followLog(namespace, APP, "app");
   const manager = followLog(namespace, APP, MANAGER);
   await app.waitFor("started");
@@ -179,7 +179,7 @@ async function lateHook(namespace: CaseNamespace) {
     shim.resume();
   }
   const report = await drainReport(manager);
-  return { report, appMs: (await loggedAtMs(app, "SIGTERM")) - deletedAtMs };
+  return { report, appSignalMs: (await loggedAtMs(app, "SIGTERM")) - deletedAtMs };
 }
 
 function disruptionBudget(namespace: CaseNamespace): V1PodDisruptionBudget {
@@ -193,11 +193,11 @@ function disruptionBudget(namespace: CaseNamespace): V1PodDisruptionBudget {
 
 /** Returns a node that runs Pods of lastcall itself. */
 async function nodeOfWebhook({ clusterKubectl }: CaseNamespace): Promise<string> {
-  const where = ["--namespace", RELEASE_NAMESPACE, "get", "pods"];
-  const { items } = await clusterKubectl.json<KubernetesListObject<V1Pod>>(where);
+  const getPods = ["--namespace", RELEASE_NAMESPACE, "get", "pods"];
+  const { items } = await clusterKubectl.json<KubernetesListObject<V1Pod>>(getPods);
   // Pods of a just completed rollout are already terminating.
-  const staying = items.filter(({ metadata }) => metadata?.deletionTimestamp === undefined);
-  const [node] = staying.map(({ spec }) => spec?.nodeName ?? "").sort();
+  const runningPods = items.filter(({ metadata }) => metadata?.deletionTimestamp === undefined);
+  const [node] = runningPods.map(({ spec }) => spec?.nodeName ?? "").sort();
   if (node === undefined) throw new Error(`Namespace ${RELEASE_NAMESPACE} has no running Pod.`);
   return node;
 }
@@ -211,11 +211,11 @@ async function deletePod(namespace: CaseNamespace, pod: string, graceSeconds?: n
 }
 
 /** Runs load during a restart. The load ends well before the Pod's deadline, after which no Pod would answer. */
-async function servedWhileEnding(namespace: CaseNamespace): Promise<LoadSum> {
+async function loadDuringRestart(namespace: CaseNamespace): Promise<LoadSum> {
   const target = { host: await clusterIp(namespace, APP), port: 80 };
   const loads = await Promise.all(suite.nodes.map((node) => startLoadOn(namespace, node, target)));
   await namespace.kubectl.run(["rollout", "restart", `deployment/${APP}`]);
-  await waitUntil({ what: "the only Pod is terminating", withinMs: 30_000 }, async () =>
+  await waitUntil({ condition: "the only Pod is terminating", withinMs: 30_000 }, async () =>
     (await namespace.pods(`app=${APP}`)).some(({ metadata }) => metadata?.deletionTimestamp !== undefined)
       ? true
       : undefined,

@@ -3,9 +3,9 @@ import type { V1Pod } from "@kubernetes/client-node";
 import { expect } from "vitest";
 import type { DrainReport } from "../../src/contract/drain-report.ts";
 import type { CaseNamespace } from "./case-namespace.ts";
+import { create } from "./create-pods.ts";
 import { managerOf } from "./injected-pods.ts";
 import { drainReport, followLog, MANAGER } from "./pod-log.ts";
-import { create } from "./server-answer.ts";
 
 export type DrainedPod = {
   /** The running Pod. */

@@ -6,8 +6,8 @@ export type InjectionSummary = {
   readonly graceSeconds: number | undefined;
   /** The manager's flags; empty without a manager. */
   readonly flags: readonly string[];
-  /** Names of containers that call the manager before they stop. */
-  readonly held: readonly string[];
+  /** Names of containers whose preStop hook calls the manager. */
+  readonly hookedContainers: readonly string[];
   /** Ports that a mesh must not redirect. */
   readonly meshPorts: readonly string[];
 };
@@ -19,10 +19,10 @@ export function summarizeInjection({ metadata, spec }: Pick<V1Pod, "metadata" | 
   const containers = spec?.containers ?? [];
   const manager = [...(spec?.initContainers ?? []), ...containers].find(({ name }) => name === MANAGER);
   return {
-    // The API server's default.
+    // The API server's default is 30 s.
     graceSeconds: spec?.terminationGracePeriodSeconds ?? 30,
     flags: manager?.args ?? [],
-    held: containers.filter((container) => callsManager(container)).map(({ name }) => name),
+    hookedContainers: containers.filter((container) => callsManager(container)).map(({ name }) => name),
     meshPorts: MESH_PORTS.flatMap((name) => {
       const ports = metadata?.annotations?.[name];
       return ports === undefined ? [] : [`${name}: ${ports}`];

@@ -32,13 +32,13 @@ function acquire(file: string, flags: readonly string[]): Promise<(() => Promise
       stdio: ["pipe", "pipe", "inherit"],
       detached: true,
     });
-    const ended = new Promise<void>((done) => holder.once("close", () => done()));
+    const whenClosed = new Promise<void>((done) => holder.once("close", () => done()));
     holder.once("error", reject);
     holder.once("close", () => resolve(undefined));
     holder.stdout.once("data", () =>
       resolve(() => {
         holder.stdin.end();
-        return ended;
+        return whenClosed;
       }),
     );
   });

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { withFileLock } from "./exclusive.ts";
+import { withFileLock } from "./file-lock.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "lastcall-lock-"));
 const file = join(folder, "lock");
@@ -50,7 +50,7 @@ describe("the lock of the host", () => {
   });
 
   test("is released if its process was killed", async () => {
-    const source = `import { withFileLock } from ${JSON.stringify(join(import.meta.dirname, "exclusive.ts"))};
+    const source = `import { withFileLock } from ${JSON.stringify(join(import.meta.dirname, "file-lock.ts"))};
       await withFileLock(${JSON.stringify(file)}, () => { console.log("held"); return new Promise(() => setInterval(() => {}, 1000)); }, () => {});`;
     const holder = spawn(process.execPath, ["--input-type=module", "-e", source], {
       stdio: ["ignore", "pipe", "inherit"],

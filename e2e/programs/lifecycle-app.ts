@@ -2,19 +2,19 @@
  * An application that logs its lifecycle as JSON lines with times. It exits at SIGTERM at once, like most applications; with
  * SHUTDOWN=graceful it first finishes its requests and closes its connections, and with SHUTDOWN=reset it resets them.
  *
- * `/slow?ms=N` answers late; `/live` is a liveness probe that fails after `POST /sicken`; `POST /drain` and `GET /active`
+ * `/slow?ms=N` answers late; `/live` is a liveness probe that fails after `POST /fail-liveness`; `POST /drain` and `GET /active`
  * are for the `http` driver; `/hook` is for its own preStop hook. The port comes from PORT.
  */
 import { createServer } from "node:http";
 import { type Socket, Server as TcpServer } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 
-let isSick = false;
+let failsLiveness = false;
 let isDraining = false;
 let active = 0;
 
-function log(what: string, more: object = {}): void {
-  process.stdout.write(`${JSON.stringify({ atMs: Date.now(), what, ...more })}\n`);
+function log(event: string, fields: object = {}): void {
+  process.stdout.write(`${JSON.stringify({ atMs: Date.now(), what: event, ...fields })}\n`);
 }
 
 const server = createServer(async (request, response) => {
@@ -24,12 +24,12 @@ const server = createServer(async (request, response) => {
       response.end("ok\n");
       return;
     case "GET /live":
-      if (isSick) log("failed its liveness probe");
-      response.statusCode = isSick ? 500 : 200;
+      if (failsLiveness) log("failed its liveness probe");
+      response.statusCode = failsLiveness ? 500 : 200;
       response.end();
       return;
-    case "POST /sicken":
-      isSick = true;
+    case "POST /fail-liveness":
+      failsLiveness = true;
       response.end();
       return;
     case "GET /active":
@@ -61,7 +61,7 @@ server.on("connection", (socket) => {
   sockets.add(socket);
   socket.once("close", () => sockets.delete(socket));
 });
-// Longer than any client keeps a connection, so that the app never closes one first.
+// Longer than any client keeps an idle connection open, so that the app never closes a connection first.
 server.keepAliveTimeout = 75_000;
 server.listen(Number(process.env["PORT"] ?? "8080"), "::", () => log("started"));
 process.once("SIGTERM", () => {

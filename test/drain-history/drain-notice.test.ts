@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { parseDrainNotice } from "../../src/drain-history/read-notice.ts";
+import { parseDrainNotice } from "../../src/drain-history/drain-notice.ts";
 import { CLIENT, someReport } from "./some-drain.ts";
 
 type Fields = Record<string, unknown>;
