@@ -1,7 +1,7 @@
 /** Computes the expected shutdown of a Pod, as moments after its deletion, and its grace period as a sum. */
 import { criterionOf, isDriverUsed, patienceOf } from "../contract/criterion.ts";
 import type { DrainSettings } from "../contract/drain-settings.ts";
-import { DRIVER_LIMITS, PRELOAD_LIMIT } from "../contract/driver-limits.ts";
+import { DRIVER_LIMITS, GRACEFUL_LIMIT, PRELOAD_LIMIT } from "../contract/driver-limits.ts";
 import { type DriverName, driverRow } from "../contract/driver-table.ts";
 import { formatDuration } from "../contract/duration.ts";
 
@@ -37,7 +37,9 @@ export function expectedShutdown(settings: DrainSettings, graceSeconds: number):
 function handOverMoment(settings: DrainSettings, withdrawnMs: number): readonly Moment[] {
   const patienceMs = patienceOf(settings);
   if (criterionOf(settings) !== "quiet" || patienceMs === 0 || patienceMs >= settings.drainTimeoutMs) return [];
-  const what = "end of the patience: the drain no longer waits for clients that only keep sending requests";
+  const end = "end of the patience: the drain no longer waits for clients that only keep sending requests";
+  // The manager and the relay decide it by earlier stops, which this program has no record of.
+  const what = settings.shutdown === "auto" ? `${end} (at once after three stops that reset no connection)` : end;
   return [{ atMs: withdrawnMs + patienceMs, what }];
 }
 
@@ -76,6 +78,7 @@ export function driverLimit(settings: DrainSettings): string | undefined {
   const { name, counted, callsApp } = driverRow(effectiveDriver(settings));
   if (callsApp && settings.drainUrl !== "") return undefined;
   if (counted === "nothing" && settings.preload !== "disabled") return PRELOAD_LIMIT;
+  if (counted === "nothing" && patienceOf(settings) === 0) return `${noDriverReason(settings)}, so ${GRACEFUL_LIMIT}`;
   const limit = DRIVER_LIMITS[name];
   return counted === "nothing" ? `${noDriverReason(settings)}, so ${limit}` : limit;
 }

@@ -75,6 +75,16 @@ describe("the explained limit of a drain", () => {
     expect(await explain(POD, "--driver=istio")).toContain("drainStrategy: immediate");
   });
 
+  test("of an app that shuts down gracefully is its own shutdown, and its drain has no patience", async () => {
+    const graceful = await explain(POD, "--shutdown=graceful");
+    expect(graceful).toContain(
+      "limit: No driver is set, so only the app's own shutdown closes a kept-alive connection",
+    );
+    expect(graceful).not.toContain("end of the patience");
+    expect(await explain(POD)).toContain("(at once after three stops that reset no connection)");
+    expect(await explain(POD, "--shutdown=abrupt")).not.toContain("three stops");
+  });
+
   test("contains HTTP/2 if no driver closes HTTP/2 connections", async () => {
     expect(await explain(POD)).toMatch(/limit: No driver is set.*HTTP\/2/);
   });
