@@ -18,7 +18,8 @@ type FailurePattern = { readonly hints: readonly string[]; readonly message: str
 
 const TOO_LONG = "its response is too long";
 
-const FAILURES: readonly FailurePattern[] = [
+/** Built when it is needed, because the idle manager keeps all constants in memory. */
+const failurePatterns = (): readonly FailurePattern[] => [
   { hints: ["ECONNREFUSED"], message: "its address refuses connections" },
   { hints: ["EHOSTUNREACH", "ENETUNREACH", "ETIMEDOUT", "EADDRNOTAVAIL"], message: "its address cannot be reached" },
   { hints: ["expired"], message: "its certificate has expired" },
@@ -37,7 +38,7 @@ const FAILURES: readonly FailurePattern[] = [
 ];
 
 function failureText(failure: string): string {
-  for (const { hints, message } of FAILURES) {
+  for (const { hints, message } of failurePatterns()) {
     if (hints.some((hint) => failure.includes(hint))) return message;
   }
   return "the connection failed";
