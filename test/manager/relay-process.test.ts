@@ -87,13 +87,15 @@ describeBuilds("the relay's client", (build) => {
     const relay = await startRelay({ first: statusLine({ terminating: false }) });
     const client = startClient(build, relay.env);
     await client.line(/^status /);
-    relay.send(statusLine({ state: "out", reason: "gone\u0007 \u2028from all", graceSeconds: 30 }));
+    const last = { state: "out", reason: "gone\u0007 \u2028from all", graceSeconds: 30, shutdown: "graceful" } as const;
+    relay.send(statusLine(last));
     const status = await client.line(/"out"/);
     expect(JSON.parse(status.slice("status ".length))).toEqual({
       state: "out",
       terminating: true,
       reason: "gone from all",
       graceSeconds: 30,
+      shutdown: "graceful",
     });
     client.child.stdin.end();
     expect(await client.ended).toBe(0);

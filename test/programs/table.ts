@@ -8,12 +8,14 @@ import type { OtherResult } from "./results/program-result.ts";
 import { RESULTS_FILE, resultLines } from "./results/record-result.ts";
 import { systemsPage } from "./results/systems-page.ts";
 import { missingRolloutScenarios, rolloutsPage } from "./rollouts/rollouts-page.ts";
+import { missingSleepScenarios, sleepPage } from "./rollouts/sleep-page.ts";
 import { HTTP2_SERVERS, SERVERS, type ServerRow, titleOf } from "./servers/server-table.ts";
 
 const DOCS = join(import.meta.dirname, "../../docs");
 const SYSTEMS = join(DOCS, "systems.md");
 const ENVOY = join(DOCS, "envoy.md");
 const ROLLOUTS = join(DOCS, "rollouts.md");
+const BESIDE_SLEEP = join(DOCS, "beside-sleep.md");
 const QUEUES = join(DOCS, "guides/rabbitmq.md");
 
 const results = resultLines(readFileSync(RESULTS_FILE, "utf8"));
@@ -47,6 +49,13 @@ if (missingScenarios.length === 0) writeFileSync(ROLLOUTS, rolloutsPage(results)
 else
   process.stderr.write(
     `docs/rollouts.md is not written; run npm run bench:rollouts for ${missingScenarios.join("; ")}\n`,
+  );
+
+const missingSleep = missingSleepScenarios(results);
+if (missingSleep.length === 0) writeFileSync(BESIDE_SLEEP, sleepPage(results));
+else
+  process.stderr.write(
+    `docs/beside-sleep.md is not written; run npm run bench:rollouts for ${missingSleep.join("; ")}\n`,
   );
 
 function isResultOf(row: ServerRow, result: OtherResult): boolean {

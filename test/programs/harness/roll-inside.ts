@@ -1,7 +1,7 @@
 /** Process 1 of the namespaces: runs a rolling update of a real program for each variant, one after the other. */
 import { join } from "node:path";
 import { admitPod } from "../../../src/demo/rollout/admission-client.ts";
-import { replicasOf, servicePort, withAnnotations } from "../../../src/demo/rollout/deployment.ts";
+import { replicasOf, servicePort, withAnnotations, withSleepHooks } from "../../../src/demo/rollout/deployment.ts";
 import { runVariant } from "../../../src/demo/variant.ts";
 import { type ClusterContext, runClusterScript } from "./namespace-script.ts";
 import { overWaitSeconds } from "./over-wait.ts";
@@ -29,7 +29,8 @@ await runClusterScript(async (request: RollRequest, cluster): Promise<RollResult
 async function rollVariant(request: RollRequest, variant: RollVariant, cluster: ClusterContext): Promise<RollOutcome> {
   const { load } = variant;
   const { servers } = cluster;
-  const deployment = withAnnotations(request.deployment, variant.annotations ?? {});
+  const annotated = withAnnotations(request.deployment, variant.annotations ?? {});
+  const deployment = variant.sleepSeconds === undefined ? annotated : withSleepHooks(annotated, variant.sleepSeconds);
   const { counts, endedPods: ended } = await runVariant(
     {
       deployment,

@@ -13,6 +13,8 @@ export type RollVariant = {
   readonly lastcall: boolean;
   readonly load: RollLoad;
   readonly annotations?: Readonly<Record<string, string>>;
+  /** Duration of a preStop hook of the containers. */
+  readonly sleepSeconds?: number;
 };
 
 export type RollLoad = Omit<LoadShape, "slowPath">;

@@ -2,7 +2,16 @@
 
 export const NAMESPACE = "shop";
 
-export function webDeployment(container: object, annotations: Readonly<Record<string, string>> = {}): object {
+type WebOptions = {
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly graceSeconds?: number;
+};
+
+export function webDeployment(
+  container: object,
+  { annotations = {}, labels = {}, graceSeconds = 10 }: WebOptions = {},
+): object {
   return {
     apiVersion: "apps/v1",
     kind: "Deployment",
@@ -10,11 +19,11 @@ export function webDeployment(container: object, annotations: Readonly<Record<st
     spec: {
       replicas: 2,
       template: {
-        metadata: { labels: { app: "web" }, annotations },
+        metadata: { labels: { app: "web", ...labels }, annotations },
         spec: {
           // The API server requires `os` in a Pod with `lifecycle.stopSignal`.
           os: { name: "linux" },
-          terminationGracePeriodSeconds: 10,
+          terminationGracePeriodSeconds: graceSeconds,
           containers: [{ name: "app", ...container, ports: [{ name: "http", containerPort: 8080, protocol: "TCP" }] }],
         },
       },

@@ -18,7 +18,16 @@ export type ServerResult = {
   readonly manager: "native" | "node";
   readonly without: RequestTotals;
   readonly with: RequestTotals;
-  readonly endless: RequestTotals & { readonly outcomes: readonly string[] };
+  /** Without lastcall, with `preStop: sleep 5`. */
+  readonly sleep: RequestTotals;
+  /** Clients that never close their connections. */
+  readonly endless: RequestTotals & {
+    readonly outcomes: readonly string[];
+    readonly drainSeconds: number;
+    readonly overWaitSeconds: number;
+  };
+  /** The clients of `endless`, without lastcall, with `preStop: sleep 5`. */
+  readonly endlessSleep: RequestTotals;
   /** The clients of `endless`, with the preloaded library, which adds `Connection: close` to responses. */
   readonly preload: PreloadResult;
   /** Longest time from the deletion to the stop signal, with lastcall. */

@@ -13,7 +13,16 @@ const serverResult = (overrides: Partial<ServerResult>): ServerResult => ({
   signalOf: "image",
   without: { requests: 800, failed: 12, kinds: { ...NO_FAILURES, refused: 9, reset: 1, "closed-unanswered": 2 } },
   with: { requests: 1600, failed: 0, kinds: NO_FAILURES },
-  endless: { requests: 900, failed: 3, kinds: { ...NO_FAILURES, "timed-out": 3 }, outcomes: ["timeout"] },
+  sleep: { requests: 1200, failed: 2, kinds: { ...NO_FAILURES, reset: 2 } },
+  endless: {
+    requests: 900,
+    failed: 3,
+    kinds: { ...NO_FAILURES, "timed-out": 3 },
+    outcomes: ["handed-over"],
+    drainSeconds: 15.24,
+    overWaitSeconds: 0.1,
+  },
+  endlessSleep: { requests: 950, failed: 4, kinds: { ...NO_FAILURES, "timed-out": 4 } },
   preload: {
     requests: 700,
     failed: 0,
@@ -51,14 +60,16 @@ describe("the file with the results of cases", () => {
 describe("docs/systems.md", () => {
   const page = systemsPage([serverResult({}), { kind: "broker", system: "RabbitMQ" }]);
 
-  test("lists the failed requests without lastcall by kind, and the failed requests with lastcall", () => {
+  test("lists the failed requests without lastcall by kind, with a sleep hook, and with lastcall", () => {
     expect(page).toContain(
-      "| nginx | 1.22.1 (Debian) | SIGQUIT (image) | **12** of 800: refused 9, cut 3 | **0** of 1600 | 9.1 s | 0.06 s |",
+      "| nginx | 1.22.1 (Debian) | SIGQUIT (image) | **12** of 800: refused 9, cut 3 | **2** of 1200: cut 2 | **0** of 1600 | 9.1 s | 0.06 s |",
     );
   });
 
   test("lists the failed requests of clients that never close", () => {
-    expect(page).toContain("| nginx | SIGQUIT | **3** of 900: silent 3 | timeout |");
+    expect(page).toContain(
+      "| nginx | SIGQUIT | **4** of 950: silent 4 | **3** of 900: silent 3 | 15.2 s | handed-over |",
+    );
   });
 
   test("lists the drains with preload", () => {

@@ -6,8 +6,8 @@ const INTRODUCTION = `# Servers without a driver
 
 <!-- generated from real runs; after npm run test:programs: npm run table:programs -->
 
-Each server below was rolled as a Deployment of two Pods, without lastcall and with its defaults, while clients sent it
-requests. The Pods are local processes under the kubelet's rules in their own network namespaces, the Service's
+Each server below was rolled as a Deployment of two Pods, without lastcall, with \`preStop: sleep 5\` instead, and with lastcall's
+defaults, while clients sent it requests. The Pods are local processes under the kubelet's rules in their own network namespaces, the Service's
 proxy applies endpoint changes 2 s late, and clients do not retry requests. Connections live at most
 5 s; four clients always wait for a response that takes 1 to 5 s. Programs come from Debian, PyPI and npm, or are built with
 Go; nginx, HAProxy, Apache httpd, lighttpd and Caddy forward requests to an upstream that is not rolled, the others respond
@@ -23,18 +23,18 @@ the quiet period of 2 s after the end of the Pod's last connection; a drain does
 const ENDLESS = `
 ## Clients that never close
 
-The limit of any drain without a driver: the drain waits until its deadline (here 3 s after the delay) for a client that keeps
-sending on one kept-alive connection, and then the server's stop signal can cut the client's request. The table has the failed
-requests of 16 such clients, most of them waiting for a response of 100 ms at any time, in the rollout with lastcall:
+The limit of any drain without a driver: a client that keeps sending on one kept-alive connection is waited for at most until the end
+of the patience (10 s), and not at all with the programs that lastcall recognises, which finish their requests. Then the server's
+stop signal can cut the client's request. The table has the failed requests of 16 such clients, most of them waiting for a response of
+100 ms at any time, and the longest time of a Pod from its deletion to its stop signal with lastcall:
 `;
 
 const AFTERWORD = `
 If a number is not 0, the stop signal cuts requests in flight, or closes a connection while a request is being sent. A longer
-timeout does not prevent this. Three things do: a graceful stop signal, which finishes requests in flight and
+wait does not prevent this. Three things do: a graceful stop signal, which finishes requests in flight and
 loses only those that cross a closing connection, as the rows of nginx, HAProxy and Apache httpd show (official images set
 it; in a Pod it is \`lifecycle.stopSignal\`); a limited lifetime of the clients' connections; or a driver, which makes such
-clients close. gunicorn's sync worker sends \`Connection: close\` with every response, so its drain ends before the
-deadline. One run per row, on a machine with other load: a 0 here is a measurement, not a promise.
+clients close. gunicorn's sync worker sends \`Connection: close\` with every response, so its drain ends earlier. One run per row, on a machine with other load: a 0 here is a measurement, not a promise.
 
 Not measured: Traefik, which neither Debian nor PyPI nor npm has, and whose module \`go install\` refuses for its \`replace\`
 directives (3.7.13); and servers on Java.
@@ -48,7 +48,7 @@ The same 16 clients with \`lastcall.dev/preload: http1\` and a deadline 10 s aft
 `;
 
 const PRELOAD_AFTERWORD = `
-A static program does not load the library: its rows differ from the table above only by the later deadline.
+A static program does not load the library.
 `;
 
 const HTTP2 = `
@@ -108,6 +108,7 @@ const SERVER_HEAD = [
   "version",
   "stop signal",
   "failed without lastcall",
+  "failed with preStop: sleep 5",
   "failed with lastcall",
   "drain",
   "over-wait",
@@ -116,17 +117,25 @@ const SERVER_HEAD = [
 function serverRow(result: ServerResult): string[] {
   const signal = result.signalOf === "image" ? `${result.stopSignal} (image)` : result.stopSignal;
   const name = [result.system, result.version, signal];
-  return [...name, failureCell(result.without), failureCell(result.with), ...drainCells(result)];
+  return [...name, ...[result.without, result.sleep, result.with].map(failureCell), ...drainCells(result)];
 }
 
 function drainCells(durations: Pick<ServerResult, "drainSeconds" | "overWaitSeconds">): string[] {
   return [`${durations.drainSeconds.toFixed(1)} s`, `${durations.overWaitSeconds.toFixed(2)} s`];
 }
 
-const ENDLESS_HEAD = ["server", "stop signal", "failed", "the drain ended as"];
+const ENDLESS_HEAD = [
+  "server",
+  "stop signal",
+  "failed with preStop: sleep 5",
+  "failed with lastcall",
+  "a Pod's time",
+  "the drain ended as",
+];
 
-function endlessRow({ system, stopSignal, endless }: ServerResult): string[] {
-  return [system, stopSignal, failureCell(endless), endless.outcomes.join(", ")];
+function endlessRow({ system, stopSignal, endless, endlessSleep }: ServerResult): string[] {
+  const seconds = `${endless.drainSeconds.toFixed(1)} s`;
+  return [system, stopSignal, failureCell(endlessSleep), failureCell(endless), seconds, endless.outcomes.join(", ")];
 }
 
 const PRELOAD_HEAD = ["server", "stop signal", "failed", "drain", "over-wait", "the drain ended as"];

@@ -1,6 +1,6 @@
 /**
- * `npm run bench:rollouts`: runs 20 rollouts of each protocol at 500 requests a second, for every kind of client. Takes
- * about 20 minutes; `--only=TEXT` runs the scenarios whose names contain the text. Needs network namespaces.
+ * `npm run bench:rollouts`: runs 20 rollouts of each protocol at 500 requests a second, for every kind of client, and compares the ends of Pods
+ * with `preStop: sleep 5`. Takes about an hour; `--only=TEXT` runs the scenarios whose names contain the text. Needs network namespaces.
  */
 import { join } from "node:path";
 import { detectNamespaces } from "../../../src/demo/network/namespace-network.ts";
@@ -10,9 +10,12 @@ import { BENCH_SCENARIOS, type RolloutScenario, scenarioName } from "./rollout-s
 import { OVER_WAIT_GOAL_MS, type RolloutsLine } from "./rollouts-checks.ts";
 import { losslessTable, lossyTable } from "./rollouts-page.ts";
 import { ENVOY, runScenario } from "./scenario-run.ts";
+import { sleepTable } from "./sleep-page.ts";
+import { SLEEP_SCENARIOS } from "./sleep-scenarios.ts";
 
 const only = process.argv.find((arg) => arg.startsWith("--only="))?.slice("--only=".length) ?? "";
-const scenarios = BENCH_SCENARIOS.filter((scenario) => scenarioName(scenario).includes(only));
+const allScenarios = [...BENCH_SCENARIOS, ...SLEEP_SCENARIOS];
+const scenarios = allScenarios.filter((scenario) => scenarioName(scenario).includes(only));
 const unknown = process.argv.slice(2).filter((arg) => !arg.startsWith("--only="));
 process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "../../../build/compile-cache");
 const stop = new AbortController();
@@ -21,7 +24,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => 
 const namespaces = detectNamespaces();
 if (unknown.length > 0) reportError(`got "${unknown.join(" ")}", expected nothing or --only=TEXT`);
 else if (scenarios.length === 0)
-  reportError(`--only got "${only}", expected a part of: ${BENCH_SCENARIOS.map(scenarioName).join("; ")}`);
+  reportError(`--only got "${only}", expected a part of: ${allScenarios.map(scenarioName).join("; ")}`);
 else if (!namespaces.supported) reportError(`network namespaces are not available: ${namespaces.reason}`);
 else await runAll();
 
@@ -33,9 +36,14 @@ async function runAll(): Promise<void> {
   }
   for (const [group, buildTable] of [
     [lines.filter((line) => line.promised), losslessTable],
-    [lines.filter((line) => !line.promised), lossyTable],
+    [lines.filter((line) => !line.promised && !isSleepLine(line)), lossyTable],
+    [lines.filter(isSleepLine), (sleepLines: readonly RolloutsLine[]) => sleepTable(SLEEP_SCENARIOS, sleepLines)],
   ] as const)
     if (group.length > 0) process.stdout.write(`\n${buildTable(group)}\n`);
+}
+
+function isSleepLine({ system }: RolloutsLine): boolean {
+  return SLEEP_SCENARIOS.some((scenario) => scenarioName(scenario) === system);
 }
 
 async function run(scenario: RolloutScenario, lines: RolloutsLine[]): Promise<void> {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { buildCluster, httpFilter, tcpAt } from "../envoy/envoy-parts.ts";
 import { webDeployment } from "../harness/web-deployment.ts";
 import { ACTIVE_PORT, HTTP1_PORT, UPSTREAM_HOST, UPSTREAM_HTTP1_PORT, UPSTREAM_HTTP2_PORT } from "./app-facts.ts";
-import type { DrainSettings, Driver, RolloutsRequest } from "./rollouts-request.ts";
+import type { DrainSettings, Driver, Ending, RolloutsRequest } from "./rollouts-request.ts";
 
 export const APP = join(import.meta.dirname, "rollout-app.ts");
 
@@ -12,11 +12,20 @@ const ENVOY_ADMIN_PORT = 19_000;
 
 const READINESS = { httpGet: { path: "/healthz", port: HTTP1_PORT }, periodSeconds: 1, timeoutSeconds: 3 };
 
-export function deploymentOf({ driver, settings, envoy }: RolloutsRequest, scratch: string): object {
-  const annotations = annotationsOf(settings, driver);
+const SLEEP_SECONDS = 5;
+/** The default of Kubernetes. */
+const GRACE_SECONDS = 30;
+
+export function deploymentOf(request: RolloutsRequest, scratch: string): object {
+  const { driver, settings, envoy, shutdown, ending } = request;
+  const annotations = { ...annotationsOf(settings, driver), ...endingAnnotations(ending, settings) };
   if (driver !== "envoy") {
-    const command = [process.execPath, APP];
-    return webDeployment({ image: "example.org/hello:1", command, env: [], readinessProbe: READINESS }, annotations);
+    const command = [process.execPath, APP, shutdown];
+    const container = { image: "example.org/hello:1", command, env: [], readinessProbe: READINESS };
+    if (ending !== "sleep") return webDeployment(container, { annotations });
+    const lifecycle = { preStop: { sleep: { seconds: SLEEP_SECONDS } } };
+    const labels = { "lastcall.dev/inject": "disabled" };
+    return webDeployment({ ...container, lifecycle }, { labels, graceSeconds: GRACE_SECONDS });
   }
   if (envoy === undefined) throw new Error("the request has no Envoy, which the driver envoy needs");
   const config = join(scratch, "envoy.json");
@@ -24,7 +33,12 @@ export function deploymentOf({ driver, settings, envoy }: RolloutsRequest, scrat
   const flags = ["-c", config, "--concurrency", "1", "--drain-strategy", "immediate", "--disable-hot-restart"];
   const command = [...envoy.command, ...flags, "--log-level", "error"];
   const env = Object.entries(envoy.environment).map(([name, value]) => ({ name, value }));
-  return webDeployment({ image: "example.org/envoy:1", command, env, readinessProbe: READINESS }, annotations);
+  return webDeployment({ image: "example.org/envoy:1", command, env, readinessProbe: READINESS }, { annotations });
+}
+
+function endingAnnotations(ending: Ending, { timeoutMs }: DrainSettings): Record<string, string> {
+  if (ending === "declared") return { "lastcall.dev/shutdown": "graceful" };
+  return ending === "full wait" ? { "lastcall.dev/patience": `${timeoutMs}ms` } : {};
 }
 
 function annotationsOf({ delayMs, quietMs, timeoutMs }: DrainSettings, driver: Driver): Record<string, string> {

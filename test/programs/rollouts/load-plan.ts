@@ -11,9 +11,10 @@ export type LoadChoice = {
   readonly protocols: readonly Protocol[];
   readonly clients: Clients;
   readonly driver: Driver;
+  readonly slowestResponseMs: number;
 };
 
-export function planLoad({ protocols, clients, driver }: LoadChoice): LoadPlan {
+export function planLoad({ protocols, clients, driver, slowestResponseMs }: LoadChoice): LoadPlan {
   const hasHttp1 = protocols.includes("http1");
   const rates: PerProtocol<number> = perProtocol((protocol) =>
     protocols.includes(protocol) ? REQUEST_RATE / protocols.length : 0,
@@ -26,6 +27,7 @@ export function planLoad({ protocols, clients, driver }: LoadChoice): LoadPlan {
     keptHttp2: 8,
     newConnectionEvery: 10,
     slowClients: hasHttp1 ? 2 : 0,
+    slowestResponseMs,
     // Idle connections are part of the scenarios with short-lived clients and without a driver only.
     idleConnections: hasHttp1 && driver === "none" && clients === "short-lived",
   };

@@ -21,8 +21,8 @@ export type Rolled = { readonly nodes: readonly NodeResult[]; readonly drains: r
 
 const RAMP_UP_MS = 2_000;
 const STEADY_MS = 1_000;
-/** Time from the readiness of new Pods to the next rollout: twice the time until the slowest node applies the change. */
-const PAUSE_BETWEEN_ROLLOUTS_MS = 2_000;
+/** From the readiness of new Pods to the next rollout. */
+const SHORTEST_PAUSE_MS = 2_000;
 
 export async function rollRepeatedly(request: Rolling, ports: RollingPorts): Promise<Rolled> {
   const { clock, servers, nodes } = ports;
@@ -56,7 +56,9 @@ export async function rollRepeatedly(request: Rolling, ports: RollingPorts): Pro
       ended.push(...pods);
       removals.push(oldPodsRemoved);
       pods = updated;
-      await clock.wait(PAUSE_BETWEEN_ROLLOUTS_MS);
+      if (request.waitsForEnds) await oldPodsRemoved;
+      // Twice the time until the slowest node applies the change.
+      await clock.wait(Math.max(SHORTEST_PAUSE_MS, 2 * Math.max(...request.propagationMs)));
     }
     await Promise.all(removals);
     await clock.wait(STEADY_MS);

@@ -1,6 +1,7 @@
 /**
  * Runs the app of the rollouts: HTTP/1.1 on one port, HTTP/2 without TLS and gRPC's wire format on the next. Exits
- * immediately on its stop signal, as most apps do, even with open requests.
+ * immediately on its stop signal, as most apps do, even with open requests; with the argument `graceful` it first finishes its
+ * requests and closes its connections.
  *
  * The loopback port serves `POST /drain` and `GET /active` to the driver `http`.
  */
@@ -11,13 +12,15 @@ import {
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from "node:http2";
-import { createServer as createTcpServer } from "node:net";
+import { createServer as createTcpServer, Server as TcpServer } from "node:net";
 import { encodeFrame } from "../harness/grpc-frame.ts";
 import { ACTIVE_PORT, ANSWER_MS } from "./app-facts.ts";
 import { createHttp2Connection, type Http2Connection } from "./http2-connection.ts";
 
 const host = process.env["LISTEN_ON"] ?? "::";
 const port = Number(process.env["PORT"] ?? "8080");
+/** Clients that send a request within this time after the stop signal get `Connection: close`. */
+const IDLE_CLOSE_MS = 2_000;
 let draining = false;
 let active = 0;
 
@@ -97,4 +100,11 @@ const admin = createServer((request, response) => {
 // HTTP/1.1 listens last, as it serves the readiness probe: a ready Pod has both ports open.
 if (process.env["UPSTREAM"] === undefined) admin.listen(ACTIVE_PORT, "127.0.0.1");
 http2.listen(port + 1, host, () => http1.listen(port, host));
-process.once("SIGTERM", () => process.exit(143));
+process.once("SIGTERM", () => {
+  if (!process.argv.includes("graceful")) process.exit(143);
+  draining = true;
+  for (const [session, connection] of sessions) drainSession(session, connection);
+  // Stops listening. Unlike the method of `http.Server` it keeps idle connections, on which a request may be arriving.
+  TcpServer.prototype.close.call(http1, () => process.exit(0));
+  setTimeout(() => http1.closeIdleConnections(), IDLE_CLOSE_MS);
+});

@@ -1,21 +1,37 @@
 /** Lists the scenarios of the benchmark, and the shorter scenarios of each test run. Pure. */
 import type { Clients, LoadChoice } from "./load-plan.ts";
-import { type DrainSettings, type Driver, PROTOCOLS, type Protocol } from "./rollouts-request.ts";
+import {
+  type AppShutdown,
+  type DrainSettings,
+  type Driver,
+  type Ending,
+  PROTOCOLS,
+  type Protocol,
+} from "./rollouts-request.ts";
 
 export type RolloutScenario = LoadChoice & {
+  /** Distinguishes scenarios with the same load; empty if the load is enough. */
+  readonly label: string;
+  readonly shutdown: AppShutdown;
+  readonly ending: Ending;
+  /** Delays until the client nodes apply endpoint changes. */
+  readonly propagationMs: readonly number[];
   readonly rollouts: number;
+  readonly waitsForEnds: boolean;
   readonly settings: DrainSettings;
   /** Whether no request may fail. False for endless clients without a driver: their failures are only counted. */
   readonly promised: boolean;
 };
 
-/** Delays until the two client nodes apply endpoint changes; the drain delay is longer than both. */
+/** The drain delay is longer than both. */
 export const PROPAGATION_MS = [500, 1_000] as const;
 const DELAY_MS = 2_000;
 const QUIET_MS = 1_000;
 /** Drain timeouts: longer than the connections' lifetime of 10 s, and a short timeout for clients that never close. */
 const LONG_TIMEOUT_MS = 20_000;
 const SHORT_TIMEOUT_MS = 3_000;
+
+export const SLOWEST_RESPONSE_MS = 4_000;
 
 const CLIENT_KINDS: readonly { readonly clients: Clients; readonly driver: Driver }[] = [
   { clients: "short-lived", driver: "none" },
@@ -25,25 +41,27 @@ const CLIENT_KINDS: readonly { readonly clients: Clients; readonly driver: Drive
 ];
 
 export const BENCH_SCENARIOS: readonly RolloutScenario[] = CLIENT_KINDS.flatMap((kind) =>
-  PROTOCOLS.map((protocol) => scenario({ ...kind, protocols: [protocol] }, 20)),
+  PROTOCOLS.map((protocol) => scenario({ ...kind, protocols: [protocol], slowestResponseMs: SLOWEST_RESPONSE_MS }, 20)),
 );
 
 /** Each scenario runs all protocols at once. In the 20 rollouts that are `promised`, no request may fail. */
 export const TEST_SCENARIOS: readonly RolloutScenario[] = CLIENT_KINDS.map((kind, index) =>
-  scenario({ ...kind, protocols: PROTOCOLS }, [8, 6, 6, 2][index] ?? 2),
+  scenario({ ...kind, protocols: PROTOCOLS, slowestResponseMs: SLOWEST_RESPONSE_MS }, [8, 6, 6, 2][index] ?? 2),
 );
 
 function scenario(choice: LoadChoice, rollouts: number): RolloutScenario {
   const promised = choice.clients === "short-lived" || choice.driver !== "none";
   const settings = { delayMs: DELAY_MS, quietMs: QUIET_MS, timeoutMs: promised ? LONG_TIMEOUT_MS : SHORT_TIMEOUT_MS };
-  return { ...choice, rollouts, settings, promised };
+  const end = { label: "", shutdown: "abrupt", ending: "defaults", waitsForEnds: false } as const;
+  return { ...choice, ...end, propagationMs: PROPAGATION_MS, rollouts, settings, promised };
 }
 
 const NAMES: Readonly<Record<Protocol, string>> = { http1: "HTTP/1.1", http2: "HTTP/2", grpc: "gRPC" };
 
-export function scenarioName({ protocols, clients, driver }: LoadChoice): string {
+export function scenarioName({ protocols, clients, driver, label }: RolloutScenario): string {
   const driverLabel = driver === "none" ? "no driver" : `driver ${driver}`;
-  return [protocolNames(protocols), `${clients} clients`, driverLabel].join(", ");
+  const load = [protocolNames(protocols), `${clients} clients`];
+  return [...load, label === "" ? driverLabel : label].join(", ");
 }
 
 export function protocolNames(protocols: readonly Protocol[]): string {

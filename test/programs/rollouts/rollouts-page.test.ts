@@ -3,6 +3,8 @@ import { BENCH_SCENARIOS, scenarioName } from "./rollout-scenarios.ts";
 import { checkRollouts, type RolloutsLine } from "./rollouts-checks.ts";
 import { missingRolloutScenarios, rolloutsPage } from "./rollouts-page.ts";
 import { perProtocol, type RolloutsResult } from "./rollouts-request.ts";
+import { missingSleepScenarios, sleepPage } from "./sleep-page.ts";
+import { SLEEP_SCENARIOS } from "./sleep-scenarios.ts";
 
 const drain = {
   outcome: "drained",
@@ -60,5 +62,25 @@ describe("docs/rollouts.md", () => {
     expect(missingRolloutScenarios([...others, serverResult])).toEqual([first?.system]);
     expect(missingRolloutScenarios(lines)).toEqual([]);
     expect(first?.system).toBe(BENCH_SCENARIOS.map(scenarioName)[0]);
+  });
+});
+
+describe("docs/beside-sleep.md", () => {
+  const sleepLines = SLEEP_SCENARIOS.map((scenario) => checkRollouts(scenario, result).line);
+
+  test("lists each end of the Pods with its failures and times", () => {
+    const page = sleepPage([...lines, ...sleepLines]);
+    expect(page).toContain("| graceful | 1 s late | preStop: sleep 5 | **0** of 11000 | 8.9 s, 12.0 s | – |");
+    expect(page).toContain("| abrupt | 8 s late | lastcall | **0** of 11000 | 8.9 s, 12.0 s | drained 40 |");
+    expect(page.split("\n").filter((line) => /^\| (graceful|abrupt) \|/.test(line))).toHaveLength(
+      SLEEP_SCENARIOS.length,
+    );
+  });
+
+  test("needs a result of each of its scenarios, whose names are unique", () => {
+    expect(missingSleepScenarios(sleepLines)).toEqual([]);
+    expect(missingSleepScenarios(lines)).toEqual(SLEEP_SCENARIOS.map(scenarioName));
+    const names = [...BENCH_SCENARIOS, ...SLEEP_SCENARIOS].map(scenarioName);
+    expect(new Set(names).size).toBe(names.length);
   });
 });

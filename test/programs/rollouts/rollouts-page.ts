@@ -119,7 +119,7 @@ One run per row: a 0 here is a measurement, not a proof. \`npm run test:programs
 at once and fails if a single request fails.
 `;
 
-function failureCell(line: RolloutsLine): string {
+export function failureCell(line: RolloutsLine): string {
   return `**${total(line.failed)}** of ${total(line.answered) + total(line.failed)}`;
 }
 
@@ -128,7 +128,7 @@ function formatOverWait(ms: number): string {
   return `${Math.max(0, ms)} ms`;
 }
 
-function findLine(name: string, results: readonly OtherResult[]): RolloutsLine | undefined {
+export function findLine(name: string, results: readonly OtherResult[]): RolloutsLine | undefined {
   return results.filter(isRolloutsLine).find(({ system }) => system === name);
 }
 

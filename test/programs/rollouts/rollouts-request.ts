@@ -13,11 +13,24 @@ export function perProtocol<T>(of: (protocol: Protocol) => T): Record<Protocol, 
 
 export type Driver = "none" | "http" | "envoy";
 
+/** Whether the app finishes its requests and closes its connections at its stop signal, or exits at once. */
+export type AppShutdown = "graceful" | "abrupt";
+
+/**
+ * The end of a Pod: with `preStop: sleep 5` and without lastcall, with lastcall's defaults, with `lastcall.dev/shutdown: graceful`, or with
+ * a patience as long as the drain timeout.
+ */
+export type Ending = "sleep" | "defaults" | "declared" | "full wait";
+
 export type RolloutsRequest = {
   readonly driver: Driver;
+  readonly shutdown: AppShutdown;
+  readonly ending: Ending;
   readonly envoy: FoundProgram | undefined;
   /** Number of rolling updates; each starts 2 s after the new Pods of the previous update are Ready. */
   readonly rollouts: number;
+  /** Each update also starts after the end of all Pods that the previous one replaced, so that every Pod gets all kinds of clients. */
+  readonly waitsForEnds: boolean;
   readonly settings: DrainSettings;
   readonly load: LoadPlan;
   /** Delay until a client process applies endpoint changes; each value starts one process. */
@@ -36,8 +49,10 @@ export type LoadPlan = {
   readonly keptHttp2: number;
   /** N: every Nth HTTP/1.1 request uses a new connection. */
   readonly newConnectionEvery: number;
-  /** HTTP/1.1 clients of each node that always wait for a response that takes 1 to 4 s, each on its own connection. */
+  /** HTTP/1.1 clients of each node that always wait for a slow response, each on its own connection. */
   readonly slowClients: number;
+  /** Slow responses take between 1 s and this time. */
+  readonly slowestResponseMs: number;
   /** Each node keeps one idle HTTP/1.1 connection to every Pod, after one request. */
   readonly idleConnections: boolean;
 };

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type CaseContext, insideNamespaces } from "../harness/inside-namespaces.ts";
 import type { FoundProgram } from "../install/program-of.ts";
 import { planLoad } from "./load-plan.ts";
-import { PROPAGATION_MS, type RolloutScenario } from "./rollout-scenarios.ts";
+import type { RolloutScenario } from "./rollout-scenarios.ts";
 import { checkRollouts, type RolloutsCheck } from "./rollouts-checks.ts";
 import type { RolloutsRequest, RolloutsResult } from "./rollouts-request.ts";
 
@@ -14,9 +14,10 @@ export async function runScenario(
   envoy: FoundProgram | undefined,
   context: CaseContext,
 ): Promise<RolloutsCheck> {
-  const { driver, rollouts, settings } = scenario;
+  const { driver, shutdown, ending, rollouts, waitsForEnds, settings, propagationMs } = scenario;
   const load = planLoad(scenario);
-  const request: RolloutsRequest = { driver, envoy, rollouts, settings, load, propagationMs: PROPAGATION_MS };
+  const end = { shutdown, ending, waitsForEnds };
+  const request: RolloutsRequest = { driver, ...end, envoy, rollouts, settings, load, propagationMs };
   const script = join(import.meta.dirname, "rollouts-inside.ts");
   return checkRollouts(scenario, await insideNamespaces<RolloutsResult>(script, request, context));
 }

@@ -29,7 +29,14 @@ function failuresOf(withLastcall: RollOutcome, without: RollOutcome = LOSSY_OUTC
   if (ROW === undefined) throw new Error("the table is empty");
   return checkServer(ROW, NGINX, {
     manager: "native",
-    outcomes: { without, with: withLastcall, endless: LOSSY_OUTCOME, preload: LOSSLESS_OUTCOME },
+    outcomes: {
+      without,
+      with: withLastcall,
+      endless: LOSSY_OUTCOME,
+      endlessSleep: LOSSY_OUTCOME,
+      sleep: LOSSY_OUTCOME,
+      preload: LOSSLESS_OUTCOME,
+    },
   }).failures;
 }
 
@@ -61,7 +68,9 @@ test("clients that never close can lose requests, and the result records these r
   const outcomes = {
     without: LOSSY_OUTCOME,
     with: outcome(500, 0),
+    sleep: LOSSY_OUTCOME,
     endless: outcome(600, 5, [{ ...DRAINED, outcome: "timeout" }]),
+    endlessSleep: LOSSY_OUTCOME,
     preload: LOSSLESS_OUTCOME,
   };
   const check = checkServer(ROW, NGINX, { manager: "native", outcomes });
@@ -74,7 +83,14 @@ describe("with preload, clients that never close", () => {
   const check = (unreachedByPreload?: string) => {
     if (ROW === undefined) throw new Error("the table is empty");
     const row = unreachedByPreload === undefined ? ROW : { ...ROW, unreachedByPreload };
-    const outcomes = { without: LOSSY_OUTCOME, with: LOSSLESS_OUTCOME, endless: LOSSY_OUTCOME, preload: lossyPreload };
+    const outcomes = {
+      without: LOSSY_OUTCOME,
+      with: LOSSLESS_OUTCOME,
+      endless: LOSSY_OUTCOME,
+      endlessSleep: LOSSY_OUTCOME,
+      sleep: LOSSY_OUTCOME,
+      preload: lossyPreload,
+    };
     return checkServer(row, NGINX, { manager: "native", outcomes });
   };
 

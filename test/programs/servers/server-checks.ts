@@ -13,9 +13,7 @@ export type ServerCheck = {
 const LEAST_REQUESTS = 200;
 
 export function checkServer(row: ServerRow, program: FoundProgram, { manager, outcomes }: RollResult): ServerCheck {
-  const { without, with: withLastcall, endless, preload } = outcomes;
-  if (without === undefined || withLastcall === undefined || endless === undefined || preload === undefined)
-    throw new Error(`${titleOf(row)}: a variant is missing, expected with, without, endless and preload`);
+  const { without, with: withLastcall, sleep, endless, endlessSleep, preload } = readOutcomes(row, outcomes);
   const result: ServerResult = {
     kind: "server",
     system: row.system,
@@ -25,7 +23,9 @@ export function checkServer(row: ServerRow, program: FoundProgram, { manager, ou
     manager,
     without: pickTotals(without),
     with: pickTotals(withLastcall),
-    endless: { ...pickTotals(endless), outcomes: outcomesOf(endless) },
+    sleep: pickTotals(sleep),
+    endless: { ...pickTotals(endless), outcomes: outcomesOf(endless), ...longestDrain(endless) },
+    endlessSleep: pickTotals(endlessSleep),
     preload: {
       ...pickTotals(preload),
       outcomes: outcomesOf(preload),
@@ -38,11 +38,26 @@ export function checkServer(row: ServerRow, program: FoundProgram, { manager, ou
   const failures = [
     ...describeLosses(withLastcall, "with lastcall"),
     ...(row.unreachedByPreload === undefined ? describeLosses(preload, "with preload") : []),
-    ...[without, withLastcall, endless, preload]
+    ...[without, withLastcall, sleep, endless, endlessSleep, preload]
       .filter((outcome) => outcome.counts.requests < LEAST_REQUESTS)
       .map((outcome) => `${outcome.counts.requests} requests were sent, expected at least ${LEAST_REQUESTS}`),
   ];
   return { failures, result };
+}
+
+const VARIANTS = ["without", "with", "sleep", "endless", "endlessSleep", "preload"] as const;
+
+function readOutcomes(
+  row: ServerRow,
+  outcomes: RollResult["outcomes"],
+): Record<(typeof VARIANTS)[number], RollOutcome> {
+  const entries = VARIANTS.map((name) => {
+    const outcome = outcomes[name];
+    if (outcome === undefined)
+      throw new Error(`${titleOf(row)}: the variant ${name} is missing, expected ${VARIANTS.join(", ")}`);
+    return [name, outcome] as const;
+  });
+  return Object.fromEntries(entries) as Record<(typeof VARIANTS)[number], RollOutcome>;
 }
 
 function describeLosses(outcome: RollOutcome, condition: string): readonly string[] {

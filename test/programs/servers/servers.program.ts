@@ -15,19 +15,18 @@ import { recordResult } from "../results/record-result.ts";
 import { checkServer } from "./server-checks.ts";
 import { SERVERS, serverDeployment, titleOf } from "./server-table.ts";
 
+const SLEEP_SECONDS = 5;
+
 /** Each group of variants runs in its own namespaces. The groups run concurrently, as they mostly wait. */
 const VARIANT_GROUPS: readonly (readonly RollVariant[])[] = [
   [
     { name: "without", lastcall: false, load: SHORT_LIVED_LOAD },
-    {
-      name: "endless",
-      lastcall: true,
-      load: ENDLESS_LOAD,
-      annotations: { "lastcall.dev/drain-timeout": "3s" },
-    },
+    { name: "endless", lastcall: true, load: ENDLESS_LOAD },
   ],
   [
     { name: "with", lastcall: true, load: SHORT_LIVED_LOAD },
+    { name: "sleep", lastcall: false, load: SHORT_LIVED_LOAD, sleepSeconds: SLEEP_SECONDS },
+    { name: "endlessSleep", lastcall: false, load: ENDLESS_LOAD, sleepSeconds: SLEEP_SECONDS },
     {
       name: "preload",
       lastcall: true,

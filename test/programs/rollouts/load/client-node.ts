@@ -40,7 +40,7 @@ const ports = {
   random: Math.random,
   nextPod: endpointView.next,
   usablePods: endpointView.usable,
-  target: { clock: realClock, localAddress, timeoutMs: TIMEOUT_MS },
+  target: { clock: realClock, localAddress, timeoutMs: TIMEOUT_MS + plan.slowestResponseMs },
 };
 const http1 = createHttp1Clients(ports);
 const clients = {

@@ -11,7 +11,7 @@ type PooledConnection = {
   requests: number;
 };
 
-const SLOW_MS = { least: 1_000, most: 4_000 };
+const FASTEST_SLOW_MS = 1_000;
 
 export type Http1Clients = NodeClients & {
   readonly startSlow: (clients: number) => void;
@@ -94,8 +94,8 @@ export function createHttp1Clients(ports: NodePorts): Http1Clients {
     startSlow: (clients) => {
       const repeat = async () => {
         while (!stopping) {
-          const ms = Math.round(SLOW_MS.least + random() * (SLOW_MS.most - SLOW_MS.least));
-          if (!(await requestOnNewConnection(`/slow?ms=${ms}`))) await ports.target.clock.wait(SLOW_MS.least);
+          const ms = Math.round(FASTEST_SLOW_MS + random() * (plan.slowestResponseMs - FASTEST_SLOW_MS));
+          if (!(await requestOnNewConnection(`/slow?ms=${ms}`))) await ports.target.clock.wait(FASTEST_SLOW_MS);
         }
       };
       for (let client = 0; client < clients; client += 1) track(repeat());
