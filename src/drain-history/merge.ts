@@ -2,13 +2,13 @@
 import { type DrainRecord, isRunning } from "./drain-record.ts";
 
 /**
- * A manager without a response sends its report to the next replica within seconds; the remainder is for clock skew.
+ * A manager that receives no response sends its report to the next replica within seconds; the remainder is for clock skew.
  * Equal content after a longer time is another drain of the same Pod.
  */
 export const DUPLICATE_WINDOW_MS = 60_000;
 
 /**
- * Sorts the newest first. The latest record of an id replaces the others, since a replica may receive a later report.
+ * Sorts the newest first. The latest record of an id replaces the others, because a replica may receive a later report.
  * If a drain was reported to two replicas, the earlier record is returned, with the resets of the later.
  */
 export function mergeDrains(lists: readonly (readonly DrainRecord[])[]): readonly DrainRecord[] {

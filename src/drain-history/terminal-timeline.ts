@@ -46,7 +46,7 @@ function titleOf({ namespace, pod, ownerKind, ownerName }: DrainRecord): string 
 
 function detailsOf({ id, endedAtMs, report }: DrainRecord): string {
   const relay = report.relay === undefined ? "" : `, relay: ${relayText(report.relay)}`;
-  const closingText = report.preload === undefined ? "" : `, clients sent away: ${connectionCloseText(report.preload)}`;
+  const closingText = report.preload === undefined ? "" : `, preload: ${connectionCloseText(report.preload)}`;
   return `${instantText(endedAtMs)}, drain ${id}, evidence source ${report.evidenceSource}${relay}${closingText}`;
 }
 

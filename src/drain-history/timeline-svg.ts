@@ -18,7 +18,7 @@ const LINE_LIMIT = 140;
 const LABEL_LIMIT = 50;
 const WHY_LINES = 9;
 
-/** Class names are prefixed, since an inline SVG shares them with its page. */
+/** Class names are prefixed, because an inline SVG shares them with its page. */
 const STYLE = `
 .lc-ground{fill:#fff}.lc-text{fill:#1a1a1a}.lc-faint{fill:#595959}.lc-grid{stroke:#ddd}
 .lc-mark{stroke:#495057}.lc-mark-text{fill:#495057}.lc-fault{stroke:#c92a2a}.lc-fault-text{fill:#c92a2a}

@@ -1,6 +1,6 @@
 /**
  * Logs the report of a drain and delivers it to the relay: when the drain ends, and again with the resets when the manager exits.
- * Before, it sends reports of a drain that takes long.
+ * While a drain runs for longer than 10 s, it also sends reports of its progress.
  */
 import type { DrainReport, ResetsReport } from "../contract/drain-report.ts";
 import type { DrainSettings } from "../contract/drain-settings.ts";
@@ -36,7 +36,7 @@ type DrainReports = {
   readonly publishLast: (state: () => DrainState, done: () => void) => void;
 };
 
-/** Limits of the exit's delay by the two reports: with the runner's EXIT_DELAY_MS 500 ms in total. */
+/** The exit waits for the two reports at most these times; together with the runner's EXIT_DELAY_MS 500 ms. */
 const FIRST_REPORT_LIMIT_MS = 100;
 const SECOND_REPORT_LIMIT_MS = 380;
 /** Longer than a drain without traffic takes with the default delays. The interval doubles with each report. */

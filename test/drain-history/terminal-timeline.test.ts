@@ -75,7 +75,7 @@ describe("the terminal timeline", () => {
     { preload: { processes: 3, connections: 20 }, title: "3 processes have loaded the library; 20 connections were" },
   ])("shows that $title", ({ preload, title }) => {
     const text = terminalTimeline(someDrain({ report: someReport({ preload }) }), 200).join("\n");
-    expect(text).toContain(`clients sent away: ${title}`);
+    expect(text).toContain(`preload: ${title}`);
     expect(drainPage(someDrain({ report: someReport({ preload }) }))).toContain(title);
   });
 

@@ -19,7 +19,12 @@ const connection = ({ received, sent, receivedMs, sentMs }: Seen, overrides: Par
   });
 
 const idle = (received: number, sent: number): Seen => ({ received, sent, receivedMs: 40, sentMs: 30 });
-const due = (received: number, sent: number, receivedMs = 20): Seen => ({ received, sent, receivedMs, sentMs: 3_000 });
+const waiting = (received: number, sent: number, receivedMs = 20): Seen => ({
+  received,
+  sent,
+  receivedMs,
+  sentMs: 3_000,
+});
 
 /** Samples one connection every 150 ms. @returns the last sample's cycling connections */
 function cyclingAfter(samples: readonly Seen[], others: (index: number) => readonly TextSocket[] = () => []) {
@@ -40,13 +45,13 @@ describe("a connection cycles", () => {
     ["after two exchanges whose requests and responses are in different samples", [5, 6, 7].flatMap(requested), 1],
     ["but not in the first sample, however many exchanges were before", [idle(50, 50)], 0],
     ["but not after one exchange", [idle(5, 5), idle(6, 6), idle(6, 6)], 0],
-    ["but not while the client only sends, as in an upload", [5, 6, 7, 8, 9].map((n) => due(n, 5)), 0],
+    ["but not while the client only sends, as in an upload", [5, 6, 7, 8, 9].map((n) => waiting(n, 5)), 0],
     [
       "but not while the server only sends, as in a download or an event stream",
       [5, 6, 7, 8].map((n) => idle(5, n)),
       0,
     ],
-    ["but not after an interim response and the body", [due(5, 5), due(6, 6), due(7, 6), due(8, 6)], 0],
+    ["but not after an interim response and the body", [waiting(5, 5), waiting(6, 6), waiting(7, 6), waiting(8, 6)], 0],
   ])("%s", ([, samples, connections]) => {
     expect(cyclingAfter(samples)).toMatchObject({ connections });
   });
@@ -66,31 +71,42 @@ describe("a connection cycles", () => {
 });
 
 function requested(n: number): readonly Seen[] {
-  return [due(n, n - 1), idle(n, n)];
+  return [waiting(n, n - 1), idle(n, n)];
 }
 
 describe("the traffic of cycling connections", () => {
   test("does not count as the traffic of other connections", () => {
-    const found = cyclingAfter([...TWO_EXCHANGES, due(8, 7)]);
-    expect(found).toMatchObject({ due: 1, othersActivity: "quiet", lastEvidenceMs: found.nowMs });
+    const found = cyclingAfter([...TWO_EXCHANGES, waiting(8, 7)]);
+    expect(found).toMatchObject({ outstanding: 1, othersActivity: "quiet", lastEvidenceMs: found.nowMs });
     expect(found.othersEvidenceMs).toBeLessThan(found.nowMs - SAMPLE_MS);
   });
 
-  test("counts as other traffic once a response is due for a second", () => {
-    const request = Array.from({ length: 8 }, (_, n) => due(8, 7, 10 + n * SAMPLE_MS));
-    expect(cyclingAfter([...TWO_EXCHANGES, ...request.slice(0, 7)])).toMatchObject({ due: 1, othersActivity: "quiet" });
+  test("counts as other traffic once a response is outstanding for a second", () => {
+    const request = Array.from({ length: 8 }, (_, n) => waiting(8, 7, 10 + n * SAMPLE_MS));
+    expect(cyclingAfter([...TWO_EXCHANGES, ...request.slice(0, 7)])).toMatchObject({
+      outstanding: 1,
+      othersActivity: "quiet",
+    });
     const found = cyclingAfter([...TWO_EXCHANGES, ...request]);
-    expect(found).toMatchObject({ connections: 1, due: 0, othersActivity: "busy", othersEvidenceMs: found.nowMs });
+    expect(found).toMatchObject({
+      connections: 1,
+      outstanding: 0,
+      othersActivity: "busy",
+      othersEvidenceMs: found.nowMs,
+    });
   });
 
   test("counts as other traffic once an upload has lasted for a second, however new its last data is", () => {
-    const upload = Array.from({ length: 8 }, (_, n) => due(8 + n, 7, 10));
-    expect(cyclingAfter([...TWO_EXCHANGES, ...upload.slice(0, 7)])).toMatchObject({ due: 1, othersActivity: "quiet" });
-    expect(cyclingAfter([...TWO_EXCHANGES, ...upload])).toMatchObject({ due: 0, othersActivity: "busy" });
+    const upload = Array.from({ length: 8 }, (_, n) => waiting(8 + n, 7, 10));
+    expect(cyclingAfter([...TWO_EXCHANGES, ...upload.slice(0, 7)])).toMatchObject({
+      outstanding: 1,
+      othersActivity: "quiet",
+    });
+    expect(cyclingAfter([...TWO_EXCHANGES, ...upload])).toMatchObject({ outstanding: 0, othersActivity: "busy" });
   });
 
   test("does not hide a new connection", () => {
-    const newcomer = connection(due(1, 0, 5), { peerPort: 50_001, bytesReceived: 100 });
+    const newcomer = connection(waiting(1, 0, 5), { peerPort: 50_001, bytesReceived: 100 });
     const found = cyclingAfter([...TWO_EXCHANGES, idle(8, 8)], (index) => (index === 3 ? [newcomer] : []));
     expect(found).toMatchObject({ connections: 1, othersActivity: "busy", othersEvidenceMs: found.nowMs });
   });

@@ -21,7 +21,7 @@ export const QUIET: ObservedPod = {
   left: [],
   leftTotal: 0,
   untracked: 0,
-  cycling: { connections: 0, due: 0, othersActivity: "quiet", othersEvidenceMs: -1, lastArrivalMs: -1 },
+  cycling: { connections: 0, outstanding: 0, othersActivity: "quiet", othersEvidenceMs: -1, lastArrivalMs: -1 },
 };
 
 export const UNKNOWN: Observation = { known: false, why: "the dump failed", blind: false };

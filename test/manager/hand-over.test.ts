@@ -14,19 +14,25 @@ import {
 } from "./drain-script.ts";
 
 type Cycling = ObservedPod["cycling"];
-type Part = Pick<Cycling, "connections" | "due" | "othersActivity"> & { readonly hasOthersTraffic: boolean };
+type Part = Pick<Cycling, "connections" | "outstanding" | "othersActivity"> & { readonly hasOthersTraffic: boolean };
 
 /** A Pod whose traffic is that of cycling connections, with the trigger at 0. */
 function cyclingPod(at: (nowMs: number) => Partial<Cycling>): PodAt {
   return (nowMs) => {
     const cycling = {
-      ...({ connections: 3, due: 1, othersActivity: "quiet", othersEvidenceMs: -1, lastArrivalMs: -1 } as const),
+      ...({
+        connections: 3,
+        outstanding: 1,
+        othersActivity: "quiet",
+        othersEvidenceMs: -1,
+        lastArrivalMs: -1,
+      } as const),
       ...at(nowMs),
     };
     const { connections } = cycling;
     const left = Array.from({ length: connections }, (_, index) => clientOf(index));
     const open = { openConnections: connections, left, leftTotal: connections };
-    const activity = cycling.due > 0 ? "busy" : cycling.othersActivity;
+    const activity = cycling.outstanding > 0 ? "busy" : cycling.othersActivity;
     return { ...QUIET, ...open, activity, lastEvidenceMs: nowMs, cycling };
   };
 }
@@ -57,26 +63,26 @@ describe("a drain with only cycling connections", () => {
     expect(endMs).toBeLessThan(PATIENCE_END_MS + 150);
   });
 
-  test("states the clients, the patience and the number of due responses", () => {
-    expect(drain(cyclingPod(() => ({ due: 2 }))).why).toBe(
+  test("states the clients, the patience and the number of outstanding responses", () => {
+    expect(drain(cyclingPod(() => ({ outstanding: 2 }))).why).toBe(
       "Released 15.1s after the trigger with 3 connections still open: 10.0.0.1:40000 to port 8080 for 12s, " +
         "10.0.0.2:40000 to port 8080 for 12s, 10.0.0.3:40000 to port 8080 for 12s; 3 clients kept sending requests on open " +
-        "connections, and none of them closed for 10s (lastcall.dev/patience). 2 responses were due.",
+        "connections, and none of them closed for 10s (lastcall.dev/patience). 2 responses were outstanding.",
     );
   });
 
   test("is handed over at the end of the delays without patience", () => {
     const { outcome, endMs, why } = drain(
-      cyclingPod(() => ({ due: 3 })),
+      cyclingPod(() => ({ outstanding: 3 })),
       { patienceMs: 0 },
     );
     expect({ outcome, endMs }).toEqual({ outcome: "handed-over", endMs: 5_000 });
     expect(why).toContain(
-      "and the app finishes their requests at its stop signal (lastcall.dev/shutdown, lastcall.dev/patience). 3 responses were due.",
+      "and the app finishes their requests at its stop signal (lastcall.dev/shutdown, lastcall.dev/patience). 3 responses were outstanding.",
     );
   });
 
-  test("without patience waits for due responses of other connections, but not for a quiet period after them", () => {
+  test("without patience waits for outstanding responses of other connections, but not for a quiet period after them", () => {
     const slow = cyclingPod((nowMs) => ({ othersActivity: nowMs < 8_000 ? "busy" : "quiet", othersEvidenceMs: nowMs }));
     const { outcome, endMs } = drain(slow, { shutdown: "graceful" });
     expect(outcome).toBe("handed-over");
@@ -125,20 +131,20 @@ describe("a drain with only cycling connections", () => {
 });
 
 describe("a hand-over waits", () => {
-  test("for a sample with as few due responses as near the end of the patience", () => {
+  test("for a sample with as few outstanding responses as near the end of the patience", () => {
     const few = (nowMs: number) => (nowMs % 1_000 < 200 ? 2 : 20);
     const { outcome, why, endMs } = drain(
-      cyclingPod((nowMs) => ({ due: nowMs < 15_000 ? few(nowMs) : few(nowMs - 500) })),
+      cyclingPod((nowMs) => ({ outstanding: nowMs < 15_000 ? few(nowMs) : few(nowMs - 500) })),
     );
     expect(outcome).toBe("handed-over");
-    expect(why).toContain("2 responses were due");
+    expect(why).toContain("2 responses were outstanding");
     expect(endMs).toBeGreaterThanOrEqual(15_500);
   });
 
-  test("for fewer due responses for at most 3 s", () => {
-    const { outcome, why, endMs } = drain(cyclingPod((nowMs) => ({ due: nowMs < PATIENCE_END_MS ? 1 : 2 })));
+  test("for fewer outstanding responses for at most 3 s", () => {
+    const { outcome, why, endMs } = drain(cyclingPod((nowMs) => ({ outstanding: nowMs < PATIENCE_END_MS ? 1 : 2 })));
     expect(outcome).toBe("handed-over");
-    expect(why).toContain("2 responses were due");
+    expect(why).toContain("2 responses were outstanding");
     expect(endMs).toBeGreaterThanOrEqual(18_000);
     expect(endMs).toBeLessThan(18_300);
   });
@@ -165,10 +171,10 @@ describe("a hand-over waits", () => {
 const drainWithStops = (
   isGraceful: boolean,
   settings: Partial<DrainSettings> = {},
-  due: (nowMs: number) => number = () => 0,
+  outstanding: (nowMs: number) => number = () => 0,
 ) =>
   drain(
-    cyclingPod((nowMs) => ({ due: due(nowMs) })),
+    cyclingPod((nowMs) => ({ outstanding: outstanding(nowMs) })),
     settings,
     { events: [ownHook(0, 1), relayReported(100, "out", true, { isGraceful })] },
   );
@@ -179,11 +185,11 @@ describe("a drain of a workload whose last stops reset no connection", () => {
     expect({ outcome, endMs }).toEqual({ outcome: "handed-over", endMs: 5_000 });
     expect(why).toContain(
       "3 clients kept sending requests on open connections, and the last stops of this workload reset no connection " +
-        "(lastcall.dev/shutdown). 0 responses were due.",
+        "(lastcall.dev/shutdown). 0 responses were outstanding.",
     );
   });
 
-  test("waits at most a second for a sample without due responses", () => {
+  test("waits at most a second for a sample without outstanding responses", () => {
     expect(drainWithStops(true, {}, (nowMs) => (nowMs < 5_400 ? 2 : 0)).endMs).toBe(5_450);
     const { outcome, endMs } = drainWithStops(true, {}, () => 2);
     expect(outcome).toBe("handed-over");
@@ -205,7 +211,7 @@ describe("a drain of a workload whose last stops reset no connection", () => {
       relayReported(3_000, "out", true),
     ];
     const { endMs } = drain(
-      cyclingPod(() => ({ due: 0 })),
+      cyclingPod(() => ({ outstanding: 0 })),
       {},
       { events },
     );
@@ -218,7 +224,7 @@ describe("a drain of a workload whose last stops reset no connection", () => {
       relayReported(3_000, "unknown", false, { reason: "it closed the connection", isFromRelay: false }),
     ];
     const { endMs } = drain(
-      cyclingPod(() => ({ due: 0 })),
+      cyclingPod(() => ({ outstanding: 0 })),
       {},
       { events },
     );
@@ -229,7 +235,7 @@ describe("a drain of a workload whose last stops reset no connection", () => {
 test("a hand-over never happens before the delays and the patience, or with other traffic in the quiet period", () => {
   const anyPart: fc.Arbitrary<Part> = fc.record({
     connections: fc.integer({ min: 1, max: 5 }),
-    due: fc.integer({ min: 0, max: 5 }),
+    outstanding: fc.integer({ min: 0, max: 5 }),
     othersActivity: fc.constantFrom("quiet", "busy", "ambiguous", "unknown", "untracked"),
     hasOthersTraffic: fc.boolean(),
   });

@@ -41,7 +41,7 @@ function detailsTable(record: DrainRecord): string {
     ["Pod uid", record.uid],
     ["evidence source", report.evidenceSource],
     ["relay", relayText(report.relay ?? "none")],
-    ...(report.preload === undefined ? [] : [["clients sent away", connectionCloseText(report.preload)] as const]),
+    ...(report.preload === undefined ? [] : [["preload", connectionCloseText(report.preload)] as const]),
     ["cut or refused by its stop", report.resets === undefined ? "unknown" : resetsText(report.resets)],
     ...Object.entries(report.milliseconds).map(([phase, ms]): readonly [string, string] => [phase, spanText(ms)]),
   ];
@@ -82,7 +82,7 @@ const WHY_LIMIT = 300;
 
 const COLUMNS = ["ended", "namespace", "Pod", "owner", "outcome", "took", "left open", "resets", "why"];
 
-/** The URL must end with a slash, since links are relative. */
+/** The URL must end with a slash, because links are relative. */
 export function drainListPage({ drains, instance, namespace }: DrainList): string {
   const namespaceText = namespace === undefined ? "" : ` in ${namespace}`;
   const title = `Recent drains${namespaceText}`;

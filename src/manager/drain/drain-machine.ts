@@ -151,7 +151,7 @@ function applySample(state: DrainState, sample: Sample, nowMs: number): DrainSta
     sample: {
       observation,
       atMs: nowMs,
-      // The number of sockets paces the samples. After a failed sample the last number is the best estimate.
+      // The interval between samples depends on the number of sockets. After a failed sample the last number is the best estimate.
       sockets: sample.sockets < 0 ? last.sockets : sample.sockets,
       consecutiveBlind: !observation.known && observation.blind ? last.consecutiveBlind + 1 : 0,
       wasReachable: last.wasReachable || isReachable(observation),

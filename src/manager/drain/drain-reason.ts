@@ -58,10 +58,10 @@ export function whyHandedOver(settings: DrainSettings, state: DrainState, nowMs:
   const start = releasedText(state, nowMs);
   const seen = state.sample.observation;
   if (!seen.known) return `${start}.${withdrawalText(state)}`;
-  const { connections, due } = seen.cycling;
+  const { connections, outstanding } = seen.cycling;
   const stays = `with ${connectionsText(seen.left, seen.leftTotal)}`;
   const cycling = `${countText(connections, "client")} kept sending requests on open connections, ${waitedText(settings, state)}`;
-  return `${start} ${stays}; ${cycling}. ${countText(due, "response")} ${due === 1 ? "was" : "were"} due.${withdrawalText(state)}`;
+  return `${start} ${stays}; ${cycling}. ${countText(outstanding, "response")} ${outstanding === 1 ? "was" : "were"} outstanding.${withdrawalText(state)}`;
 }
 
 function waitedText(settings: DrainSettings, state: DrainState): string {

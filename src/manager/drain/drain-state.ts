@@ -42,19 +42,19 @@ export type Draining = {
 
 /** Observes the connections that keep completing requests; see `hand-over.ts`. */
 export type CyclingWatch = {
-  /** Their number in the last sample. */
+  /** Number of these connections in the last sample. */
   readonly connections: number;
-  /** Start of the patience: the start of the phase, or the last sample in which their number was smaller than before. */
+  /** Start of the patience: the start of the phase, or the last sample with fewer of these connections than the sample before. */
   readonly sinceMs: number;
-  /** Fewest due responses near the end of the patience; -1 before. */
-  readonly fewestDue: number;
+  /** Fewest outstanding responses near the end of the patience; -1 before. */
+  readonly fewestOutstanding: number;
 };
 
 export type Holding = {
   readonly name: "holding";
   readonly drain: Drain;
   readonly result: DrainResult;
-  /** Time since which only the mesh proxy has had TCP sockets. */
+  /** Time from which only the mesh proxy has had TCP sockets. */
   readonly othersGoneSinceMs: number;
 };
 

@@ -51,7 +51,7 @@ export function enterDraining(
     drainingFromMs,
     openAtDraining,
     stillInRotation,
-    cycling: { connections: 0, sinceMs: drainingFromMs, fewestDue: -1 },
+    cycling: { connections: 0, sinceMs: drainingFromMs, fewestOutstanding: -1 },
   };
   return { ...state, phase };
 }

@@ -1,17 +1,17 @@
 /**
  * Ends a drain in which only cycling connections are left: waiting does not end them, but the app's own shutdown may close them
- * politely. Pure.
+ * gracefully. Pure.
  */
 import { criterionOf, patienceOf } from "../../contract/criterion.ts";
 import type { DrainSettings } from "../../contract/drain-settings.ts";
 import { quietDueMs } from "../traffic/quiet.ts";
 import type { CyclingWatch, Draining, DrainState } from "./drain-state.ts";
 
-/** The fewest due responses are observed for this time at the end of the patience: about six samples. */
+/** In this time at the end of the patience the fewest outstanding responses are recorded: about six samples. */
 const OBSERVED_MS = 1_000;
-/** After this time the drain ends even if more responses are due than in the observed samples. */
+/** After this time the drain ends even if more responses are outstanding than that. */
 const SEARCH_LIMIT_MS = 3_000;
-/** Shorter with `isProvenGraceful`: the app finishes the responses that are due. */
+/** Shorter with `isProvenGraceful`: the app finishes the outstanding responses. */
 const PROVEN_SEARCH_LIMIT_MS = 1_000;
 
 /** Whether the relay reported for `auto` that the workload's last stops reset no connection. */
@@ -28,14 +28,17 @@ export function watchCycling(settings: DrainSettings, state: DrainState, phase: 
   const { sample } = state;
   const { observation } = sample;
   if (sample.atMs !== nowMs || !observation.known || criterionOf(settings) !== "quiet") return phase;
-  const { connections, due } = observation.cycling;
+  const { connections, outstanding } = observation.cycling;
   const last = phase.cycling;
   const hasEnded = connections < last.connections;
   const sinceMs = hasEnded ? nowMs : last.sinceMs;
   const patienceEndMs = sinceMs + patienceMs(settings, state);
   const isObserved = nowMs >= patienceEndMs - OBSERVED_MS && nowMs < patienceEndMs;
-  const fewestDue = isObserved && (last.fewestDue < 0 || due < last.fewestDue) ? due : last.fewestDue;
-  const cycling: CyclingWatch = { connections, sinceMs, fewestDue: hasEnded ? -1 : fewestDue };
+  const fewestOutstanding =
+    isObserved && (last.fewestOutstanding < 0 || outstanding < last.fewestOutstanding)
+      ? outstanding
+      : last.fewestOutstanding;
+  const cycling: CyclingWatch = { connections, sinceMs, fewestOutstanding: hasEnded ? -1 : fewestOutstanding };
   return { ...phase, cycling };
 }
 
@@ -44,7 +47,7 @@ export function isHandOverDue(settings: DrainSettings, state: DrainState, phase:
   const { sample } = state;
   const { observation } = sample;
   if (sample.atMs !== nowMs || !observation.known || criterionOf(settings) !== "quiet") return false;
-  const { connections, due, othersActivity, othersEvidenceMs, lastArrivalMs } = observation.cycling;
+  const { connections, outstanding, othersActivity, othersEvidenceMs, lastArrivalMs } = observation.cycling;
   if (connections === 0 || othersActivity !== "quiet") return false;
   const isPatient = patienceMs(settings, state) > 0;
   // Without patience the app finishes its requests after the stop signal, and only refuses new connections.
@@ -52,7 +55,7 @@ export function isHandOverDue(settings: DrainSettings, state: DrainState, phase:
   if (nowMs < quietDueMs(settings.quietPeriodMs, evidenceMs, phase.drain.triggeredAtMs)) return false;
   const patienceEndMs = phase.cycling.sinceMs + patienceMs(settings, state);
   if (nowMs < patienceEndMs) return false;
-  if (due <= Math.max(0, phase.cycling.fewestDue)) return true;
+  if (outstanding <= Math.max(0, phase.cycling.fewestOutstanding)) return true;
   if (isPatient) return nowMs >= patienceEndMs + SEARCH_LIMIT_MS;
   return !isProvenGraceful(settings, state) || nowMs >= phase.drainingFromMs + PROVEN_SEARCH_LIMIT_MS;
 }

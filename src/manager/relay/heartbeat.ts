@@ -4,7 +4,7 @@
  */
 import { RELAY_HEARTBEAT_MS } from "../../contract/relay-wire.ts";
 
-/** Connections request a heartbeat this long before the drain delay ends: a TLS handshake on a throttled CPU takes that long. */
+/** The relay client connects again, with a heartbeat, this long before the drain delay ends: a TLS handshake on a throttled CPU takes that long. */
 const CHECK_BEFORE_DELAY_END_MS = 1_500;
 const MISSED_AFTER_MS = RELAY_HEARTBEAT_MS + 100;
 const RECHECK_TIMEOUT_MS = 200;

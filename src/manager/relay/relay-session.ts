@@ -16,7 +16,7 @@ import {
   withDrainDelay,
 } from "./heartbeat.ts";
 
-/** The relay missed three keepalive lines, so its connection counts as broken, even if TCP reports no error. */
+/** Without three keepalive lines in a row a connection counts as broken, even if TCP reports no error. */
 export const SILENCE_TIMEOUT_MS = 3 * RELAY_KEEPALIVE_MS;
 
 export type RelaySession = {

@@ -1,6 +1,6 @@
 /**
- * Queues the sockets that the kernel destroys, by the multicast groups of netlink (sock_diag), which need no privileges. The kernel
- * fills the queue, so nothing is read until the end.
+ * Subscribes to the kernel's notifications of destroyed sockets (netlink multicast of sock_diag), which needs no privileges. The
+ * kernel queues them, so nothing is read until the end.
  *
  * @see https://github.com/torvalds/linux/blob/v6.12/net/core/sock_diag.c
  */

@@ -76,7 +76,7 @@ const WITH_TCP_INFO = 2;
 export const LISTENERS = 1 << LISTEN;
 export const ALL_BUT_LISTENERS = 0xfff & ~LISTENERS;
 
-/** `exceptPort`: the kernel omits connections of this local port, the manager's, at less cost than the manager could. */
+/** `exceptPort`: the kernel omits connections of this local port, the manager's, which costs less than skipping them here. */
 export type DumpFilter = { readonly family: number; readonly states: number; readonly exceptPort: number };
 
 export function dumpRequest({ family, states, exceptPort }: DumpFilter, sequence: number): Buffer {

@@ -102,7 +102,7 @@ export function addOpen(counts: ConnectionCounts, socket: TcpSocket, history: Hi
   };
 }
 
-/** Dates the traffic of a connection that has ended, which its TIME_WAIT entry shows. */
+/** Determines the time of the traffic of an ended connection from its TIME_WAIT entry. */
 export function addEnded(counts: ConnectionCounts, socket: TcpSocket, cycled: boolean): void {
   const ageMs = dataAgeMs(socket);
   addEvidence(counts, ageMs >= 0 ? ageMs : socket.lastAckReceivedMs, cycled);

@@ -19,7 +19,7 @@ export type TrackedConnection = {
   readonly pureAcksSent: number;
   readonly past: Past;
   readonly exchangeStep: ExchangeStep;
-  /** Time since which a response has been due, if the connection is working. */
+  /** Time from which a response has been outstanding, if the connection is working. */
   readonly dueSinceMs: number;
 };
 
@@ -48,7 +48,7 @@ const FIRST_SEEN = 0;
 const RECEIVED = 1;
 const SENT = 2;
 const ACKS = 3;
-const DUE_SINCE = 4;
+const OUTSTANDING_SINCE = 4;
 
 const STORED = 1;
 const OPEN = 2;
@@ -57,8 +57,9 @@ const OWN = 8;
 const PROBE = 16;
 const HAS_COUNTERS = 32;
 /**
- * Compact form of `Past`, relative to the current counters, which only grow: whether a pure acknowledgement was sent since, whether
- * one or more segments were received since all data was answered, and whether any was sent since.
+ * Four flags that replace the counters of `Past`, because only their differences to the current counters matter. ACKED: a pure
+ * acknowledgement was sent after `pureAcksBefore`. RECEIVED_ONE, RECEIVED_MORE: one segment, or more, was received after the time at
+ * which all data was answered. SENT_SINCE: a segment was sent after that time.
  */
 const ACKED = 64;
 const RECEIVED_ONE = 128;
@@ -104,7 +105,7 @@ export function createConnectionMemory(random: () => number, limit = TRACKED_LIM
           answeredSent: (flags & SENT_SINCE) !== 0 ? sent - 1 : sent,
         },
         exchangeStep: exchangeStepIn(flags),
-        dueSinceMs: startMs + records.field(record, DUE_SINCE),
+        dueSinceMs: startMs + records.field(record, OUTSTANDING_SINCE),
       };
     },
     store: (record, seen) => {
@@ -113,7 +114,7 @@ export function createConnectionMemory(random: () => number, limit = TRACKED_LIM
       const sent = hasCounters ? seen.dataSegmentsSent : 0;
       const acks = hasCounters ? seen.pureAcksSent : 0;
       records.setField(record, FIRST_SEEN, Math.floor(seen.firstSeenMs - startMs));
-      records.setField(record, DUE_SINCE, Math.max(0, Math.floor(seen.dueSinceMs - startMs)));
+      records.setField(record, OUTSTANDING_SINCE, Math.max(0, Math.floor(seen.dueSinceMs - startMs)));
       records.setField(record, RECEIVED, received);
       records.setField(record, SENT, sent);
       records.setField(record, ACKS, acks);
@@ -132,7 +133,7 @@ export function createConnectionMemory(random: () => number, limit = TRACKED_LIM
       records.field(record, ACKS) === socket.pureAcksSent,
     firstSeenMs: (record) => startMs + records.field(record, FIRST_SEEN),
     exchangeStep: (record) => exchangeStepIn(records.flags(record)),
-    dueSinceMs: (record) => startMs + records.field(record, DUE_SINCE),
+    dueSinceMs: (record) => startMs + records.field(record, OUTSTANDING_SINCE),
     storeUnchanged: (record, working) => {
       const flags = records.flags(record) | STORED;
       records.setFlags(

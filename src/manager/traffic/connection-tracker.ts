@@ -186,7 +186,7 @@ function exchangeAfter(before: TrackedConnection | undefined, socket: TcpSocket,
   const hasSent = socket.dataSegmentsSent > before.dataSegmentsSent;
   return {
     step: nextExchangeStep(before.exchangeStep, hasReceived, hasSent),
-    // The last data of an upload is new, but its response has been due since its first data.
+    // The last data of an upload is new, but its response has been outstanding since its first data.
     dueSinceMs: before.working && !hasSent ? before.dueSinceMs : receivedAtMs,
   };
 }

@@ -13,7 +13,7 @@ export type ExchangeStep = number;
 export const NO_EXCHANGE: ExchangeStep = 0;
 export const CYCLING: ExchangeStep = 4;
 
-/** A response that is due for longer belongs to a slow request or an upload, and the drain waits for it. */
+/** A response that is outstanding for longer belongs to a slow request or an upload, and the drain waits for it. */
 const SLOW_RESPONSE_MS = 1_000;
 
 /** Advances by at most one exchange per sample, because the order of the data between two samples is unknown. */
@@ -25,7 +25,7 @@ export function nextExchangeStep(step: ExchangeStep, hasReceived: boolean, hasSe
   return hasSent ? step + 2 : step + 1;
 }
 
-/** @param dueMs time for which a response has been due; only used if the connection is not idle */
-export function isCycling(step: ExchangeStep, activity: Activity, dueMs: number): boolean {
-  return step === CYCLING && (activity === "idle" || dueMs < SLOW_RESPONSE_MS);
+/** @param outstandingMs time for which a response has been outstanding; only used if the connection is not idle */
+export function isCycling(step: ExchangeStep, activity: Activity, outstandingMs: number): boolean {
+  return step === CYCLING && (activity === "idle" || outstandingMs < SLOW_RESPONSE_MS);
 }

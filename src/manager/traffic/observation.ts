@@ -5,8 +5,8 @@ import type { PodActivity } from "./quiet.ts";
 /** Connections that completed exchanges during the drain and continue; see `cycling.ts`. */
 export type CyclingConnections = {
   readonly connections: number;
-  /** Number of them whose response is due. */
-  readonly due: number;
+  /** Number of these connections with an outstanding response. */
+  readonly outstanding: number;
   /** Activity of all other connections. */
   readonly othersActivity: PodActivity;
   /** Monotonic time of the last traffic of all other connections; -1 for none. */

@@ -7,7 +7,7 @@ import type { SocketReading } from "../sockets/reading.ts";
 import { createProbeAllowance } from "./probe-allowance.ts";
 
 type ExplainedConnections = {
-  /** Numbers of connections since the manager's start: opened to programs in the Pod, and accepted. */
+  /** The manager's connections since its start: those that it opened to programs in the Pod, and those that it accepted. */
   readonly dials: number;
   readonly accepts: number;
   /** Number of connections that the relay client opened, which no program in the Pod accepts. */

@@ -34,7 +34,7 @@ type Counters = { readonly losses: number; readonly opens: number };
 
 const UNKNOWN: Counters = { losses: -1, opens: -1 };
 
-/** The kernel counts, and queues the destroyed sockets, so nothing is read between the marks. */
+/** Reads nothing between the marks: the kernel counts resets, and queues notifications of destroyed sockets. */
 export function createResetCounter({ readText, nowMs, probes, destroyed, monitor }: ResetCounterParts): ResetCounter {
   let atTrigger = UNKNOWN;
   let atRelease = UNKNOWN;

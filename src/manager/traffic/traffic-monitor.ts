@@ -169,7 +169,7 @@ export function createTrafficMonitor(settings: DrainSettings, memory: Connection
         untracked,
         cycling: {
           connections: found.cycling,
-          due: found.cyclingBusy + found.cyclingAmbiguous,
+          outstanding: found.cyclingBusy + found.cyclingAmbiguous,
           othersActivity,
           othersEvidenceMs,
           lastArrivalMs,
