@@ -47,7 +47,7 @@ export type DrainSettings = {
   readonly ignorePorts: readonly number[];
   /** Containers whose hooks are held, with their role: `app`, or `mesh-proxy`, which is released after the apps. */
   readonly hooks: readonly HeldContainer[];
-  /** Ports that the kubelet probes, with the period; these connections do not count as traffic. */
+  /** Ports that the kubelet probes while the Pod terminates, with the period; these connections do not count as traffic. */
   readonly kubeletProbes: readonly KubeletProbe[];
   /** Whether the app's processes load the library of `native/preload`, which closes kept-alive connections of clients. */
   readonly preload: Preload;

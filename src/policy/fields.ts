@@ -166,7 +166,7 @@ const TABLE = {
     "kubelet-probes",
     "probes",
     [],
-    "Ports that the kubelet probes, with the period; these connections do not count as traffic.",
+    "Ports that the kubelet probes while the Pod terminates, with the period; these connections do not count as traffic.",
   ),
   preload: setting({
     name: "preload",

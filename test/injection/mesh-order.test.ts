@@ -20,7 +20,7 @@ const WEB = {
         name: "app",
         image: "app:1",
         ports: [{ containerPort: 8080 }],
-        livenessProbe: { httpGet: { path: "/live", port: 8080 } },
+        readinessProbe: { httpGet: { path: "/ready", port: 8080 } },
       },
     ],
   },
@@ -142,7 +142,7 @@ test("a second injection recognises a hook that Istio's injector rewrote", () =>
   expect(preStopOf(pod, "app")).toEqual(rewrittenHook);
   expect(argsOf(pod, "lastcall")).toContain("--hooks=app:app");
   // The kubelet then sends its probes to Istio's agent.
-  expect(argsOf(pod, "lastcall")).toContain("--kubelet-probes=15021:15s,15021:1s,15020:10s");
+  expect(argsOf(pod, "lastcall")).toContain("--kubelet-probes=15021:15s,15020:10s");
 });
 
 test("in a namespace without Istio's label, a redirected port is reported only if the kubelet sends a hook to the port", () => {

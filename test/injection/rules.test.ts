@@ -172,23 +172,35 @@ describe("the injection record", () => {
 });
 
 describe("kubelet probes", () => {
-  test("are listed for the manager with numeric port and period, except those of other hosts and commands", () => {
-    const container = {
-      name: "app",
-      ports: [{ name: "http", containerPort: 8080 }],
-      livenessProbe: { httpGet: { port: "http" }, periodSeconds: 3 },
-      readinessProbe: { grpc: { port: 9090 } },
-      startupProbe: { tcpSocket: { port: 8080, host: "10.0.0.1" } },
+  const app = {
+    name: "app",
+    ports: [{ name: "http", containerPort: 8080 }],
+    livenessProbe: { httpGet: { port: 8081 } },
+    readinessProbe: { httpGet: { port: "http" }, periodSeconds: 3 },
+    startupProbe: { tcpSocket: { port: 8080 } },
+  };
+
+  test("that continue at the Pod's end are listed for the manager with numeric port and period", () => {
+    const sidecar = {
+      name: "proxy",
+      restartPolicy: "Always",
+      livenessProbe: { tcpSocket: { port: 15_000 }, periodSeconds: 5 },
+      readinessProbe: { grpc: { port: 15_021 } },
+      startupProbe: { tcpSocket: { port: 15_000 } },
     };
-    const other = {
-      name: "b",
-      livenessProbe: { exec: { command: ["x"] } },
-      readinessProbe: { httpGet: { port: "no" } },
-    };
-    expect(kubeletProbesOf({ spec: { containers: [container, other] } })).toEqual([
+    expect(kubeletProbesOf({ spec: { initContainers: [sidecar], containers: [app] } })).toEqual([
+      { port: 15_000, periodMs: 5_000 },
+      { port: 15_021, periodMs: 10_000 },
       { port: 8080, periodMs: 3_000 },
-      { port: 9090, periodMs: 10_000 },
     ]);
+  });
+
+  test.for([
+    ["a command", { exec: { command: ["x"] } }],
+    ["a port that the container does not have", { httpGet: { port: "no" } }],
+    ["another host", { tcpSocket: { port: 8080, host: "10.0.0.1" } }],
+  ])("of %s are not listed", ([, readinessProbe]) => {
+    expect(kubeletProbesOf({ spec: { containers: [{ ...app, readinessProbe }] } })).toEqual([]);
   });
 });
 

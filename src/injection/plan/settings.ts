@@ -8,7 +8,7 @@ import {
   type Shutdown,
 } from "../../contract/drain-settings.ts";
 import { type DriverName, driverRow } from "../../contract/driver-table.ts";
-import { containersByName, longRunningContainersOf, runsToCompletion } from "../../kubernetes/pod.ts";
+import { containersByName, isNativeSidecar, longRunningContainersOf, runsToCompletion } from "../../kubernetes/pod.ts";
 import { objectAt, type RawObject, textAt, wholeNumberAt } from "../../kubernetes/raw-json.ts";
 import { ANNOTATIONS, FIELDS, type Field, type PodPolicy } from "../../policy/fields.ts";
 import type { Problem } from "../../policy/problem.ts";
@@ -118,12 +118,15 @@ function lacksRequestCount(policy: PodPolicy, driver: DriverName): boolean {
 const DEFAULT_PERIOD_SECONDS = 10;
 
 /** Returns one entry per probe, because two probes of one port connect twice as often. */
+/**
+ * Returns the probes that continue while the Pod terminates. The kubelet stops liveness and startup probes of regular containers first
+ * (`StopLivenessAndStartup`), but not the liveness probes of native sidecars.
+ */
 export function kubeletProbesOf(pod: RawObject): readonly KubeletProbe[] {
-  return longRunningContainersOf(pod).flatMap((container) =>
-    ["livenessProbe", "readinessProbe", "startupProbe"].flatMap((name) =>
-      probeOf(container, objectAt(container, name)),
-    ),
-  );
+  return longRunningContainersOf(pod).flatMap((container) => [
+    ...(isNativeSidecar(container) ? probeOf(container, objectAt(container, "livenessProbe")) : []),
+    ...probeOf(container, objectAt(container, "readinessProbe")),
+  ]);
 }
 
 function probeOf(container: RawObject, probe: RawObject | undefined): readonly KubeletProbe[] {
