@@ -24,9 +24,10 @@ const ENDLESS = `
 ## Clients that never close
 
 The limit of any drain without a driver: a client that keeps sending on one kept-alive connection is waited for at most until the end
-of the patience (10 s), and not at all with the programs that lastcall recognises, which finish their requests. Then the server's
-stop signal can cut the client's request. The table has the failed requests of 16 such clients, most of them waiting for a response of
-100 ms at any time, and the longest time of a Pod from its deletion to its stop signal with lastcall:
+of the patience (10 s). Then the server's stop signal can cut the client's request. lastcall recognises some of these servers by their
+image or command, and then has no patience; here a shell starts them, so it does not. The table has the failed requests of 16 such
+clients, most of them waiting for a response of 100 ms at any time, and the longest time of a Pod from its deletion to its stop
+signal with lastcall:
 `;
 
 const AFTERWORD = `

@@ -1,0 +1,84 @@
+/** Writes docs/beside-sleep.md from the results of `npm run bench:rollouts`. Pure. */
+import { table } from "../results/page.ts";
+import type { OtherResult } from "../results/program-result.ts";
+import { type RolloutScenario, scenarioName } from "./rollout-scenarios.ts";
+import { type RolloutsLine, total } from "./rollouts-checks.ts";
+import { failureCell, findLine } from "./rollouts-page.ts";
+import {
+  ENDING_NAMES,
+  ENDLESS_SCENARIOS,
+  LATE_PROXY_SCENARIOS,
+  SHORT_LIVED_SCENARIOS,
+  SLEEP_SCENARIOS,
+  SLOW_RESPONSE_SCENARIOS,
+} from "./sleep-scenarios.ts";
+
+export function missingSleepScenarios(results: readonly OtherResult[]): readonly string[] {
+  return SLEEP_SCENARIOS.map(scenarioName).filter((name) => findLine(name, results) === undefined);
+}
+
+export function sleepPage(results: readonly OtherResult[]): string {
+  const tableOf = (scenarios: readonly RolloutScenario[]): string => sleepTable(scenarios, results);
+  const loads = SLEEP_SCENARIOS.flatMap((scenario) => findLine(scenarioName(scenario), results)?.machineLoad ?? []);
+  return [
+    `# Beside \`preStop: sleep 5\`
+
+<!-- generated from real runs; after npm run bench:rollouts -- --only=app: npm run table:programs -->
+
+The usual habit without lastcall is a preStop hook that sleeps for 5 s. Here both end the same Pods under the same load: the clients and
+local Pods of [20 rollouts](rollouts.md) with HTTP/1.1, more than 500 requests a second, and lastcall's default settings. Each rollout
+starts after the replaced Pods of the previous one have ended: 20 in a row with clients that never close, 5 with all others. The
+*graceful* app responds with \`Connection: close\` after its stop signal and finishes its requests; the *abrupt* app exits at once. A
+Pod's time is that from its deletion to its stop signal.
+
+Two processors, load average ${Math.min(...loads)} to ${Math.max(...loads)}. One run per row.
+
+## Clients that never close their connections
+`,
+    tableOf(ENDLESS_SCENARIOS),
+    `
+An abrupt app loses about one request per open connection, whatever ends the Pod: waiting does not close these connections
+([what does](how-it-works.md#clients-that-never-close)).
+
+## Clients whose connections live 1 to 10 s
+`,
+    tableOf(SHORT_LIVED_SCENARIOS),
+    `
+## Proxies that receive endpoint changes late
+
+Connections live 1 to 10 s, and the app is abrupt. One of the two nodes is late by the time in the table, the other by half
+of it.
+`,
+    tableOf(LATE_PROXY_SCENARIOS),
+    `
+## Responses that take 1 to 30 s
+
+Four clients always wait for such a response; all other connections live 1 to 10 s. The app is abrupt.
+`,
+    tableOf(SLOW_RESPONSE_SCENARIOS),
+    "",
+  ].join("\n");
+}
+
+const HEAD = ["app", "proxies", "end of the Pods", "failed", "a Pod's time: median, longest", "the drains ended as"];
+
+export function sleepTable(scenarios: readonly RolloutScenario[], results: readonly OtherResult[]): string {
+  const rows = scenarios.flatMap((scenario) => {
+    const line = findLine(scenarioName(scenario), results);
+    return line === undefined ? [] : [rowOf(scenario, line)];
+  });
+  return table([HEAD, ...rows]);
+}
+
+function rowOf({ shutdown, propagationMs, ending }: RolloutScenario, line: RolloutsLine): readonly string[] {
+  const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
+  const outcomes = Object.entries(line.outcomes).map(([outcome, count]) => `${outcome} ${count}`);
+  return [
+    shutdown,
+    `${Math.max(...propagationMs) / 1_000} s late`,
+    ENDING_NAMES[ending],
+    `${failureCell(line)}${total(line.failed) === 0 ? "" : `, ${line.drains} Pods`}`,
+    `${seconds(line.drainMs.median)}, ${seconds(line.drainMs.most)}`,
+    ending === "sleep" ? "–" : outcomes.join(", "),
+  ];
+}
