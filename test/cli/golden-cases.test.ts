@@ -8,10 +8,10 @@ import { injectPod } from "../../src/injection/inject.ts";
 import { expectedPodOf, type GoldenCase, goldenCase, goldenNames } from "../golden/corpus.ts";
 import { type CommandResult, lastcall } from "./run-lastcall.ts";
 
-/** Only the webhook reads ServiceAccounts. Pull secrets in a manifest would replace the ServiceAccount's. */
+/** Facts that only the webhook has. Pull secrets are among them, because those in a manifest replace the ServiceAccount's. */
 const FROM_CLUSTER = ["limitRanges", "managerPullPolicy", "pullSecrets", "imagePullError"] as const;
 
-/** Cases of opt-in and of cluster state, which apply to the webhook only. */
+/** All cases except those of opt-in and of cluster state, which apply to the webhook only. */
 const cases = goldenNames()
   .map(goldenCase)
   .filter(({ request, facts }) => request.optIn === "all" && !FROM_CLUSTER.some((fact) => facts[fact] !== undefined));

@@ -11,7 +11,7 @@ import { changedManifests, manifests, wordsInPlaces } from "./texts.ts";
 const BUILD = join(import.meta.dirname, "../../../build");
 const READER = join(BUILD, "kubectl-yaml");
 
-/** `undefined` if the reader was built. */
+/** Builds kubectl's reader. @returns the reason why it is missing, `undefined` after a successful build */
 function missingReader(): string | undefined {
   mkdirSync(BUILD, { recursive: true });
   const { error, status, stderr } = spawnSync("go", ["build", "-o", READER, "."], {

@@ -22,7 +22,7 @@ export type MeasuredEnd = Omit<EnvoyResult, "kind" | "system" | "scenario" | "ve
 /** Time in which every client detects that the proxy has stopped. */
 const CLOSE_NOTICE_MS = 500;
 
-/** @returns the measured end with all failures, and the number of failures at the release */
+/** @returns the measured drain with all failed requests, and how many of them failed before the release of the hook */
 export async function measureEnd(parts: EndParts): Promise<{ end: MeasuredEnd; failuresAtRelease: number }> {
   const { testPod, clients, container } = parts;
   const { pod } = testPod;
@@ -65,7 +65,7 @@ export function eventTimeMs(events: readonly PodEvent[], container: string, type
   return events.find((event) => event.container === container && event.type === type)?.atMs ?? Number.NaN;
 }
 
-/** Calls a container's hook again, as the kubelet ignores the status. @returns -1 without a response */
+/** Calls a container's hook in addition to the kubelet, which does not record the status. @returns -1 without a response */
 function hookStatus(host: string, container: string): Promise<number> {
   return new Promise((done) => {
     get({ host, port: DEFAULT_SETTINGS.port, path: `/${TOKEN}/prestop/${container}`, agent: false }, (answer) => {

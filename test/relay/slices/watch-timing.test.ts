@@ -5,7 +5,7 @@ import type { OpenStream } from "../../../src/api-server/api-request.ts";
 import type { WithdrawalStatusLine } from "../../../src/contract/relay-wire.ts";
 import { createSliceWatches } from "../../../src/relay/slices/slice-watches.ts";
 
-/** The documented minimum drain delay; a relay without API server must send `unknown` earlier. */
+/** The documented minimum drain delay. A relay that loses the API server must send `unknown` within this time. */
 const USUAL_DELAY_MS = 5_000;
 
 beforeEach(() => {
