@@ -9,12 +9,12 @@ import { expectedPodOf, type GoldenCase, goldenCase, goldenNames } from "../gold
 import { type CommandResult, lastcall } from "./run-lastcall.ts";
 
 /** Facts that only the webhook has. Pull secrets are among them, because those in a manifest replace the ServiceAccount's. */
-const FROM_CLUSTER = ["limitRanges", "managerPullPolicy", "pullSecrets", "imagePullError"] as const;
+const WEBHOOK_FACTS = ["limitRanges", "managerPullPolicy", "pullSecrets", "imagePullError"] as const;
 
 /** All cases except those of opt-in and of cluster state, which apply to the webhook only. */
 const cases = goldenNames()
   .map(goldenCase)
-  .filter(({ request, facts }) => request.optIn === "all" && !FROM_CLUSTER.some((fact) => facts[fact] !== undefined));
+  .filter(({ request, facts }) => request.optIn === "all" && !WEBHOOK_FACTS.some((fact) => facts[fact] !== undefined));
 
 function flagsOf({ facts, request }: GoldenCase): readonly string[] {
   return [

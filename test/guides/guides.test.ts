@@ -1,4 +1,4 @@
-/** Every guide's manifest equals its file in examples, and webhook and command line inject it as the guide describes. */
+/** Tests that each guide's manifest equals the file in examples, and that webhook and command line inject it as documented. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import jsonPatch from "fast-json-patch";

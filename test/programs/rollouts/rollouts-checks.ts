@@ -97,7 +97,7 @@ function findFailures(line: RolloutsLine, { nodes, drains }: RolloutsResult): re
     const podsWithoutIdle = drains.filter(({ leftTotal }) => leftTotal === 0).length;
     if (podsWithoutIdle > 0)
       problems.push(`${podsWithoutIdle} Pods ended without the idle connection that was kept open`);
-    // The check uses the median, as single drains may wait for a processor.
+    // The check uses the median, because single drains may wait for a processor.
     if (line.overWaitMs.median > IDLE_GOAL_MS)
       problems.push(
         `with an idle connection open, half of the drains took ${line.overWaitMs.median} ms more than the quiet period after the last answer, expected at most ${IDLE_GOAL_MS} ms`,
