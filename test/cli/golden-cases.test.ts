@@ -11,7 +11,7 @@ import { type CommandResult, lastcall } from "./run-lastcall.ts";
 /** Facts that only the webhook has. Pull secrets are among them, because those in a manifest replace the ServiceAccount's. */
 const WEBHOOK_FACTS = ["limitRanges", "managerPullPolicy", "pullSecrets", "imagePullError"] as const;
 
-/** All cases except those of opt-in and of cluster state, which apply to the webhook only. */
+/** All cases except those that only apply to the webhook, because they depend on opt-in or on cluster state. */
 const cases = goldenNames()
   .map(goldenCase)
   .filter(({ request, facts }) => request.optIn === "all" && !WEBHOOK_FACTS.some((fact) => facts[fact] !== undefined));

@@ -70,7 +70,7 @@ const costOfFirstArgument = (_self: unknown, [first]: unknown[]): number =>
 const costOfTexts = (self: unknown, args: unknown[], result: unknown): number =>
   costOfFirstArgument(self, args) + (typeof result === "string" ? result.length : 0);
 
-/** Built-in functions without a callback; V8 counts the work of callbacks. */
+/** Built-in functions that do their work without a callback; V8 itself counts the work of callbacks. */
 const BUILT_INS: readonly BuiltIn[] = [
   ...["includes", "lastIndexOf", "join", "slice", "concat", "with", "toSpliced", "splice", "shift", "unshift"]
     .concat(["sort", "toSorted", "reverse", "toReversed", "flat", "fill", "values", "entries", "keys"])

@@ -1,6 +1,6 @@
 /**
  * Tests that the work of an admission, counted in steps, is at most linear in the Pod's size. The tests disable the limits on
- * Pods, so they also apply if these limits are raised. `linear-work-large.test.ts` tests up to 10 000 elements.
+ * Pods, so their results stay true if the limits are raised. `linear-work-large.test.ts` tests up to 10 000 elements.
  */
 import { describe, test } from "vitest";
 import { expectLinearWork } from "./linear-growth.ts";

@@ -173,7 +173,7 @@ export function createCluster(size: number, webhooks = 2): SimulatedCluster {
   };
 }
 
-/** Whether the replica gets requests: its leaf is valid, and it found no reason why an API server could distrust the leaf. */
+/** Whether the replica gets requests: its leaf is valid, and it has found no reason why an API server could distrust the leaf. */
 export function isReady(cluster: SimulatedCluster, replica: Replica): boolean {
   const leaf = replica.reconciler.leaf();
   if (leaf === undefined || replica.distrustReason !== "") return false;
