@@ -1,6 +1,6 @@
 /**
  * `npm run bench:drain [-- --json]`: measures the over-wait of drains, the time that they wait longer than necessary. Real
- * managers drain real servers; over-wait = release − max(trigger + drain delay, last response + quiet period).
+ * managers drain real servers; over-wait = hook's end − max(trigger + drain delay, last response + quiet period).
  */
 import { DRAIN_DELAY_MS, type Pod, QUIET_PERIOD_MS, startPod } from "./drain-pod.ts";
 import { TRAFFIC_KINDS, type TrafficKind } from "./drain-traffic.ts";

@@ -3,9 +3,9 @@ import type { BuildResults } from "./manager-results.ts";
 
 export type Goal = { readonly title: string; readonly measured: string; readonly met: boolean };
 
-/** The relay's TLS client takes 310 KiB of it. */
+/** Limit of the size of all files; the TLS client for the relay takes 310 KiB. */
 const MAX_SIZE_KIB = 1_024;
-/** Mostly code pages, which all managers of a node share. */
+/** Limit of the resident memory, most of which is code that all managers of a node share. */
 const MAX_IDLE_KIB = 768;
 const MAX_ANONYMOUS_KIB = 160;
 const MAX_SHARE_OF_NODE = 1 / 80;

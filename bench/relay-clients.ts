@@ -1,7 +1,7 @@
 /**
  * Runs the relay clients of some hundred draining Pods in one process, each with its own connection, and writes prepared bytes
- * to sockets. Replies to the first order, which opens the streams, when each has a status or FIRST_STATUS_LIMIT_MS is over, and
- * to a later order with the results so far.
+ * to sockets. The first order opens the streams; the reply follows when each stream has received a status, or after
+ * FIRST_STATUS_LIMIT_MS. The reply to a later order contains the results until then.
  */
 import { connect } from "node:tls";
 import {

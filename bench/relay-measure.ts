@@ -26,7 +26,7 @@ const CHANGES_PER_SECOND = 100;
 const WARM_UP = 10_000;
 const QUIET_ROUNDS = 3;
 const CPU_SAMPLE_SECONDS = 10;
-/** A rollout without failures has fewer Pods that wait only for the relay. */
+/** Number of Pods that wait only for the relay; a rollout without failures has fewer such Pods. */
 const HEARTBEAT_PODS = 500;
 /** Time in which the relay stops its watches, which it keeps for a while after the last Pod of a namespace. */
 const CLOSED_WAIT_MS = 45_000;

@@ -69,7 +69,7 @@ export async function streamResults({ clients }: Processes): Promise<StreamResul
   };
 }
 
-/** Changes the slices of these Pods. @returns milliseconds until each status line that was read within the limit */
+/** Changes the slices of these Pods. @returns the delay in milliseconds of each status line that arrived within the limit */
 export async function withdraw(processes: Processes, order: WithdrawOrder): Promise<number[]> {
   const { sentMs } = await processes.api.order<WithdrawResult>(order);
   const startMs = performance.now();

@@ -14,7 +14,7 @@ export const E2E_USAGE = `usage: npm run e2e -- [--kubernetes ${Object.keys(KUBE
 export type E2eOptions = {
   readonly minor: Minor;
   readonly install: boolean;
-  /** Runs the cases of the test cluster itself. */
+  /** Runs the cases that test the test cluster. */
   readonly harness: boolean;
   /** Runs measurements instead of cases. */
   readonly bench: boolean;

@@ -4,7 +4,7 @@ import fc from "fast-check";
 const SURROGATES = { first: 0xd800, count: 0x800 };
 const CODE_POINTS = 0x110000 - SURROGATES.count;
 
-/** Like fast-check's `binary`, which first builds a table of all characters in a second of CPU time. */
+/** Replaces fast-check's unit `binary`, which takes a second of CPU time to build a table of all characters. */
 const anyCharacter = fc.nat({ max: CODE_POINTS - 1 }).map(
   (at) => String.fromCodePoint(at < SURROGATES.first ? at : at + SURROGATES.count),
   (character) => {

@@ -8,7 +8,7 @@ import { countsText } from "./counts.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const BIN = join(ROOT, "node_modules/.bin");
-/** The platform package directly: its parent lists platforms that some registries lack, and then `npm ci` fails. */
+/** In Biome's package for this platform. Biome's main package lists platforms that some registries lack; `npm ci` would fail. */
 const BIOME = join(ROOT, `node_modules/@biomejs/cli-linux-${process.arch}/biome`);
 
 type Check = { readonly name: string; readonly command: string; readonly args: readonly string[] };

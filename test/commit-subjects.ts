@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 
 const ROOT = join(import.meta.dirname, "..");
-/** Until the first tag, earlier commits are not checked: history is never rewritten. */
+/** Until the first tag exists, only commits after this one are checked: history is never rewritten, so older ones stay. */
 const FIRST_CHECKED = "32ecc8feb9d5f0266550b128a9ab8c7715ff8bb4";
 const REFUSED = /^(?:Let|Say|Hold|Tell|Take|Give|Keep)\b/;
 const LONGEST = 72;

@@ -19,7 +19,7 @@ export default async function setup(): Promise<void> {
   const requireOf =
     'import { createRequire as requireOf } from "node:module"; const require = requireOf(import.meta.url);';
   await build({
-    // The entry point is the file through which programs import it, which lists the used parts.
+    // The entry point is the file through which programs import the Kubernetes client; it exports only the used parts.
     entryPoints: [join(ROOT, "src/api-server/kube-config.ts")],
     absWorkingDir: ROOT,
     bundle: true,
@@ -30,7 +30,7 @@ export default async function setup(): Promise<void> {
     outfile: join(draft, "kube-config.mjs"),
     logLevel: "error",
   });
-  // Renamed into place, so that no program loads half of it while two runs start.
+  // The rename prevents that a program loads a file which a concurrent run is still writing.
   renameSync(join(draft, "kube-config.mjs"), CLIENT);
   rmSync(draft, { recursive: true });
 }

@@ -1,7 +1,7 @@
-/** Orders test files in a fresh clone. Later runs use recorded durations; without these vitest orders by size. */
+/** Orders the test files of a first run. Later runs use recorded durations; without durations vitest orders files by size. */
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Small files with long scenarios, the longest first: started last, they would run alone at the end. */
+/** Small files with long scenarios, the longest first. Ordered by size they would start last, and run alone at the end. */
 const LONGEST = [
   "test/manager/manager-crashes.test.ts",
   "test/relay/relay-in-webhook.test.ts",

@@ -8,7 +8,7 @@ declare module "vitest" {
   interface ProvidedContext {
     /** The native manager's path; empty if this host cannot build it. */
     nativeManager: string;
-    /** The same with the test clock. */
+    /** The path of the native manager that is linked with the test clock; empty if this host cannot build it. */
     clockedManager: string;
   }
 }

@@ -1,4 +1,4 @@
-/** Settings for a fast start of Node in the tests (see vitest.config.ts), for programs with an empty environment. */
+/** Variables for a fast start of Node (see vitest.config.ts), for programs that tests start with their own environment. */
 export function nodeSettings(): Record<string, string> {
   const settings: Record<string, string> = {};
   for (const name of ["NODE_COMPILE_CACHE", "NODE_OPTIONS"]) {

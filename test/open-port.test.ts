@@ -1,4 +1,4 @@
-/** The addresses on which programs listen, and their errors. */
+/** Tests the addresses on which programs listen, and the messages if they cannot listen. */
 import { EventEmitter } from "node:events";
 import type { Server } from "node:net";
 import { expect, test } from "vitest";
@@ -6,13 +6,13 @@ import { LOOPBACK, openPort, type PortWanted } from "../src/open-port.ts";
 
 const failure = (code: string) => Object.assign(new Error(code), { code });
 
-/** A server on a host on which listening fails at some addresses. */
-function serverOn(refusals: Readonly<Record<string, string>>, given?: unknown) {
+/** Returns a fake server. At the addresses in `codes` it fails to listen, with this error code. */
+function serverOn(codes: Readonly<Record<string, string>>, given?: unknown) {
   const hosts: string[] = [];
   const server = Object.assign(new EventEmitter(), {
     listen: ({ host }: { readonly host: string }) => {
       hosts.push(host);
-      const code = refusals[host];
+      const code = codes[host];
       queueMicrotask(() => (code === undefined ? server.emit("listening") : server.emit("error", failure(code))));
       return server;
     },

@@ -24,7 +24,7 @@ const SECONDS = 20;
 const CONTROL_SECONDS = 5;
 const HOUR_MS = 3_600_000;
 
-/** `clientFile`: JSON with the client's certificate and key; empty if the webhook does not require client certificates. */
+/** `clientFile`: path of a JSON file with the client certificate and its key; empty if the webhook does not require one. */
 type Setup = { readonly folder: string; readonly program: string; readonly clientFile: string };
 
 async function startWebhook({ folder, program, clientFile }: Setup, name: string): Promise<ServerProcess> {

@@ -9,7 +9,7 @@ export type ClientOrder = {
   readonly port: number;
   readonly caFile: string;
   readonly bodyFile: string;
-  /** JSON with the client's certificate and key, which reviews use and probes do not; empty without one. */
+  /** Path of a JSON file with the client certificate and its key, for reviews but not for probes; empty without a certificate. */
   readonly clientFile: string;
   readonly seconds: number;
 };

@@ -1,6 +1,6 @@
 /**
- * Builds the programs of a Go module once and caches them by their inputs: the module's files, the
- * Go version, the target and the flags. A finished build appears by a rename.
+ * Builds the programs of a Go module once and caches them by their inputs: the module's files, the Go version, the target and
+ * the flags. A build gets its final path, by a rename, when it is complete.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";

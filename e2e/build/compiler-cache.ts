@@ -1,6 +1,6 @@
 /**
- * Manages the Go build cache, which is large (4 GB for one Kubernetes) and not needed after the builds. The builds of one
- * process share it, then it is deleted. A lock beside it shows in every PID namespace whether its process is running.
+ * Manages Go build caches, which are large (4 GB for one Kubernetes) and not needed after the builds. All builds of a process
+ * share one cache, which is then deleted. A lock beside the cache shows, in every PID namespace, whether the process still runs.
  */
 import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";

@@ -14,7 +14,7 @@ import { ENOUGH_REQUESTS } from "../client/under-load.ts";
 
 const suite = readSuite(process.env);
 
-// Their image names are aliases of the suite's images, which exist only on its own nodes.
+// The image names in the guides are aliases of the suite's images, and exist only on the nodes of the suite's own cluster.
 describe.skipIf(suite.context !== undefined)("the manifest of the guide", () => {
   beforeAll(() => nameExamplePrograms(suite));
 

@@ -24,10 +24,10 @@ const REPLICAS = 3;
 const ENDLESS_CLIENTS = { endless: 12, slow: 0 };
 const PATIENCE_REASON = "none of them closed for 10s";
 const CLEAN_STOPS_REASON = "the last stops of this workload reset no connection";
-/** Each replica of the relay needs three stops, and gets a random half of them. */
+/** Each of the two relay replicas needs reports about three stops, and receives about half of the reports, at random. */
 const ROLLOUTS_LIMIT = 8;
 
-/** Its readiness probe opens no connection: one that the stopping app refuses counts as a reset. */
+/** The app's readiness probe opens no connection, because a connection that the stopping app refuses counts as a reset. */
 function appWithShutdown(shutdown: "graceful" | "reset", options: SampleOptions = {}): SampleOptions {
   const startupProbe = { httpGet: { path: "/healthz", port: APP_PORT }, periodSeconds: 1, failureThreshold: 60 };
   const container = {

@@ -70,7 +70,7 @@ function namespaceWithPod(name: string): KubernetesListObject<V1Namespace | V1Se
   };
 }
 
-/** Posts reviews of Pods in invented namespaces, each with a mistake that would cause an Event, until it is stopped. */
+/** Posts reviews of Pods in invented namespaces, each with a mistake that would cause an Event, until `stop` is called. */
 async function startForgedReviews(): Promise<{ readonly stop: () => Promise<number> }> {
   const service = await kubectl.json<V1Service>([
     "--namespace",

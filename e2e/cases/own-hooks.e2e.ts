@@ -115,7 +115,10 @@ function logsOf(namespace: CaseNamespace, containers: readonly string[]): Readon
   return Object.fromEntries(containers.map((name) => [name, followLog(namespace, "hooked", name)]));
 }
 
-/** Expects that the kubelet does not close the hook's connection after the response, as in the demo's Pod runner. The drain does not wait for this connection. */
+/**
+ * Expects that the kubelet does not close the hook's connection after the response, which the demo's Pod runner simulates. The
+ * drain does not wait for this connection.
+ */
 async function expectKeptConnection(log: PodLog | undefined): Promise<void> {
   if (log === undefined)
     throw new Error("Pod hooked: the log of the container with the manager's hook is not followed.");

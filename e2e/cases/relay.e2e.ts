@@ -165,11 +165,11 @@ describe("a relay with the default permission to read Pods", () => {
       const annotations = { ...SHORT_DRAIN, "lastcall.dev/drain-timeout": "60s" };
       const pod = { terminationGracePeriodSeconds: 10 };
       const runningApp = await startBehindService(namespace, { annotations, pod });
-      // The Pod stays in rotation, so the drain would last its complete minute.
+      // In this slice the Pod stays a ready endpoint, so the drain would last for its complete drain timeout of a minute.
       await createOwnSlice(namespace, "stuck", runningApp.pod);
       const beforeMs = Date.now();
       const report = await deleteForReport(namespace, runningApp, "--grace-period=20");
-      // Of 20 s, 10 s are the app's and 2 s the margin.
+      // The deletion allows 20 s. The app keeps its 10 s and the margin is 2 s, so the drain ends at a deadline after 8 s.
       expect(report).toMatchObject({ outcome: "timeout", relay: "offered" });
       const signalledMs = (await loggedAtMs(runningApp.app, "SIGTERM")) - beforeMs;
       expect(signalledMs).toBeGreaterThanOrEqual(7_000);

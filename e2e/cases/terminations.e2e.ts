@@ -81,7 +81,8 @@ describe("no request fails under mixed load", () => {
         });
         const report = await drainReport(manager);
         namespace.saveArtifact("report.json", JSON.stringify(report, null, 2));
-        // The app's hook alone could be caused by a restart; the EndpointSlices show the termination before the manager's hook is called.
+        // A call of the app's hook could be due to a container's restart. The relay's status proves the Pod's termination, and
+        // arrives before the manager's own hook is called.
         expect(report).toMatchObject({ outcome: "drained", trigger: "relay" });
         expect(report.milliseconds.withdrawing).toBeGreaterThanOrEqual(5_000);
         expect(await loggedAtMs(app, "SIGTERM")).toBeGreaterThanOrEqual(deletedAtMs + 5_000);
@@ -154,7 +155,7 @@ describe("a single Pod", () => {
       const { requests, failed } = await loadDuringRestart(namespace);
       expect(requests).toBeGreaterThan(ENOUGH_REQUESTS);
       expect(failed).toBe(0);
-      // The clients send requests until the load is stopped, so the traffic is not quiet before.
+      // The clients send requests until the load is stopped, so the drain cannot end by quiet before.
       expect((await drainReport(manager)).milliseconds.withdrawing).toBeGreaterThanOrEqual(5_000);
       await namespace.waitForRollout(`deployment/${APP}`);
     });

@@ -20,7 +20,7 @@ const USER = "8737:8737";
 const ARGO = "github.com/argoproj/argo-workflows/v3";
 const MODULE = join(import.meta.dirname, "../modules/argo");
 
-/** Paths of its CRDs and RBAC below the folder `manifests`. */
+/** Paths of Argo's CRDs and RBAC below the folder `manifests`. */
 const CRDS = "base/crds/minimal";
 const RBAC = [
   "base/workflow-controller/workflow-controller-sa.yaml",

@@ -30,7 +30,7 @@ export type CaseNamespace = {
 
 export type NamespaceOptions = {
   readonly labels?: Readonly<Record<string, string>>;
-  /** `logs` by default. */
+  /** See `depth` in `timeline.ts`; `logs` by default. */
   readonly timeline?: "pods" | "logs";
 };
 
@@ -130,7 +130,7 @@ async function createNamespace(
   );
 }
 
-/** Deletes Pods without a grace period, since the case is over. */
+/** Deletes Pods without a grace period, because the case is over. */
 async function deleteNamespace(kubectl: Kubectl, name: string, wait = "--timeout=90s"): Promise<void> {
   if ((await kubectl.attempt(["get", "namespace", name])).status !== 0) return;
   await kubectl.attempt([

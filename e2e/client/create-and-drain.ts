@@ -10,7 +10,7 @@ import { drainReport, followLog, MANAGER } from "./pod-log.ts";
 export type DrainedPod = {
   /** The running Pod. */
   readonly pod: V1Pod;
-  /** The warnings of its creation. */
+  /** The API server's warnings in response to the creation of the Pod. */
   readonly warnings: readonly string[];
   readonly report: DrainReport;
   /** The time just before the deletion, by the host's clock. */

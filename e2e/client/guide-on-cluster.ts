@@ -18,8 +18,8 @@ export function namespaceLabels(guide: string): Readonly<Record<string, string>>
 }
 
 /**
- * Creates every Pod of the manifest in a dry run, then applies the objects whose images are available, and the
- * others in a dry run with a reason.
+ * Creates every Pod of the manifest in a dry run. Then applies the objects whose images are available; applies the other
+ * objects in a dry run, and reports the reason.
  *
  * @param availableImages additional images of the nodes
  * @returns the names of running objects, such as `Deployment/web`.

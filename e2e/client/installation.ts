@@ -50,7 +50,7 @@ export async function install(
   if (values["failurePolicy"] === "Fail") await waitForEnforcement(suite);
 }
 
-/** Waits until the replicas have set `failurePolicy: Fail`, which they do after a first injection. */
+/** Waits until the replicas have set `failurePolicy: Fail`, which they do after they have injected a first Pod. */
 export async function waitForEnforcement(suite: Suite): Promise<void> {
   await waitUntil({ condition: "the release enforces failurePolicy Fail", withinMs: 60_000, everyMs: 500 }, async () =>
     (await readEnforcedPolicies(suite)) === "Fail Fail" ? true : undefined,

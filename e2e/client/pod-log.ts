@@ -1,4 +1,4 @@
-/** Follows a container's log during the case, since the log is deleted with the Pod. */
+/** Follows a container's log during the case, because the log is deleted with the Pod. */
 import { once } from "node:events";
 import type { DrainReport } from "../../src/contract/drain-report.ts";
 import { waitUntil } from "../host/wait.ts";

@@ -79,7 +79,7 @@ function configurationFor(namespace: string, url: string, caCert: string): V1Mut
   return {
     apiVersion: "admissionregistration.k8s.io/v1",
     kind: "MutatingWebhookConfiguration",
-    // Sorts after drain.lastcall.dev, and so runs after it.
+    // API servers call webhook configurations in the order of their names, so this webhook is called after lastcall's.
     metadata: { name: `strips.${namespace}.example` },
     webhooks: [
       {

@@ -1,4 +1,4 @@
-/** Defines the programs and flags of the control plane. All run on n1, so that its proxy forwards the API server's webhook calls. */
+/** Defines the programs and flags of the control plane. All run on n1: its kube-proxy forwards the API server's webhook calls. */
 import { join } from "node:path";
 import { API_SERVICE, NODES, SERVICE_NETWORK } from "./addresses.ts";
 import type { Component } from "./component.ts";

@@ -47,7 +47,7 @@ nsenter --net=/run/netns/n2 --uts=/run/uts-n2 sh -c "
   ip route add default via $HOST && ip route add 10.244.1.0/24 via $N1 && echo 1 >/proc/sys/net/ipv4/ip_forward"
 ip route add 10.244.2.0/24 via "$N2"
 
-# The queue has one line per program: the path of its script. It is open for writing too, so that a read never reports its end.
+# The queue has one line per program: the path of its script. This process also opens it for writing, so that no read reports EOF.
 exec 3<>"$STATE/start/queue"
 { read -r word <&4 && [ "$word" = stay ]; } || echo end >&3 &
 exec 4<&-

@@ -1,4 +1,4 @@
-/** Defines the paths of a cluster's state. A user can run one cluster per host, since its addresses are fixed. */
+/** Defines the paths of a cluster's state. A user can run one cluster per host, because its addresses are fixed. */
 import { userInfo } from "node:os";
 import { join } from "node:path";
 

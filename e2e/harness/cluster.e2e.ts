@@ -20,7 +20,7 @@ function runClusterCommand(...args: readonly string[]): Promise<Attempt> {
   return attempt(process.execPath, [MAIN, ...args]);
 }
 
-/** Lists remains of a cluster on the host; empty after its end. */
+/** Lists remains of a cluster on the host; empty after the cluster has stopped. */
 async function listLeftovers(): Promise<readonly string[]> {
   const link = (await attempt("ip", ["link", "show", HOST_LINK])).status === 0 ? [HOST_LINK] : [];
   const cgroups = readdirSync(CGROUP_ROOT)
@@ -33,7 +33,7 @@ async function listLeftovers(): Promise<readonly string[]> {
   return [...link, ...cgroups, ...files, ...mounts, ...listClusterProcesses()];
 }
 
-/** Lists processes with the state folder among their arguments, besides its lock. */
+/** Lists processes that have the state folder, but not only its lock file, among their arguments. */
 function listClusterProcesses(): readonly string[] {
   return readdirSync("/proc")
     .filter((name) => /^[0-9]+$/.test(name))

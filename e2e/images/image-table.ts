@@ -2,7 +2,7 @@
 import type { Content } from "./file-tree.ts";
 
 export type ImageRow = {
-  /** `node` adds Node with its libraries as the base layer. */
+  /** `node` adds Node and the libraries that it is linked with as the base layer. */
   readonly base: "scratch" | "node";
   /** Sources, relative to the repository's root. */
   readonly contents: readonly Content[];

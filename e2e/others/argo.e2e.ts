@@ -1,4 +1,4 @@
-/** Tests workflows with Argo's real controller and executor: steps end with their work, and serving steps are drained. */
+/** Tests workflows with Argo's real controller and executor: steps end with their work, and steps that serve are drained. */
 import type { KubernetesObject, V1Pod } from "@kubernetes/client-node";
 import { beforeAll, describe, expect, test } from "vitest";
 import { readGuide } from "../../test/guides/manifests.ts";
@@ -107,7 +107,7 @@ describe("in an Argo workflow", () => {
   });
 });
 
-/** The namespace opts in, which does not apply to Pods of workflows. */
+/** Creates an opted-in namespace with Argo. Its label has no effect on Pods of workflows, which run to completion. */
 function withArgo(work: (namespace: CaseNamespace) => Promise<void>): Promise<void> {
   return inNamespace(suite, NAMESPACE, { labels: OPT_IN }, async (namespace) => {
     const entrypoints = {

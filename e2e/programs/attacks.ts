@@ -3,8 +3,9 @@ import type { Socket } from "node:net";
 import type { Attack } from "./run-attack.ts";
 
 /**
- * Attacks on a manager's port. Four attackers open 440 silent connections, and 500 a second: a manager that
- * evicts old connections for new ones fails at 400, and with a CPU limit of 10m at 200 a second.
+ * Attacks on a manager's port. Four attackers together keep 440 silent connections open, and open 500 new connections a second.
+ * A manager that evicts old connections for new ones would fail at 400 open connections or, with a CPU limit of 10m, at 200 new
+ * connections a second.
  */
 export const MANAGER_ATTACKS: readonly Attack[] = [
   { name: "silent", maxOpen: 110, perSecond: 40, attack: () => {} },

@@ -56,7 +56,7 @@ const SHARED = ["-shared", "-fPIC", "-fvisibility=hidden"];
 /** Resolves all symbols at load and makes the tables read-only. */
 const LINK = ["-Wl,-z,now,-z,relro,-z,noexecstack,-z,text,-z,noseparate-code,--hash-style=gnu,--build-id=none"];
 
-/** Weak symbols, which the library can do without. */
+/** Weak symbols: the library also works in a process without them. */
 const OPTIONAL_SYMBOLS = ["__errno_location", "dlsym", "environ"];
 
 export type BuiltPreload = { readonly file: string; readonly sha256: string; readonly bytes: number };

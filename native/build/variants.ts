@@ -39,7 +39,7 @@ const LINK_TIME = ["-flto=1"];
 /** Keeps variables in the order of the source; in another order, writes touch ten more pages of memory. */
 const KEEP_VARIABLE_ORDER = "-fno-toplevel-reorder";
 
-/** Aborts on a stack buffer overflow, for 1 % of the size, and makes position-independent code. */
+/** Aborts on a stack buffer overflow, which adds 1 % to the size, and makes position-independent code. */
 const HARDENED = ["-fstack-protector-strong", "-fPIE"];
 
 /** musl for arm64 from arm64-musl.ts, relative to the runtime. */
@@ -100,14 +100,14 @@ const WRAPPED_CALLS = [
 
 export const VARIANTS = {
   x64: X64,
-  /** The same objects with a virtual clock, for tests. */
+  /** For tests: the objects of `x64`, linked with a virtual clock. */
   clocked: {
     ...X64,
     output: "lastcall-clocked",
     link: [...X64.link, ...WRAPPED_CALLS.map((call) => `-Wl,--wrap=${call}`)],
     extraFiles: ["native-ages.c", "native-clock.c", "native-clock.h"].map((name) => `test/clock/${name}`),
   },
-  /** With address and undefined-behaviour sanitizers; glibc, because musl has no sanitizer runtime. */
+  /** With address and undefined-behaviour sanitizers. Links glibc, because musl has no sanitizer runtime. */
   sanitize: {
     output: "lastcall-sanitize",
     compiler: "gcc",

@@ -30,7 +30,7 @@ export function baseImageComponent({ base }: DockerfileFacts, scope: Component["
   return { type: "container", "bom-ref": purl, name, version: tag, scope, hashes, purl };
 }
 
-/** Node is a component besides its base image, because scanners match it by name. */
+/** Node is a component in addition to the base image that contains it, because scanners match Node by name. */
 export function nodeComponent({ base }: DockerfileFacts): Component {
   const version = base.tag.split("-", 1)[0] ?? "";
   const purl = `pkg:generic/node@${version}`;

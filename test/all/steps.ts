@@ -5,11 +5,11 @@ export type Step = {
   readonly name: string;
   /** Arguments of `npm run`. */
   readonly npmRun: readonly string[];
-  /** Arguments with `--landing`, for suites that take too long before a merge. */
+  /** Arguments of `npm run` with `--landing`; undefined for suites that are fast enough to run completely before a merge. */
   readonly landingRun?: readonly string[];
 };
 
-/** Test files with rollouts of real servers and with each driver. The others repeat these by protocol, version and criterion. */
+/** Test files with rollouts of real servers and with each driver. Other files cover more protocols, versions and criteria. */
 const LANDING_PROGRAMS = ["http2.program", "rollouts"];
 /** Cases whose failure causes lost requests or admissions: rollouts, hooks, the relay, the webhook's lifecycle. */
 const LANDING_CASES = ["serving", "rollout", "own-hooks", "opt-in", "webhook-outages", "relay.e2e"];

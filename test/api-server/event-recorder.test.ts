@@ -62,7 +62,7 @@ test("Events of an unknown namespace are neither sent nor counted against the ra
 test("with an unresponsive API server, Events are dropped beyond the queue limit without blocking", async () => {
   const { recordEvent, clock, requests, expectCounts } = startRecorder(() => new Promise(() => undefined));
   for (let index = 0; index < 300; index += 1) {
-    // One Event per second is within the limit of all namespaces together.
+    // One Event per second is within the rate limit for all namespaces together.
     clock.nowMs += 1_000;
     recordEvent(eventOf(`u${index}`, `n${index}`));
   }

@@ -32,7 +32,7 @@ export type FakeApiServer = {
   /** Drops all recorded changes, as etcd does: watches and pages from older versions get 410. */
   readonly compact: () => void;
   readonly bookmark: (path: string) => void;
-  /** Writes raw bytes to all openWatch watches of the path. */
+  /** Writes raw bytes to all open watches of the path. */
   readonly writeToWatches: (path: string, bytes: string | Buffer) => void;
   readonly endWatches: (isAbrupt?: boolean) => void;
   readonly countOpenWatches: (path: string) => number;

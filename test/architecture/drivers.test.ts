@@ -1,4 +1,4 @@
-/** Rules that depend on a driver read its table row: only its own code, its factory and its recognition use its name. */
+/** Code that depends on the driver reads the driver's table row. Only a driver's own code, the factory and the demo use names. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

@@ -2,10 +2,10 @@
 
 export type FlakyRule = {
   readonly name: string;
-  /** The alternative, printed with each match. */
+  /** The recommended alternative, printed with each match. */
   readonly alternative: string;
   readonly pattern: RegExp;
-  /** Limits the rule to files that match this too. */
+  /** Limits the rule to files whose source matches this expression too. */
   readonly fileFilter?: RegExp;
   /** Whether a line with `// bound: REASON` is accepted. */
   readonly acceptsReason?: boolean;

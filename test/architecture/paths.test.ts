@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 
 const ROOT = join(import.meta.dirname, "../..");
-/** Outputs of programs, packages, and the examples of these checks. */
+/** Paths that these tests do not check: outputs of programs, packages, and the examples in tests of this folder. */
 const EXCLUDED_PATHS = /^(build|certs\/out|coverage|release\/lastcall|test\/architecture)(\/|$)|(^|\/)node_modules\//;
 const FOLDERS = "bench|certs|chart|docs|e2e|examples|native|release|src|test";
 const FROM_ROOT = new RegExp(`^(${FOLDERS})/[\\w./-]+\\.(c|h|js|json|md|mjs|patch|sh|ts|yaml)$`);

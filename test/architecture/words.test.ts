@@ -38,7 +38,7 @@ test.for(programs)("the source %s and its comments have no vague words", (file) 
 /** A quoted word in tests and tools is a name, such as that of a user. */
 const QUOTED_WORD = /"[a-z]+"/g;
 
-/** Private words with a standard term; camelCase names count by their parts. Folders join the list once they are clean. */
+/** Private words that have a standard term. Each part of a camelCase name counts as a word. */
 const PRIVATE_WORDS = new Set(
   [
     "say says said saying tell tells told telling hear hears heard hearing knows knew learns question questions",

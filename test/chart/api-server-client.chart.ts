@@ -11,10 +11,10 @@ import { at, listOf } from "./rendering.ts";
 
 const PAGE_SIZE = 20;
 
-/** Below etcd's limit of 1.5 MiB, and 20 of them exceed PAGE_LIMIT_BYTES. */
+/** One object with this text is below etcd's limit of 1.5 MiB, and a page of 20 such objects exceeds PAGE_LIMIT_BYTES. */
 const LARGE = "x".repeat(1_000_000);
 
-/** The created objects, sorted by name: one page of small ones, one of large ones, and one of small ones. */
+/** The created objects, sorted by name: a page of small objects, a page of large objects, and another page of small objects. */
 const CONTENT = [
   { prefix: "a-small", text: "x" },
   { prefix: "b-large", text: LARGE },

@@ -4,7 +4,7 @@ import { at, listOf } from "./rendering.ts";
 export type KnownService = {
   readonly name: string;
   readonly address: string;
-  /** By port name, in the order of the Service. */
+  /** Port numbers by port name, in the order of the Service's ports. */
   readonly ports: Readonly<Record<string, number>>;
 };
 

@@ -50,7 +50,7 @@ const ENFORCING = [
 const RELAY_ONLY = [PERMISSIONS.relaySecret, PERMISSIONS.newSecret, ...SELF_TEST];
 const WITHOUT_RELAY = [...CLUSTER_READS, PERMISSIONS.configuration, PERMISSIONS.authoritySecret, PERMISSIONS.newSecret];
 
-/** Permissions by values, where they differ from the defaults. */
+/** Permissions for each set of values whose permissions differ from those of the default values. */
 const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   "failurePolicy Fail": ENFORCING,
   "certificates of cert-manager": [...WITH_RELAY, ...RELAY_ONLY],

@@ -11,7 +11,7 @@ export type PromqlQuery = {
   readonly selectors: readonly Selector[];
   /** Labels named by `by`, `without`, `on` and `ignoring`. */
   readonly groupings: readonly string[];
-  /** Whether it aggregates, so that the result has only the labels of `by`. */
+  /** Whether the expression aggregates, so that its result has only the labels of `by`. */
   readonly aggregates: boolean;
 };
 

@@ -17,7 +17,7 @@ const RELEASES = {
   next: entriesOf({ revision: "next", injection: { mode: "opt-out" } }, "lastcall-next"),
 };
 
-/** The same releases as the command line describes them. */
+/** The same releases in the form in which the command line gets them. */
 const CLI_RELEASES: Readonly<Record<keyof typeof RELEASES, Release>> = {
   stable: { revision: "", injection: "opt-in" },
   canary: { revision: "canary", injection: "opt-in" },

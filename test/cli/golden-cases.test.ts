@@ -8,13 +8,13 @@ import { injectPod } from "../../src/injection/inject.ts";
 import { expectedPodOf, type GoldenCase, goldenCase, goldenNames } from "../golden/corpus.ts";
 import { type CommandResult, lastcall } from "./run-lastcall.ts";
 
-/** Only the webhook reads ServiceAccounts. Pull secrets in a manifest would replace the ServiceAccount's. */
-const FROM_CLUSTER = ["limitRanges", "managerPullPolicy", "pullSecrets", "imagePullError"] as const;
+/** Facts that only the webhook has. Pull secrets are among them, because those in a manifest replace the ServiceAccount's. */
+const WEBHOOK_FACTS = ["limitRanges", "managerPullPolicy", "pullSecrets", "imagePullError"] as const;
 
-/** Cases of opt-in and of cluster state, which apply to the webhook only. */
+/** All cases except those that only apply to the webhook, because they depend on opt-in or on cluster state. */
 const cases = goldenNames()
   .map(goldenCase)
-  .filter(({ request, facts }) => request.optIn === "all" && !FROM_CLUSTER.some((fact) => facts[fact] !== undefined));
+  .filter(({ request, facts }) => request.optIn === "all" && !WEBHOOK_FACTS.some((fact) => facts[fact] !== undefined));
 
 function flagsOf({ facts, request }: GoldenCase): readonly string[] {
   return [

@@ -4,7 +4,7 @@ import { injected, lastcall, uninjected } from "./run-lastcall.ts";
 const POD = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: web\n";
 const CONTAINERS = "spec:\n  containers:\n  - name: app\n    image: shop/web:1.4\n";
 
-/** Texts that a parse and print would change. */
+/** Texts that would change if they were parsed and then printed. */
 const TEXTS: readonly { readonly title: string; readonly text: string }[] = [
   { title: "Windows line ends", text: (POD + CONTAINERS).replaceAll("\n", "\r\n") },
   { title: "no line break at the end", text: (POD + CONTAINERS).trimEnd() },

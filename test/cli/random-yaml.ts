@@ -8,7 +8,7 @@ export type YamlStyle = {
   readonly indentsDashes: boolean;
   readonly eol: "\n" | "\r\n";
   readonly lastEol: boolean;
-  /** Numbers from 0 to 99; each choice uses the next one and starts again after the last. */
+  /** Numbers from 0 to 99. Each choice uses the next number; the first number follows the last. */
   readonly choices: readonly number[];
 };
 

@@ -14,7 +14,7 @@ export type Followers = {
   /** Sends a line to all programs and waits until each has responded or ended. */
   readonly request: (line: string) => Promise<void>;
   readonly send: (line: string) => void;
-  /** Registers a started program. The clock waits until the program is ready, and at its exit until the test has observed it. */
+  /** Registers a started program. The clock waits until the program is ready; after its exit, until `ended` has settled. */
   readonly follow: (pid: number, ended: Promise<unknown>) => void;
   /** The number of programs that are still starting, or have disconnected and are still exiting. */
   readonly pendingPrograms: () => number;

@@ -23,7 +23,10 @@ struct tracked {
 #define TIME_WAIT 6
 #define TIME_WAIT_TIMER 3
 #define TIME_WAIT_MS 60000.0
-/* The kernel can omit a socket if another one in its hash bucket closes during the read, so a missing socket stays for some steps. */
+/*
+ * The kernel can omit a socket if another one in its hash bucket closes during the read, so the table keeps a missing socket for
+ * some steps.
+ */
 #define MAX_MISSING_STEPS 8
 
 static struct tracked *table;

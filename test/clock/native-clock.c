@@ -134,7 +134,7 @@ static void report_idle(double due_ms) {
   send_line(line, bytes);
 }
 
-/* The program waits here. It reports to the test that it is idle, and only the test clock or an event wakes it. */
+/* The event loop waits in this call. The program reports to the test that it is idle, and only the test clock or an event wakes it. */
 int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout) {
   if (clock_fd < 0 || timeout == 0) return __real_poll(fds, count, timeout);
   if (count >= MAX_FDS) clock_fails("too many descriptors");
@@ -153,7 +153,7 @@ int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout) {
   }
 }
 
-/* The runtime also reads events here, those that arrived while it was running. */
+/* In this call the runtime reads the events that arrived while it was running. */
 int __wrap_epoll_wait(int epoll, struct epoll_event *events, int most, int timeout) {
   int ready = __real_epoll_wait(epoll, events, most, timeout);
   if (ready > 0) events_seen++;

@@ -16,7 +16,10 @@ const DIAG_BYTES = 72;
 const END_TYPES = [2, 3];
 const TIME_WAIT = { state: 6, timer: 3, durationMs: 60_000 };
 const INET_DIAG_INFO = 2;
-/** The kernel can omit a socket if another one in its hash bucket closes during the read, so a missing socket stays for some steps. */
+/**
+ * The kernel can omit a socket if another one in its hash bucket closes during the read, so a missing socket is kept for some
+ * steps.
+ */
 const MAX_MISSING_STEPS = 8;
 
 /** Each socket's counters at the last step, and the time at which each counter last increased; by the socket's cookie. */

@@ -26,7 +26,7 @@ export type TestClock = {
   readonly until: (condition: () => boolean | Promise<boolean>) => Promise<void>;
   readonly after: (ms: number, callback: () => void) => void;
   readonly every: (ms: number, callback: () => void) => void;
-  /** Registers a started program. The clock stops until the program has connected, and while it exits. */
+  /** Registers a started program. The clock stops until the program has connected, and while the program exits. */
   readonly follow: Followers["follow"];
   /** Moves the clock until the promise has settled. @throws if no timer or event is left that could settle it */
   readonly runUntil: <T>(promise: Promise<T>) => Promise<T>;

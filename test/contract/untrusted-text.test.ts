@@ -1,4 +1,4 @@
-/** Untrusted text is shown as one line of ASCII within its limit. */
+/** Tests that untrusted text is printed as one line of ASCII, within its limit of characters. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { plainText } from "../../src/contract/untrusted-text.ts";

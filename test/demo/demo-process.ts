@@ -14,11 +14,11 @@ export type DemoProcess = {
   readonly home: string;
   readonly child: ChildProcess;
   readonly output: () => string;
-  /** Exit status, -1 after a signal. */
+  /** Exit status; -1 if a signal ended the demo. */
   readonly ended: Promise<number>;
   /** Waits for a text in the output. */
   readonly untilPrinted: (text: string) => Promise<void>;
-  /** Waits until its processes and files are gone. */
+  /** Waits until all processes and files of the demo are gone. */
   readonly untilCleanedUp: () => Promise<void>;
   readonly remove: () => void;
 };

@@ -10,7 +10,7 @@ import { type DemoProcess, processesOf, startDemo } from "./demo-process.ts";
 const SAMPLE_APP = fileURLToPath(new URL("../../src/demo/sample-app.ts", import.meta.url));
 const NAMESPACES = detectNamespaces().supported;
 const LIMIT = { timeout: 400_000 };
-/** The shortest update that still loses requests without lastcall. */
+/** The shortest delays with which an update without lastcall still loses requests. */
 const SHORT_DELAYS = ["--propagation=1s", "--drain-delay=3s"];
 const ONE_REPLICA = ["--replicas=1", ...SHORT_DELAYS];
 

@@ -336,7 +336,7 @@ describe("a Pod", () => {
     const removal = web.remove();
     responses.status = 500;
     await untilEvents(web, "unready");
-    // Before the first success probes are more frequent than the period.
+    // Until its first success a probe runs more often than its period.
     const { count } = probes;
     const fromMs = performance.now();
     await eventually(() => expect(probes.count - count).toBeGreaterThan(1));

@@ -59,7 +59,7 @@ test("the table of failures has columns only for the kinds that occurred", () =>
 });
 
 describe("the line about the withdrawal", () => {
-  /** Deleted at 0, triggered at 300 ms, withdrawn from slices at 1 s. */
+  /** Returns the line about a Pod that was deleted at 0, triggered at 300 ms, and withdrawn from EndpointSlices at 1 s. */
   function lineFor(relay: string, withdrawnAfterMs: number): string | undefined {
     const end = { ...ended(7.5, 5_000, 700), triggeredMs: 300, slicesWithdrawnMs: 1_000 };
     if (end.summary === undefined) return undefined;

@@ -6,7 +6,7 @@ type Script = {
   readonly sidecar?: boolean;
   readonly hookMs?: number;
   readonly hookFails?: string;
-  /** From the stop signal to the exit; absent: ignores the signal. */
+  /** Time from the stop signal to the exit; a container without this field ignores the signal. */
   readonly exitsAfterMs?: number;
 };
 

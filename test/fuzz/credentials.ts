@@ -45,7 +45,7 @@ function changeCredential(random: Random): string {
     case 1:
       return parts.map((part) => (random.chance(0.3) ? `${part}=` : part)).join(".");
     case 2: {
-      // Other claims with a MAC of the same key.
+      // Changed claims with the MAC of the original claims.
       const claims = mutated(Buffer.from(parts[1] ?? "", "base64url"), random).toString("base64url");
       return [parts[0], claims, parts[2]].join(".");
     }

@@ -42,7 +42,7 @@ beforeAll(() => {
   expect(after).not.toBe(before);
   writeFileSync(fields, after);
   writeFileSync(join(scratch, "setting.ts"), SCRIPT);
-  // docs/architecture.md needs the scripts in test/walks, which must not be compiled.
+  // The generator runs scripts in test/walks for docs/architecture.md. The link is temporary, because tests must not be compiled.
   const tests = join(scratch, "test");
   symlinkSync(join(ROOT, "test"), tests);
   execFileSync(process.execPath, ["src/generate/main.ts"], { cwd: scratch });

@@ -1,7 +1,7 @@
 /**
- * Draws the pictures of the guides from recorded drains: `node test/guides/draw-pictures.ts FOLDER…` searches each folder
- * and below for `GUIDE.drain.json`, as `npm run e2e` leaves them in `build/e2e`, and writes `docs/guides/GUIDE.svg`.
- * Draws the latest drain of each guide. A guide without a recorded drain keeps its picture.
+ * Draws the pictures of the guides from recorded drains: `node test/guides/draw-pictures.ts FOLDER…` searches the folders and
+ * their subfolders for files `GUIDE.drain.json`, which `npm run e2e` writes to `build/e2e`, and writes `docs/guides/GUIDE.svg`
+ * from the latest drain of each guide. A guide without a recorded drain keeps its picture.
  */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";

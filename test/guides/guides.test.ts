@@ -1,4 +1,4 @@
-/** Every guide's manifest equals its file in examples, and webhook and command line inject it as the guide describes. */
+/** Tests that each guide's manifest equals the file in examples, and that webhook and command line inject it as documented. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import jsonPatch from "fast-json-patch";
@@ -21,7 +21,7 @@ const FLAGS = ["--kube-version", FACTS.apiServerVersion, "--kubelet-version", "u
 /** Guides whose manifests contain only custom resources, which `inject` skips because their controllers create the Pods. */
 const WITHOUT_PODS = ["argo-workflows", "envoy-gateway"];
 
-/** Returns the Pod after the webhook's patch. The webhook reads the namespace as from its watch. */
+/** Returns the Pod after the webhook's patch. The webhook reads `namespace` as if its watch had delivered this object. */
 async function admitPod(pod: unknown, namespace: RawObject | undefined): Promise<unknown> {
   const { app } = serverUnderTest({
     inject: (request, config, facts) => injectPod(request, config, facts, { newToken: () => TOKEN }),

@@ -90,7 +90,7 @@ const volumes = fc.subarray([
   { name: "lastcall-preload", image: { reference: "registry/other:1", pullPolicy: "Always" } },
 ]);
 
-/** Kind of resources of all containers of a Pod; equal kinds make every QoS class likely. */
+/** Kind of resources that all regular containers of a Pod share; with different kinds few Pods would be Guaranteed. */
 const resourcesOfAll = fc.constantFrom("none", "guaranteed", "any");
 
 function container(name: string, resources: string): fc.Arbitrary<Record<string, unknown>> {

@@ -56,7 +56,7 @@ type BuiltIn = {
 const costOfReceiver = (self: unknown): number => (self as HasLength).length;
 const costOfResult = (_self: unknown, _args: unknown[], result: unknown): number =>
   Object.keys(result as object).length;
-/** Counts the elements from the start of a search to the result. */
+/** Counts the elements that a search visits: from its start to the found element, or to the end. */
 const costOfSearch = (self: unknown, [, from]: unknown[], result: unknown): number => {
   const end = typeof result === "number" && result >= 0 ? result : (self as HasLength).length;
   return Math.max(1, end - (typeof from === "number" ? from : 0));
@@ -70,7 +70,7 @@ const costOfFirstArgument = (_self: unknown, [first]: unknown[]): number =>
 const costOfTexts = (self: unknown, args: unknown[], result: unknown): number =>
   costOfFirstArgument(self, args) + (typeof result === "string" ? result.length : 0);
 
-/** Built-in functions without a callback; V8 counts the work of callbacks. */
+/** Built-in functions that do their work without a callback; V8 itself counts the work of callbacks. */
 const BUILT_INS: readonly BuiltIn[] = [
   ...["includes", "lastIndexOf", "join", "slice", "concat", "with", "toSpliced", "splice", "shift", "unshift"]
     .concat(["sort", "toSorted", "reverse", "toReversed", "flat", "fill", "values", "entries", "keys"])
@@ -89,7 +89,7 @@ const BUILT_INS: readonly BuiltIn[] = [
 
 function withCountedBuiltins(run: () => unknown): number {
   let steps = 0;
-  // Built-in functions that the counter calls are not counted.
+  // False during `cost`, so that the built-in functions that `cost` calls are not counted.
   let isCounting = false;
   const replaced = BUILT_INS.map(({ owner, name, cost }) => {
     const descriptor = Object.getOwnPropertyDescriptor(owner, name) ?? {};

@@ -29,7 +29,7 @@ const handler = fc.constantFrom<unknown>(
 
 const wrongValue = fc.constantFrom<unknown>(null, {}, [], 5);
 
-/** The forged record of original values. */
+/** A forged record of the values that the Pod's fields had before injection. */
 const record = fc.record(
   {
     grace: fc.constantFrom<unknown>(null, 0, 1, 30, 45, 600, 2_147_483_647, -1, "30", 1e300),

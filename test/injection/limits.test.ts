@@ -55,7 +55,7 @@ test("a Pod with more than 1 000 containers, init containers included, is skippe
     "lastcall: not injected: the Pod has more than 1000 containers",
     "lastcall: pod web-0, spec: 1001 containers exceed the limit of 1000.",
   ]);
-  // The missing opt-in precedes all other reasons.
+  // A missing opt-in is reported instead of any other reason.
   expect(inject(pod, { request: { optIn: "label" } })).toMatchObject({ reason: "not_enabled" });
 });
 

@@ -1,21 +1,21 @@
-/** Checks that the work of an admission, in steps, grows no faster than the Pod. */
+/** Checks that the work of an admission, counted in steps, is at most linear in the number of one element of the Pod. */
 import { expect } from "vitest";
 import { uninjectPod } from "../../src/injection/uninject.ts";
 import { countSteps } from "./counted-steps.ts";
 import { type InjectorInputs, inject } from "./injector-inputs.ts";
 import type { Shape } from "./linear-shapes.ts";
 
-/** If the record exceeds its limit, the injection is planned up to four times. */
+/** An injection creates up to four drafts of its plan, if the record of original values exceeds its size limit. */
 const MAX_DRAFTS = 4;
-/** Between the last two sizes the number of drafts is constant. Numbers with more digits may add a tenth. */
+/** Between the two largest sizes the number of drafts does not change. Numbers with more digits may add a tenth of the work. */
 const TOLERANCE = 1.1;
 
-/** Covers two injections and an uninjection, without the limits on Pods, which would refuse large Pods. */
+/** Measures two injections and an uninjection, without the limits on Pods, which would refuse large Pods. */
 export function expectLinearWork({ title, pod, inputs }: Shape, sizes: readonly number[]): void {
   const first: number[] = [];
   const second: number[] = [];
   const uninjection: number[] = [];
-  // Initializes the process, because that work would count for the first Pod.
+  // Causes all initialization, which would otherwise count as work for the first Pod.
   inject(pod(1), inputs);
   for (const size of sizes) {
     const received = pod(size);

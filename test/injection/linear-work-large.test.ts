@@ -1,10 +1,10 @@
-/** The tests of `linear-work.test.ts` with larger sizes, which take two minutes. */
+/** Runs the tests of `linear-work.test.ts` with larger Pods, which takes two minutes. */
 import { describe, test } from "vitest";
 import { expectLinearWork } from "./linear-growth.ts";
 import { SHAPES } from "./linear-shapes.ts";
 
 const MANIFEST_SIZES: readonly number[] = [10, 100, 1_000, 5_000, 10_000];
-/** The other shapes are limited, because they would take some minutes longer. */
+/** Sizes of shapes that manifests cannot have; more elements would take some minutes longer. */
 const OTHER_SIZES: readonly number[] = [10, 100, 1_000, 2_000];
 
 describe("the work of a large admission is at most linear in", { timeout: 300_000 }, () => {

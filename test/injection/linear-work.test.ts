@@ -1,6 +1,6 @@
 /**
- * The work of an admission, counted in steps, grows at most as fast as the Pod. The tests disable the limits on Pods, so these
- * limits can be raised safely. `linear-work-large.test.ts` has sizes up to 10 000.
+ * Tests that the work of an admission, counted in steps, is at most linear in the Pod's size. The tests disable the limits on
+ * Pods, so their results stay true if the limits are raised. `linear-work-large.test.ts` tests up to 10 000 elements.
  */
 import { describe, test } from "vitest";
 import { expectLinearWork } from "./linear-growth.ts";

@@ -21,7 +21,7 @@ const WEB = {
   spec: { terminationGracePeriodSeconds: 30, containers: [{ name: "app", image: "app:1" }] },
 };
 
-/** Fakes the relay's credentials: namespace and number. The fake returns an existing credential of the same namespace. */
+/** Fakes the relay. A credential is a namespace and a number; an existing credential of the same namespace is returned again. */
 function fakeRelay(generation = "a1"): { issue: IssueRelayAccess; requests: RelayAccessRequest[] } {
   const requests: RelayAccessRequest[] = [];
   const issue: IssueRelayAccess = (request) => {

@@ -10,7 +10,7 @@ import { listenOnOwnPort } from "./own-port.ts";
 
 const LEASES = join(import.meta.dirname, "../../src/demo/network/loopback-network.ts");
 
-/** Starts another process that prints the value of the expression and has its leases until it is killed. */
+/** Starts another process, which prints the value of the expression and keeps its leases until it is killed. */
 async function evaluateInProcess(
   expression: string,
 ): Promise<{ readonly child: ChildProcess; readonly output: string }> {

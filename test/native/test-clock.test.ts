@@ -1,4 +1,4 @@
-/** The test clock is linked only into the binary for tests. */
+/** Tests that the test clock is linked only into the binary for tests. */
 import { readFileSync } from "node:fs";
 import { expect, inject, test } from "vitest";
 import { NATIVE_BUILD } from "../manager/builds.ts";

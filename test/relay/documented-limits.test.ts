@@ -47,7 +47,7 @@ test("docs/relay.md has the limits of open streams for a replica, a namespace an
   const podLimits = createRelayLimits();
   const podStreams = countAccepted(() => podLimits.startStream({ namespace: "a", uid: "same" }) === undefined);
   const replicaLimits = createRelayLimits();
-  // One stream per Pod and namespace, so that only the total limit applies.
+  // Each stream is of a different Pod in a different namespace, so that only the total limit applies.
   countAccepted((attempt) => replicaLimits.startStream({ namespace: `${attempt}`, uid: "" }) === undefined);
   expect(findRow("open streams")).toContain(
     `${formatNumber(replicaLimits.streams())} per replica, half of them for a single active namespace`,

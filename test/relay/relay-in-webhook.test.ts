@@ -49,7 +49,7 @@ const POD_IDENTITY = { namespace: "shop", pod: "web-0", uid: "uid-of-web-0" };
 const REPORT_REQUEST = { path: "/v1/drains", body: { ...POD_IDENTITY, report: someReport() } };
 const WITHDRAWAL_REQUEST = { path: "/v1/withdrawal", body: { ...POD_IDENTITY, addresses: ["10.1.2.3"] } };
 
-/** Opens a withdrawal stream and reads its first line; the replica's end closes the stream. */
+/** Opens a withdrawal stream, which stays open until the replica exits. Resolves with its first line. */
 const firstStatus = (replica: Replica, variables: Variables): Promise<unknown> =>
   new Promise((resolve, reject) => {
     const onText = (text: string) => resolve(JSON.parse(text.split("\n")[0] ?? ""));
@@ -105,7 +105,7 @@ describe("two relay replicas with one Secret", () => {
       const responses = await Promise.all([first, second].map((each) => requestRelay(each, now, REPORT_REQUEST)));
       expect(responses.map(({ status }) => status)).toEqual([200, 200]);
     });
-    // TLS refuses a client that pinned the deleted CA; it drains after the drain delay.
+    // The TLS handshake of a client that trusts only the deleted CA fails. Its Pod therefore drains without a withdrawal status.
     await expect(requestRelay(first, before, REPORT_REQUEST)).rejects.toThrow();
     expect(first.output() + second.output()).not.toMatch(/PRIVATE|"secret"/);
   });
@@ -166,7 +166,7 @@ test(
     replica.signal("SIGTERM");
     const { status, text } = await stream;
     expect(status).toBe(200);
-    // Managers that reconnect too early would reach this replica again.
+    // The stream ends after the drain delay: a manager that reconnects earlier would reach this replica again.
     expect(performance.now() - stopMs).toBeGreaterThan(950);
     expect(
       text
@@ -267,7 +267,7 @@ describe("Pods are admitted", () => {
   });
 });
 
-/** Waits for metrics with the relay's own, which are missing while its thread is busy. */
+/** Waits until the webhook's metrics include those of the relay, which are missing while the relay's thread is busy. */
 async function metricsWithRelay(replica: Replica): Promise<string> {
   return eventually(async () => {
     const page = (await sendRequest(replica, { path: "/metrics" })).body;
@@ -276,7 +276,7 @@ async function metricsWithRelay(replica: Replica): Promise<string> {
   });
 }
 
-/** Opens a connection with the relay's server name and sends only this text. */
+/** Opens a connection with the relay's server name and sends only `text`, which is not a complete request. */
 function openIdleConnection({ relayPort }: Replica, variables: Variables, text: string): Promise<void> {
   return new Promise((resolve) => {
     const servername = variables["LASTCALL_RELAY_NAME"] ?? "";

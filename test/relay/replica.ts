@@ -12,7 +12,7 @@ import { type RunningWebhook, sendRequest, startWebhook } from "../webhook/runni
 const ADDRESS = "[10.96.0.7]:443";
 
 export type Replica = RunningWebhook & {
-  /** Returns the port on which the relay listened last, or 0 before it listens. */
+  /** Returns the port on which the relay most recently started to listen; 0 before its first start. */
   readonly relayPort: () => number;
 };
 
@@ -39,7 +39,7 @@ export async function startReplica(
 
 export type Variables = Readonly<Record<string, string>>;
 
-/** Admits the Pod. @returns the manager's variables too; the value of a fieldRef is its field path */
+/** @returns the admitted Pod, and the environment variables of its manager; the value of a fieldRef is its field path */
 export async function admitPod(replica: RunningWebhook, pod: object): Promise<{ pod: object; variables: Variables }> {
   const { default: jsonPatch } = await import("fast-json-patch");
   const reply = await sendRequest(replica, { path: "/mutate", body: reviewText({ object: pod }) });

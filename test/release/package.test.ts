@@ -1,4 +1,4 @@
-/** The npm package: packed, installed into an empty folder without a registry, and run. */
+/** Tests the npm package: packs it, installs it into an empty folder without a registry, and runs it. */
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

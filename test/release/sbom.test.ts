@@ -1,4 +1,4 @@
-/** The SBOM of each image lists all its contents, in the format of CycloneDX 1.6. */
+/** Tests that the SBOM of each image lists all contents of the image, in the format of CycloneDX 1.6. */
 import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -13,7 +13,7 @@ export type Condition = {
 };
 
 const BUSY_LOOPS_PER_CORE = 2;
-/** Longer than any timeout between programs of a test. */
+/** Durations of a pause. The longest exceed short timeouts between programs, such as 2 s for a connection to the relay. */
 const FROZEN_MS = { min: 500, max: 3_000 };
 const FREE_MS = { min: 1_000, max: 8_000 };
 

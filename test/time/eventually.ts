@@ -8,7 +8,7 @@ export const EVENTUALLY_LIMIT_MS = 100_000;
 const BETWEEN_CHECKS_MS = 20;
 
 /**
- * Repeats the check until it does not throw. Checks contain the expectations, because their errors contain the last value.
+ * Repeats the check until it does not throw. The check contains the expectation, whose error then contains the last value.
  *
  * @returns the result of the check
  * @throws the last error at the limit, even if the last check never settles

@@ -1,4 +1,4 @@
-/** Measures the files of `src` that run, by V8's coverage. */
+/** Measures with V8's coverage which files of `src` are executed. */
 import { type Profiler, Session } from "node:inspector";
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";

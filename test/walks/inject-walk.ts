@@ -1,4 +1,4 @@
-/** Prints the files that one call of injectPod runs through. */
+/** Prints the files whose code one call of injectPod executes. */
 import { injectPod } from "../../src/injection/inject.ts";
 import { DEFAULT_CONFIG } from "../../src/policy/cluster-config.ts";
 import { startCoverage } from "./executed-files.ts";
@@ -20,7 +20,7 @@ const FACTS = {
 } as const;
 
 const injectOnce = () => injectPod(REQUEST, DEFAULT_CONFIG, FACTS, { newToken: () => "0".repeat(32) });
-// The first call loads modules and creates values once, which must not be measured.
+// The first call also loads modules and creates constants, which must not be measured.
 injectOnce();
 const stopCoverage = startCoverage();
 injectOnce();

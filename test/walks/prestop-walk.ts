@@ -1,4 +1,4 @@
-/** Prints the files that the preStop calls of a Pod with one container run through, until they are answered. */
+/** Prints the files whose code is executed for the preStop calls of a Pod with one container, until the calls are answered. */
 import { startCoverage } from "./executed-files.ts";
 import { startManager } from "./walked-manager.ts";
 

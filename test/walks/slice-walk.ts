@@ -1,6 +1,6 @@
 /**
- * Prints the files that a change of an EndpointSlice runs through, from the API server's watch to the Pod's manager:
- * relay and manager run in this process, the manager's relay client in another one (walked-client.ts).
+ * Prints the files whose code is executed for a change of an EndpointSlice, from the API server's watch to the Pod's manager.
+ * Relay and manager run in this process, and the manager's relay client in a separate process (walked-client.ts).
  */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-/** Runs the manager's relay client, and writes a list of the files that ran between its first and second status. */
+/** Runs the manager's relay client. Lists the files that are executed between the first and the second status that it gets. */
 import { writeFileSync } from "node:fs";
 import { processPlatform } from "../../src/manager/process-platform.ts";
 import { runManager } from "../../src/manager/program.ts";

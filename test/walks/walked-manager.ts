@@ -1,4 +1,4 @@
-/** Runs a manager in this process, on a free port, to measure the files that a call runs through. */
+/** Runs a manager in this process, on a free port, to measure which files are executed for a call. */
 import { request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { DEFAULT_SETTINGS, type DrainSettings } from "../../src/contract/drain-settings.ts";
@@ -57,7 +57,7 @@ export async function startManager(
         take(path.endsWith("/tcp") ? SOCKET_TABLE_HEADER + LISTENER : SOCKET_TABLE_HEADER);
         return "read";
       },
-      // In whole seconds: the report formats other spans by other functions, so a busy host would change the files.
+      // In whole seconds: other functions format other durations in the report, so a busy host would change the executed files.
       nowMs: () => Math.floor(performance.now() / 1_000) * 1_000,
       readInput: () => undefined,
       log,

@@ -1,4 +1,4 @@
-/** Attacks the port of the webhook's process with the attackers of `npm run bench:intake`, also as processes. */
+/** Attacks the port of a webhook process with the attackers of `npm run bench:intake`, which are separate processes too. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { connect as connectTcp } from "node:net";

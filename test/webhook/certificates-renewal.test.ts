@@ -56,7 +56,7 @@ test("a failed renewal is logged with the reason and the certificate's expiry, a
   };
   expect(lines().map((line) => JSON.parse(line))).toMatchObject([
     failure,
-    // After a success, a repetition of the failure is logged.
+    // The same failure is logged again, because a success preceded it.
     failure,
     { level: 30, validUntil, msg: "certificate renewed" },
     failure,

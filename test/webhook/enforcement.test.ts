@@ -1,4 +1,4 @@
-/** Tests when a Helm release enforces failurePolicy Fail, and the webhooks that it writes. */
+/** Tests when a Helm release enforces failurePolicy Fail, and the webhook entries that its replicas write for this. */
 import { Registry } from "prom-client";
 import { describe, expect, test } from "vitest";
 import type { ApiRequest, ApiResponse } from "../../src/api-server/api-request.ts";

@@ -4,7 +4,7 @@ import { reviewText } from "./pod-review.ts";
 import { keepAliveAgent, sendRequest, startWebhook } from "./running-webhook.ts";
 
 const LIMIT = { timeout: 240_000 };
-/** Without `keepNextRequest` of `send-review.ts`, the connection fails in one of ten reviews. */
+/** Without `keepNextRequest` of `send-review.ts`, about one review in ten fails with a connection error. */
 const ROUNDS = 100;
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {

@@ -169,7 +169,7 @@ describe("after SIGTERM or SIGINT the webhook", () => {
   });
 
   test("skips the drain delay after SIGINT", LIMIT, async () => {
-    // Longer than the time limit of this test.
+    // This drain delay is longer than the time limit of the test.
     const webhook = await startForTest(["--drain-delay=10m"]);
     webhook.signal("SIGINT");
     expect(await webhook.ended).toMatchObject({ status: 0 });
@@ -209,7 +209,7 @@ test("new connections get the certificate of changed files, and open connections
   await eventually(async () => expect((await sendRequest(renewed, { path: "/healthz" })).status).toBe(200));
   expect((await sendRequest(webhook, { path: "/healthz", agent })).status).toBe(200);
   await expect(sendRequest(webhook, { path: "/healthz" })).rejects.toThrow(/certificate|signature/);
-  // A key of another pair does not change the served certificate.
+  // A key file that does not match the certificate file leaves the served certificate unchanged.
   const foreignKey = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
   writeFileSync(key, foreignKey.export({ type: "pkcs8", format: "pem" }));
   await eventually(() => expect(webhook.output()).toContain("the current one stays in use"));

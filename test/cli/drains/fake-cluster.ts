@@ -51,11 +51,11 @@ export type FakeCluster = {
   /** Each request as `GET /path?query`. */
   readonly requests: string[];
   readonly permissions: {
-    /** Namespaces whose Pods may be listed; `*` permits all namespaces, also in one request. */
+    /** Namespaces whose Pods may be listed; `*` permits each namespace, and one list of all namespaces. */
     list: readonly string[];
     forward: boolean;
   };
-  /** Runs an admin port with these drains, as a Pod. */
+  /** Adds a Pod, and serves these drains on its admin port. */
   readonly addReplica: (name: string, drains: readonly DrainRecord[], namespace?: string) => Promise<Replica>;
   /** Pods whose port-forwards get no response. */
   readonly unresponsive: Set<string>;
@@ -171,7 +171,7 @@ export async function fakeCluster(): Promise<FakeCluster> {
   };
 }
 
-/** A working context `here`, one with a wrong token, and one without a cluster. */
+/** Returns a kubeconfig with a valid context `here`, a context with a wrong token, and a context without a cluster. */
 export function kubeconfigFor(url: string, ca: string, current = "here"): string {
   return `apiVersion: v1
 kind: Config

@@ -1,4 +1,4 @@
-/** Tests `lastcall drains --watch`: the test runs one step before each poll, and interrupts after the last. */
+/** Tests `lastcall drains --watch`. Before each poll the test runs one step; after the last step it interrupts the command. */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { someDrain, someReport } from "../../drain-history/some-drain.ts";
 import { eventually } from "../../time/eventually.ts";
@@ -40,7 +40,7 @@ test("a watch of drains prints the recorded drains, then each new drain once, th
   const { status, out, err } = await watch([
     () => undefined,
     () => b.add(LATER),
-    // The manager got no response, so it reports to the other replica too.
+    // A manager that got no response from replica b sends the report to replica a too.
     () => a.add({ ...LATER, id: "a-2", endedAtMs: LATER.endedAtMs + 800 }),
     () => undefined,
   ]);

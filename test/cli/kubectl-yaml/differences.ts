@@ -1,7 +1,7 @@
 /** Accepted differences between this parser and kubectl's, each with its reason. Everything else must be equal. */
 export type Difference = {
   readonly kind: "only kubectl accepts it" | "only lastcall accepts it" | "the value differs";
-  /** Matches the error of the refusing side, or the text if both accept it. */
+  /** Matches the error of the parser that rejects the text, or the text itself if both parsers accept it. */
   readonly pattern: RegExp;
   readonly reason: string;
 };

@@ -11,8 +11,8 @@ import { changedManifests, manifests, wordsInPlaces } from "./texts.ts";
 const BUILD = join(import.meta.dirname, "../../../build");
 const READER = join(BUILD, "kubectl-yaml");
 
-/** `undefined` if the reader was built. */
-function missingReader(): string | undefined {
+/** Builds kubectl's reader. @returns the reason why it is missing, `undefined` after a successful build */
+function buildReader(): string | undefined {
   mkdirSync(BUILD, { recursive: true });
   const { error, status, stderr } = spawnSync("go", ["build", "-o", READER, "."], {
     cwd: import.meta.dirname,
@@ -53,7 +53,7 @@ function differenceOf(text: string, kubectlReading: Reading): { kind: Difference
  */
 const CHANGES_SEED = 20_261_123;
 
-const missing = missingReader();
+const missing = buildReader();
 if (missing !== undefined) process.stdout.write(`kubectl's YAML reader is not compared: ${missing}\n`);
 
 describe.skipIf(missing !== undefined)("kubectl's YAML reader and lastcall's", () => {

@@ -1,4 +1,4 @@
-// Reads a JSON list of texts and writes, for each, what kubectl's YAML reader makes of it.
+// Reads a JSON list of texts and writes the value or the error of kubectl's YAML reader for each text.
 package main
 
 import (

@@ -70,7 +70,7 @@ function ended(
   });
 }
 
-/** @param steps run in order, one instead of each pause; after the last one, time passes only */
+/** @param steps functions that run in order, one in each pause of the command; later pauses only advance the clock */
 async function verify(args: readonly string[] = [], steps: readonly (() => unknown)[] = []): Promise<CommandResult> {
   let nowMs = NOW_MS;
   const remainingSteps = [...steps];

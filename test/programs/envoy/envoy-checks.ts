@@ -5,7 +5,7 @@ import type { Scenario } from "./envoy-scenario.ts";
 const OVER_WAIT_SECONDS = 0.25;
 /** Tolerance for rounding, and for two clocks that are not read at the same moment. */
 const EARLY_SECONDS = 0.1;
-/** Clients send several requests a second, and have to close the connection after the next response. */
+/** Maximum time after the drain delay in which a client gets its next response, after which it has to close its connection. */
 const STAY_SECONDS = 1;
 
 type Measured = Pick<

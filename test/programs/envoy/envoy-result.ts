@@ -9,7 +9,7 @@ export type EnvoyResult = {
   readonly manager: "native" | "node";
   readonly releasedSeconds: number;
   readonly afterTrafficSeconds: number;
-  /** Time from the end of the drain that the settings require to Envoy's stop signal; negative if the signal was early. */
+  /** Time by which Envoy's stop signal came after the end that the settings require for the drain; negative if it was early. */
   readonly overWaitSeconds: number;
   /** Time from the end of the drain delay to the last traffic, without the scheduling lag in between. */
   readonly stayedSeconds: number;

@@ -1,4 +1,4 @@
-/** Runs one case: starts a Pod with an Envoy and its clients, deletes the Pod and returns the measured end. */
+/** Runs one case: starts a Pod with an Envoy and its clients, deletes the Pod and returns its measured drain. */
 import { realClock } from "../../../src/demo/clock.ts";
 import type { RunningPod } from "../../../src/demo/pods/running-pod.ts";
 import { waitUntil } from "../harness/until.ts";

@@ -11,8 +11,8 @@ export const TIMEOUT_MS = 60_000;
 export const PROPAGATION_MS = 2_000;
 
 /**
- * Expected end of the drain. `delay`: after the drain delay. `idle`: a quiet period after the drain delay, as a client is
- * connected. `quiet`: a quiet period after the last traffic. `deadline`: at the deadline, with clients still connected.
+ * Expected end of the drain. `delay`: after the drain delay. `idle`: a quiet period after the drain delay, because an idle
+ * client is connected. `quiet`: a quiet period after the last traffic. `deadline`: at the deadline, with clients still connected.
  */
 export type Ending = "delay" | "idle" | "quiet" | "deadline";
 
@@ -46,7 +46,7 @@ export type Peers = { readonly http3: CommandLine; readonly grpcio: CommandLine 
 
 export type Clients = {
   readonly counts: ClientCounts;
-  /** Time of the Pod's last response or the last end of a session. */
+  /** Time of the Pod's last response or of the end of its last session, whichever is later. */
   readonly lastTrafficMs: () => number;
   /** Sends new connections to the upstream instead of the Pod; open connections stay. */
   readonly withdraw: () => void;

@@ -1,12 +1,12 @@
 /**
- * Results of Envoy Gateway's shutdown manager (commit d32f282, its defaults) with the same Envoy 1.40.0. Measured once on
- * a similar machine, in three runs for each row that differed by less than 0.1 s; the suite does not repeat the measurement.
+ * Results of Envoy Gateway's shutdown manager (commit d32f282, its defaults) with the same Envoy 1.40.0. Measured on a similar
+ * machine: three runs for each row, whose results differed by less than 0.1 s. The suite does not repeat the measurement.
  */
 
 export type GatewayResult = {
   readonly scenario: string;
   readonly releasedSeconds: number;
-  /** Time from the last traffic to the release; undefined if the drain did not end because of the end of traffic. */
+  /** Time from the last traffic to Envoy's stop signal; undefined if the end of the traffic did not end the drain. */
   readonly afterTrafficSeconds?: number;
   readonly failureCell: string;
 };

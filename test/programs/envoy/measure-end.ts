@@ -22,7 +22,7 @@ export type MeasuredEnd = Omit<EnvoyResult, "kind" | "system" | "scenario" | "ve
 /** Time in which every client detects that the proxy has stopped. */
 const CLOSE_NOTICE_MS = 500;
 
-/** @returns the measured end with all failures, and the number of failures at the release */
+/** @returns the measured drain with all failed requests, and how many of them failed before the hook's response */
 export async function measureEnd(parts: EndParts): Promise<{ end: MeasuredEnd; failuresAtRelease: number }> {
   const { testPod, clients, container } = parts;
   const { pod } = testPod;
@@ -48,7 +48,7 @@ export async function measureEnd(parts: EndParts): Promise<{ end: MeasuredEnd; f
     afterTrafficSeconds: toSeconds(Math.max(0, releasedMs - Math.max(deletedMs, lastTrafficMs))),
     overWaitSeconds: toSeconds(releasedMs - dueMs),
     stayedSeconds: toSeconds(Math.max(0, lastTrafficMs - delayEndMs - lag.between(delayEndMs, lastTrafficMs))),
-    // The trigger's log line may be read late. After the trigger, only lag near the due time can delay the release.
+    // The trigger's log line may be read late. After the trigger, only lag near the due time can delay the stop signal.
     lagSeconds: toSeconds(lag.between(deletedMs, triggeredMs) + lag.between(dueMs - QUIET_MS, releasedMs)),
     hookStatus: hook,
     hooksFailed: pod.events.filter(({ type }) => type === "FailedPreStopHook" || type === "hook-overran").length,
@@ -65,7 +65,7 @@ export function eventTimeMs(events: readonly PodEvent[], container: string, type
   return events.find((event) => event.container === container && event.type === type)?.atMs ?? Number.NaN;
 }
 
-/** Calls a container's hook again, as the kubelet ignores the status. @returns -1 without a response */
+/** Calls a container's hook in addition to the kubelet, which does not record the status. @returns -1 without a response */
 function hookStatus(host: string, container: string): Promise<number> {
   return new Promise((done) => {
     get({ host, port: DEFAULT_SETTINGS.port, path: `/${TOKEN}/prestop/${container}`, agent: false }, (answer) => {
@@ -109,7 +109,7 @@ function startLagLog(waitedMs: () => number): LagLog {
   };
   const timer = setInterval(tick, TICK_MS);
   return {
-    // A tick that overlaps the start or the end of the interval counts in full, as its delay may be inside.
+    // A tick that overlaps the start or the end of the interval counts in full, because its delay may lie in the interval.
     between: (fromMs, toMs) =>
       ticks
         .filter(({ atMs, lateMs }) => atMs >= fromMs && atMs - lateMs - TICK_MS <= toMs)

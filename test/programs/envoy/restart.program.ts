@@ -10,7 +10,7 @@ import { connectionHeader, DELAY_MS, type PodEnd, type SinglePod, startSinglePod
 afterAll(endManagers);
 
 const build = NATIVE_BUILD.command === "" ? NODE_BUILD : NATIVE_BUILD;
-/** The manager sets the drain flag of a new process at its next sample; a busy machine may delay that. */
+/** The manager starts the drain of a new Envoy process at the manager's next sample, which a busy machine may delay. */
 const LIMIT_MS = 15_000;
 /** Longer than the time from a new process's first response to its first client on a busy machine. */
 const QUIET_MS = 3_000;

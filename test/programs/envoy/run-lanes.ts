@@ -1,4 +1,4 @@
-/** Runs cases concurrently in one process, as most cases only wait; defines the request and the results. */
+/** Runs cases concurrently in one process, because most cases only wait; defines the request and the results. */
 import { realClock } from "../../../src/demo/clock.ts";
 import { type CommandLine, requireProgram, type SkipContext } from "../install/program-of.ts";
 

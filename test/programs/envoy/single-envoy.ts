@@ -96,7 +96,7 @@ function hasEnded(envoy: ChildProcess): boolean {
 
 async function waitUntilReady(envoy: ChildProcess, admin: AdminAddress): Promise<void> {
   const untilMs = performance.now() + START_LIMIT_MS;
-  // Envoy is never in state `LIVE` if the manager sets its drain flag right after the start.
+  // Envoy is never in state `LIVE` if the manager starts Envoy's drain right after Envoy's start.
   while (!/^(LIVE|DRAINING)/.test(await readState(admin))) {
     if (hasEnded(envoy))
       throw new Error(`Envoy exited before it was ready: status ${envoy.exitCode}, signal ${envoy.signalCode}`);

@@ -1,4 +1,4 @@
-/** Runs one Envoy, its upstream and a manager without a Pod. Like the kubelet, sends Envoy SIGTERM after its hook's response. */
+/** Runs one Envoy, its upstream and a manager without a Pod. Like a kubelet, sends Envoy SIGTERM after the hook's response. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { createServer, get, type Server } from "node:http";
 import { connect, createServer as createSocketServer, type Socket } from "node:net";

@@ -22,8 +22,9 @@ export function overWaitMs(times: DrainTimes, { delayMs, quietMs }: typeof DEFAU
 export type DrainedPod = Pick<EndedPod, "address" | "deletedMs" | "drainSeconds" | "forwarded">;
 
 /**
- * Returns the over-wait in seconds with the default settings, counted from the Pod's last connection as requests are not
- * recorded. At least 0, as a drain does not wait for idle connections.
+ * Returns the over-wait in seconds with the default settings. The close of the Pod's last connection counts as the end of its
+ * traffic, because requests are not recorded. A drain may end before this close, because it does not wait for idle
+ * connections; its over-wait is 0.
  */
 export function overWaitSeconds({ address, deletedMs, drainSeconds, forwarded }: DrainedPod): number {
   const closedMs = forwarded.filter(({ pod }) => pod === address).map(({ toMs }) => toMs);

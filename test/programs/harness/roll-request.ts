@@ -1,4 +1,4 @@
-/** Defines the request and the result of a rollout in namespaces; both are JSON, as they cross processes. */
+/** Defines the request and the result of a rollout in namespaces; both are JSON, because processes exchange them. */
 import type { LoadShape, RequestCounts } from "../../../src/demo/load/load.ts";
 import type { PodEndFacts } from "./pod-end-facts.ts";
 

@@ -53,7 +53,7 @@ async function pythonWithPip(): Promise<string> {
   return findPython();
 }
 
-/** Returns the interpreter's path: a launcher would receive the stop signal instead of the program. */
+/** Returns the path of the interpreter itself, because a launcher script would receive the program's stop signal. */
 async function findPython(): Promise<string> {
   return (await run("python3", ["-c", "import sys; print(sys.executable)"])).trim();
 }

@@ -44,7 +44,7 @@ export function istioConfig({ upstream, statistics }: IstioShape): object {
 const SERVICE = `outbound|${UPSTREAM.http1}||upstream.shop.svc.cluster.local`;
 const INBOUND = `inbound|${APP_PORT}||`;
 
-/** Listeners for Prometheus and for readiness probes. Envoy responds to the probes, as the agent does not run. */
+/** Listeners for Prometheus and for readiness probes. Envoy responds to the probes, because the agent does not run. */
 function agentListeners(): readonly object[] {
   const metricsRoutes = [
     {

@@ -131,7 +131,7 @@ async function startRequest(
   return activity.running({ startDrain, closeClient: () => agent.destroy() });
 }
 
-/** After `Connection: close` the client stops, as its next connection would reach another Pod. */
+/** After `Connection: close` the client stops, because its next connection would reach another Pod. */
 async function startEndlessRequests({
   address,
   port,

@@ -64,7 +64,7 @@ type Session = ServerAddress & {
   readonly pushesMs?: number;
 };
 
-/** When a drain starts, the app closes its connections, as its protocol has no close message. */
+/** When a drain starts, the app closes its connections, because its protocol has no close message. */
 async function startSession(options: Session): Promise<RunningScenario> {
   const activity = createServerActivity();
   const server = createServer({ allowHalfOpen: true }, (socket) => {

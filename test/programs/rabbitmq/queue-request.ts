@@ -1,4 +1,4 @@
-/** Defines the request and the result of the queue cases in namespaces; both are JSON, as they cross processes. */
+/** Defines the request and the result of the queue cases in namespaces; both are JSON, because processes exchange them. */
 import type { PodEndFacts } from "../harness/pod-end-facts.ts";
 
 export type QueueRequest = {

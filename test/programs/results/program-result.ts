@@ -26,9 +26,9 @@ export type ServerResult = {
     readonly drainSeconds: number;
     readonly overWaitSeconds: number;
   };
-  /** The clients of `endless`, without lastcall, with `preStop: sleep 5`. */
+  /** With the clients of `endless`, without lastcall, with `preStop: sleep 5`. */
   readonly endlessSleep: RequestTotals;
-  /** The clients of `endless`, with the preloaded library, which adds `Connection: close` to responses. */
+  /** With the clients of `endless` and the preloaded library, which adds `Connection: close` to responses. */
   readonly preload: PreloadResult;
   /** Longest time from the deletion to the stop signal, with lastcall. */
   readonly drainSeconds: number;
@@ -44,17 +44,17 @@ export type PreloadResult = RequestTotals & {
   readonly unreached: string;
 };
 
-/** Drains of an HTTP/2 server with one client that stays connected; the fields name the response before the idle time. */
+/** Drains of an HTTP/2 server whose client is idle but stays connected; each drain follows another last response. */
 export type Http2ServerResult = {
   readonly kind: "http2";
   readonly system: string;
   readonly version: string;
   readonly manager: "native" | "node";
-  /** Idle after the connection's first response. */
+  /** The client received one response. */
   readonly first: Http2End;
-  /** Idle after a later response. */
+  /** The client received more than one response. */
   readonly later: Http2End;
-  /** Idle after a later response of 1 MiB. */
+  /** The client received more than one response, the last with 1 MiB. */
   readonly large: Http2End;
 };
 

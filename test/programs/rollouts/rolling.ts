@@ -120,7 +120,7 @@ function collectDrainFacts({ pod, request, nodes, clockOffsetMs, withdrawnMs }: 
   };
 }
 
-/** Time of the app's stop signal, or of the Pod's last event without one. */
+/** Time of the app's stop signal; of the Pod's last event if the app received no signal. */
 function releaseTimeMs(pod: RunningPod): number {
   const signalled = pod.events.find(({ type, container }) => type === "SIGTERM" && container === "app");
   return signalled?.atMs ?? pod.events.at(-1)?.atMs ?? 0;

@@ -97,7 +97,7 @@ const admin = createServer((request, response) => {
   response.end(String(active));
 });
 
-// HTTP/1.1 listens last, as it serves the readiness probe: a ready Pod has both ports open.
+// HTTP/1.1 listens last, because it serves the readiness probe: a ready Pod has both ports open.
 if (process.env["UPSTREAM"] === undefined) admin.listen(ACTIVE_PORT, "127.0.0.1");
 http2.listen(port + 1, host, () => http1.listen(port, host));
 process.once("SIGTERM", () => {

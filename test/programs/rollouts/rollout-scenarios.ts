@@ -23,7 +23,7 @@ export type RolloutScenario = LoadChoice & {
   readonly promised: boolean;
 };
 
-/** The drain delay is longer than both. */
+/** Delays of the two client nodes; the drain delay is longer than both. */
 export const PROPAGATION_MS = [500, 1_000] as const;
 const DELAY_MS = 2_000;
 const QUIET_MS = 1_000;
@@ -44,7 +44,7 @@ export const BENCH_SCENARIOS: readonly RolloutScenario[] = CLIENT_KINDS.flatMap(
   PROTOCOLS.map((protocol) => scenario({ ...kind, protocols: [protocol], slowestResponseMs: SLOWEST_RESPONSE_MS }, 20)),
 );
 
-/** Each scenario runs all protocols at once. In the 20 rollouts that are `promised`, no request may fail. */
+/** Each scenario runs all protocols at once. The `promised` scenarios have 20 rollouts together, in which no request may fail. */
 export const TEST_SCENARIOS: readonly RolloutScenario[] = CLIENT_KINDS.map((kind, index) =>
   scenario({ ...kind, protocols: PROTOCOLS, slowestResponseMs: SLOWEST_RESPONSE_MS }, [8, 6, 6, 2][index] ?? 2),
 );

@@ -81,7 +81,7 @@ function findFailures(line: RolloutsLine, { nodes, drains }: RolloutsResult): re
   if (line.drains !== line.rollouts * 2)
     problems.push(`${line.drains} Pods ended in ${line.rollouts} rollouts of 2 Pods`);
   if (!line.promised) return problems;
-  // Clients reconnect only every few seconds, so a few Pods may get no client; a run with many such Pods is invalid.
+  // A few Pods may get no client, because clients reconnect only every few seconds. A run with many such Pods is invalid.
   const unusedPods = drains.filter(({ served }) => !served).length;
   if (unusedPods > drains.length / 10)
     problems.push(`${unusedPods} of ${drains.length} Pods ended before any client sent a request`);
@@ -97,7 +97,7 @@ function findFailures(line: RolloutsLine, { nodes, drains }: RolloutsResult): re
     const podsWithoutIdle = drains.filter(({ leftTotal }) => leftTotal === 0).length;
     if (podsWithoutIdle > 0)
       problems.push(`${podsWithoutIdle} Pods ended without the idle connection that was kept open`);
-    // The check uses the median, as single drains may wait for a processor.
+    // The check uses the median, because single drains may wait for a processor.
     if (line.overWaitMs.median > IDLE_GOAL_MS)
       problems.push(
         `with an idle connection open, half of the drains took ${line.overWaitMs.median} ms more than the quiet period after the last answer, expected at most ${IDLE_GOAL_MS} ms`,

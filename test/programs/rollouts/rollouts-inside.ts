@@ -42,8 +42,8 @@ function startUpstream({ processes, imageEnvironment }: ClusterContext): void {
 }
 
 /**
- * Raises the priority of a process if the permissions allow it. Without a processor, clients send nothing, so that a drain
- * may end too early, and the manager is late. The result always has the longest stall of the clients.
+ * Raises the priority of a process if the permissions allow it. While clients wait for a processor they send nothing, so that
+ * a drain may end too early; a manager that waits ends a drain too late. The result contains the longest stall of the clients.
  */
 function raisePriority(pid: number): void {
   try {

@@ -123,7 +123,7 @@ export function failureCell(line: RolloutsLine): string {
   return `**${total(line.failed)}** of ${total(line.answered) + total(line.failed)}`;
 }
 
-/** An early release has an over-wait of 0. */
+/** A drain that ended too early has an over-wait of 0. */
 function formatOverWait(ms: number): string {
   return `${Math.max(0, ms)} ms`;
 }

@@ -1,4 +1,4 @@
-/** Defines the request and the result of repeated rollouts under load; both are JSON, as they cross processes. */
+/** Defines the request and the result of repeated rollouts under load; both are JSON, because processes exchange them. */
 import type { FoundProgram } from "../install/program-of.ts";
 
 export const PROTOCOLS = ["http1", "http2", "grpc"] as const;

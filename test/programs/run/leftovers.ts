@@ -10,7 +10,7 @@ const LIMIT_MS = 5_000;
 
 // biome-ignore lint/style/noDefaultExport: vitest calls the default export of a global setup
 export default async function setup(): Promise<() => Promise<void>> {
-  // The prefix is short, as programs create sockets in this folder, and a socket's path is limited to 107 bytes.
+  // The prefix is short, because programs create sockets in this folder, and a socket's path is limited to 107 bytes.
   const folder = await mkdtemp(join(tmpdir(), "lcp-"));
   const previousTmpdir = process.env["TMPDIR"];
   process.env["TMPDIR"] = folder;

@@ -17,7 +17,7 @@ import { SERVERS, serverDeployment, titleOf } from "./server-table.ts";
 
 const SLEEP_SECONDS = 5;
 
-/** Each group of variants runs in its own namespaces. The groups run concurrently, as they mostly wait. */
+/** Each group of variants runs in its own namespaces. The groups run concurrently, because they mostly wait. */
 const VARIANT_GROUPS: readonly (readonly RollVariant[])[] = [
   [
     { name: "without", lastcall: false, load: SHORT_LIVED_LOAD },

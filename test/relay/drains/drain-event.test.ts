@@ -47,7 +47,8 @@ test("the relay records an Event on the Pod, once, while its drain runs", async 
       ),
     },
   ]);
-  // The manager can still die, so a running drain does not end the search for a lost one, and is not counted.
+  // The manager of a running drain can still be killed. Its report therefore neither ends the search for the lost drain of this
+  // Pod nor increases a counter of ended drains.
   expect([onReport, await server.metric('lastcall_drains_total{outcome="drained"}')]).toEqual([
     [],
     expect.stringMatching(/ 0$/),

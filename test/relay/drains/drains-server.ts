@@ -30,7 +30,7 @@ export function createDrainsServer(changes: Partial<DrainsPorts> = {}, context?:
   let idCount = 0;
   const log = (_keys: object, sentence: string) => logged.push(sentence);
   const app = createRelayServer({ error: log }, () => context);
-  // Another route with its own parser, which the drains route must not replace.
+  // Adds a parser and a route that uses this parser. The drains route must not replace the parser.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("application/json", (_request, payload, done) => {
     payload.resume();

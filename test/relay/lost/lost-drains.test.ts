@@ -38,7 +38,7 @@ function breakStream(drain: BrokenDrain = BROKEN_DRAIN): void {
   drains.onStreamClosed(drain.pod, drain);
 }
 
-/** Simulates the kubelet: the status has the end of the manager for a second, then the Pod is deleted. */
+/** Simulates the kubelet: the Pod's status contains the manager's exit for one second, then the Pod is deleted. */
 async function showKilledManager(): Promise<void> {
   await advance(5_000);
   response = KILLED;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createRequestLimit } from "../../../src/relay/page/admin-server.ts";
 
-/** Returns the number of accepted requests of each sender in one minute, at the interval of that sender. */
+/** Sends requests for one minute, at each sender's interval in milliseconds. Returns the accepted requests of each sender. */
 function countResponses(senders: Readonly<Record<string, number>>): Readonly<Record<string, number>> {
   const takeToken = createRequestLimit();
   const counts: Record<string, number> = {};

@@ -69,7 +69,7 @@ describe.skipIf(NO_BROWSER !== "")("in a real browser", { timeout: 120_000 }, ()
     expect(drain.dom).toContain("seen for 52.3s");
 
     const colours = countColours(drain.screenshot);
-    // Ten of 62 seconds are a bar of about 100 × 20 pixels; the other bars are to the same scale.
+    // The picture covers 62 s. A phase of ten seconds is a bar of about 100 × 20 pixels, and all bars have the same scale.
     expect(colours.get("#ae3ec9") ?? 0).toBeGreaterThan(1_200);
     expect(colours.get("#f08c00") ?? 0).toBeGreaterThan(600);
     expect(colours.get("#4c6ef5") ?? 0).toBeGreaterThan(5 * (colours.get("#f08c00") ?? 0));

@@ -5,8 +5,8 @@ import type { OpenStream } from "../../../src/api-server/api-request.ts";
 import type { WithdrawalStatusLine } from "../../../src/contract/relay-wire.ts";
 import { createSliceWatches } from "../../../src/relay/slices/slice-watches.ts";
 
-/** The documented minimum drain delay; a relay without API server must send `unknown` earlier. */
-const USUAL_DELAY_MS = 5_000;
+/** The documented minimum drain delay. A relay that loses the API server must send `unknown` within this time. */
+const MIN_DRAIN_DELAY_MS = 5_000;
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -85,7 +85,7 @@ test("a relay without API server sends the status unknown within the shortest us
   const { lines, stop } = startDrain(api.stream);
   await vi.advanceTimersByTimeAsync(1);
   api.shutDown();
-  await vi.advanceTimersByTimeAsync(USUAL_DELAY_MS - 500);
+  await vi.advanceTimersByTimeAsync(MIN_DRAIN_DELAY_MS - 500);
   expect(lines.map(({ state }) => state)).toEqual(["unknown", "out"]);
   // The next check follows within a quarter of a second.
   await vi.advanceTimersByTimeAsync(750);

@@ -11,7 +11,7 @@ import { eventually } from "../../time/eventually.ts";
 import { sleep } from "../../time/pause.ts";
 import { type SliceCase, sliceObject } from "./slice-cases.ts";
 
-/** `watchMs` is one second, the shortest watch of the API. */
+/** `watchMs` is one second, because the API limits watches in whole seconds. */
 const SHORT_TIMING: SliceWatchTiming = {
   watchMs: 1_000,
   staleAfterMs: 5_000,

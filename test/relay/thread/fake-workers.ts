@@ -24,7 +24,7 @@ export type SupervisedThread = RelayThread & {
 
 export const ADDRESS = "10.96.0.7:8444";
 
-/** @param failedStarts the number of first threads that cannot be created */
+/** @param failedStarts the number of attempts to create a thread that fail before the first success */
 export function superviseFakeThread(address = ADDRESS, failedStarts = 0): SupervisedThread {
   let startCount = 0;
   const threads: FakeThread[] = [];

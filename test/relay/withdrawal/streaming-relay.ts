@@ -30,7 +30,7 @@ export const REQUEST: WithdrawalRequest = {
   addresses: ["10.0.0.1"],
 };
 
-/** A credential is the name of a namespace here; other tests cover its validity. */
+/** Returns a fake credential with its namespace in plain text; other tests cover the verification of credentials. */
 const credentialFor = (namespace: string): string => `Lastcall for-${namespace}`;
 
 function claimsOf(authorization: string | undefined): CredentialClaims | undefined {

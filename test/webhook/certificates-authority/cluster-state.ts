@@ -2,7 +2,7 @@
 import { pemBlocks } from "../../../src/authority/certificate.ts";
 import { createCluster, type SimulatedCluster } from "./simulated-cluster.ts";
 
-/** Follows the name of a dropped CA: it is still in the Secret, and no longer trusted. */
+/** Marks the name of a dropped CA, which is still in the Secret but no longer in caBundles. */
 export const DROPPED_SUFFIX = " (dropped)";
 
 export type State = {

@@ -101,7 +101,7 @@ async function perform(cluster: SimulatedCluster, action: Action, backup: Backup
   else await reconcileRounds(cluster, action);
 }
 
-/** Ends all calls before a long time passes, because calls have a time limit of 10 s. */
+/** Advances the clock. Ends all pending API calls before a step of more than 10 s, which is the time limit of a call. */
 async function advance(cluster: SimulatedCluster, ms: number): Promise<void> {
   if (ms > 10_000) {
     for (let count = 0; cluster.pendingCalls() > 0; count += 1) {
@@ -171,7 +171,10 @@ async function expectRecovered(cluster: SimulatedCluster): Promise<void> {
   }
 }
 
-/** Replaces the signer in the Secret by a CA, which becomes the next CA; a second edit makes that CA the signer too early. */
+/**
+ * Replaces the signer in the Secret by a new CA, which the replicas make the next CA after `passedMs`. A second edit then makes
+ * the new CA the signer, before the settle time has passed.
+ */
 async function clusterWithEarlySigner(passedMs: number): Promise<SimulatedCluster> {
   const cluster = createCluster(SIZE);
   const pace = { rounds: 1, ms: 5_000, replicaIndex: 0 };

@@ -181,7 +181,7 @@ test("an API server that never responds delays neither the start nor the exit of
   const stopMs = performance.now();
   replica.signal("SIGINT");
   expect((await replica.ended).status).toBe(0);
-  expect(performance.now() - stopMs).toBeLessThan(8_000); // bound: a request may take 10 s, and the exit waits for none
+  expect(performance.now() - stopMs).toBeLessThan(8_000); // bound: a request may take 10 s; the exit must not wait for one
 });
 
 async function fetchMetrics(replica: RunningWebhook | undefined, ca: string): Promise<string> {

@@ -132,7 +132,7 @@ export function createCluster(size: number, webhooks = 2): SimulatedCluster {
   };
 
   const unsettledSigners = new Map<string, number>();
-  /** Replicas use a published signer, even if an operator set it before all API servers trusted it. The oracle excludes it. */
+  /** Replicas use a published signer, even if an operator set it before all API servers trusted it. The oracle ignores it. */
   const editSecret: SimulatedCluster["editSecret"] = (data) => {
     store.setSecret(data);
     const signer = pemBlocks(data?.["ca.crt"] ?? "").blocks[0]?.id;
@@ -173,7 +173,7 @@ export function createCluster(size: number, webhooks = 2): SimulatedCluster {
   };
 }
 
-/** Whether the replica gets requests: its leaf is valid, and it has no distrust reason. */
+/** Whether the replica gets requests: its leaf is valid, and it has found no reason why an API server could distrust the leaf. */
 export function isReady(cluster: SimulatedCluster, replica: Replica): boolean {
   const leaf = replica.reconciler.leaf();
   if (leaf === undefined || replica.distrustReason !== "") return false;

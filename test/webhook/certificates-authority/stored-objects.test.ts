@@ -52,7 +52,7 @@ describe("a configuration with a copy whose failurePolicy is Fail", () => {
     metadata: { resourceVersion },
     webhooks: bundles.map((text) => ({ clientConfig: { caBundle: Buffer.from(text).toString("base64") } })),
   });
-  /** `copies`: the caBundles of the copy; `undefined` without a copy. */
+  /** `copies`: the caBundles in the copy of the configuration; `undefined` if there is no copy. */
   const withCopy = (copies: readonly string[] | undefined) => {
     const requests: ApiRequest[] = [];
     const send = async (request: ApiRequest): Promise<ApiResponse> => {

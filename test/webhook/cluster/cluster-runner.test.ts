@@ -1,4 +1,4 @@
-/** Tests the facts from the caches, also while the API server does not respond. */
+/** Tests the cluster facts that the webhook reads from its caches, also while the API server does not respond. */
 import { PassThrough } from "node:stream";
 import { Registry } from "prom-client";
 import { afterEach, expect, test, vi } from "vitest";

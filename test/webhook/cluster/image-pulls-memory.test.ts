@@ -1,4 +1,4 @@
-/** Tests the memory and the number of entries that the Events of a tenant take. */
+/** Tests limits of the memory and of the number of entries for the Events of a tenant. */
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
@@ -44,7 +44,7 @@ test("200 Events of 200 KB each take little memory, because only the start of a 
   const grown = heapBytes() - before;
   expect(store.entries.size).toBe(200);
   expect([...store.entries.values()].every(({ message }) => message.length === 300)).toBe(true);
-  // bound: of memory. The messages have 40 MB, and their stored starts 0.2 MB; the test itself needs the rest.
+  // bound: of memory. The messages have 40 MB, and their stored first characters 0.2 MB; the test itself needs the rest.
   expect(grown).toBeLessThan(20_000_000);
 });
 

@@ -12,7 +12,7 @@ function entriesOf(...set: readonly (readonly [string, number])[]): LimitedEntri
   return entries;
 }
 
-/** Returns `sizes` entries of each namespace, with the time 10. */
+/** Returns as many entries of each namespace as `sizes` contains for it, all with the time 10. */
 function entriesPerNamespace(sizes: Readonly<Record<string, number>>): readonly (readonly [string, number])[] {
   return Object.entries(sizes).flatMap(([namespace, size]) =>
     Array.from({ length: size }, (_, at) => [`${namespace}/${at}`, 10] as const),

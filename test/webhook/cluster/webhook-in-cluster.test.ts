@@ -94,7 +94,7 @@ test("the manager is a native sidecar if the API server and all nodes support na
 test("the admission of a Pod in a new namespace waits until the watch delivers that namespace", async () => {
   const running = await startInCluster();
   const patches: string[] = [];
-  // Repeated, because a wait ends early if the host pauses for longer than the lookup limit.
+  // The admission is repeated, because it does not wait for the namespace if the host pauses for longer than the lookup limit.
   for (let at = 0; at < 10; at += 1) {
     const name = `fresh-${at}`;
     const admission = admit(running, { namespace: name });
@@ -118,7 +118,7 @@ test("a namespace that the watch omits is reported as unknown until the next wat
   server.faults.hasSilentWatches = false;
   const watches = server.requests.filter((request) => request.includes("/namespaces?watch="));
   const [, seconds] = /timeoutSeconds=([0-9]+)/.exec(watches.at(-1) ?? "") ?? [];
-  // Seconds, because a broken connection can hide a new namespace for this time.
+  // The watch is short, because a broken connection can hide new namespaces until the watch ends.
   expect(Number(seconds)).toBe(30);
   server.endWatches(true);
   await eventually(async () =>

@@ -9,7 +9,7 @@ test("admissions that arrive before a turn share that turn, in the order of arri
   const { start } = createTurns(() => 0);
   const order: string[] = [];
   const first = start(SMALL, ADDRESS).then(() => order.push("first"));
-  // As a network callback, this runs before the turn, so its request joins the turn.
+  // This callback runs before the turn, as a network callback does, so its request joins the turn.
   process.nextTick(() => {
     order.push("read");
     void start(SMALL, ADDRESS).then(() => order.push("second"));
@@ -133,7 +133,7 @@ test("a turn of large admissions waits until small admissions have had twice the
       nowMs += ms;
       order.push(name);
     });
-  // As large as the limit of a turn, so that each turn has one.
+  // A large admission is as large as the limit of a turn, so that a turn contains only one of them.
   const large = ["L1", "L2"].map((name) => work(name, LARGE_TURN_BYTES, 49));
   const small = Array.from({ length: 40 }, () => work("o", LARGE_BYTES, 5));
   await Promise.all([...large, ...small]);

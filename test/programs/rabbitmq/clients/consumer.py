@@ -51,7 +51,7 @@ class Consumer:
         self.connection.add_callback_threadsafe(self.cancel)
 
     def terminate(self, *_):
-        # The signal handler only sets a flag, as the connection may be in the middle of a frame.
+        # The signal handler only sets a flag, because the connection may be in the middle of a frame.
         self.terminating = True
 
     def run(self):

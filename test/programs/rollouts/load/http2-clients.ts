@@ -15,7 +15,7 @@ type PooledSession = {
   retired: boolean;
 };
 
-/** Consecutive requests that share a session; they overlap, as a response takes longer than sending all of them. */
+/** Consecutive requests that share a session; they overlap, because a response takes longer than sending them. */
 const CONCURRENT_STREAMS = 3;
 
 export function createHttp2Clients(protocol: "http2" | "grpc", ports: NodePorts): NodeClients {
@@ -109,7 +109,7 @@ export function createHttp2Clients(protocol: "http2" | "grpc", ports: NodePorts)
 
 /**
  * The client received GOAWAY before it wrote the request's HEADERS. It sends the request on another connection, which is not
- * a retry, as no server has received the request.
+ * a retry, because no server has received the request.
  */
 const UNSENT = "unsent";
 
