@@ -11,7 +11,7 @@ type WorkloadIdentity = {
   readonly namespace: string;
   readonly kind: string;
   readonly name: string;
-  /** The path of the Pod template in an object with several, otherwise empty. */
+  /** The path of the Pod template in an object with several templates, otherwise empty. */
   readonly template: string;
 };
 

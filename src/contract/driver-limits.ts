@@ -1,4 +1,4 @@
-/** Describes the limits of a drain with each driver, for pages and the CLI. The driver's row is compiled into the manager. */
+/** Describes the limits of a drain with each driver, for pages and the CLI. Not in the driver table, which is compiled into the manager. */
 import type { DriverName } from "./driver-table.ts";
 
 const SESSIONS =
@@ -11,12 +11,12 @@ export const PRELOAD_LIMIT =
   "TLS terminated by the app, WebSockets, endless streams and static binaries, such as most in Go: the drain waits for such " +
   "clients as without the library, and one racing request per connection can be lost when the app closes it.";
 
-/** For drains without a driver and without patience; the end of a sentence. */
+/** For drains without a driver and without patience. Completes a sentence. */
 export const GRACEFUL_LIMIT =
   "only the app's own shutdown closes a kept-alive connection on which a client keeps sending: a request can be lost if the app does " +
   "not finish it. HTTP/2 connections, including gRPC, count as busy while the client has sent the last bytes.";
 
-/** The text of `http` applies while `drain-url` is not set; that of `none` is the end of a sentence. */
+/** The text of `http` applies while `drain-url` is not set; that of `none` completes a sentence. */
 export const DRIVER_LIMITS: Readonly<Record<DriverName, string>> = {
   none:
     "nothing can close a kept-alive connection on which a client keeps sending: the drain waits for such clients until the end of " +

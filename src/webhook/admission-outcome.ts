@@ -17,7 +17,7 @@ export const MALFORMED_REASONS = {
   wrong_content_type: "the content type is not application/json",
   cut_off: "the connection closed before the end of the body",
   empty_body: "the body is empty",
-  truncated_json: "the body ends before its JSON does",
+  truncated_json: "the body ends with incomplete JSON",
   invalid_json: "the body is not JSON",
   wrong_kind: "the body is not an AdmissionReview",
   wrong_version: "the apiVersion is not admission.k8s.io/v1",

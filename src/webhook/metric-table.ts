@@ -65,7 +65,7 @@ export const METRICS = {
   events: {
     type: "counter",
     name: "lastcall_events_total",
-    help: "Events on owners of Pods, by result; all but sent and repeated are lost.",
+    help: "Events on owners of Pods, by result; Events with a result other than sent or repeated are lost.",
     labelNames: ["result"],
   },
   cabundlePatches: {

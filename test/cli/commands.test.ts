@@ -374,7 +374,9 @@ describe("the command explain", () => {
       },
     );
     expect(status).toBe(0);
-    expect(out).toContain("Pod shop/web (web.yaml, document 1)\n  decision: injected native, grace 30 → 145 s, since");
+    expect(out).toContain(
+      "Pod shop/web (web.yaml, document 1)\n  decision: injected native, grace 30 → 145 s, because",
+    );
     for (const field of POLICY_FLAGS) expect(out).toContain(`\n    ${ANNOTATIONS[field].name} `);
     expect(out).toMatch(/^ {4}drain-timeout +90s +command line$/m);
     expect(out).toMatch(/^ {4}quiet-period +3s +pod web$/m);

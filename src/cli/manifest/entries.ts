@@ -55,7 +55,7 @@ function flowEntry(entry: Entry, isPairEntry: boolean): readonly Entry[] {
   return [{ ...entry, start: isPairEntry ? entry.start : range[0], valueStart: range[0], end: range[1] }];
 }
 
-/** Ignores anchors and tags of keys, since such keys are never edited. */
+/** Ignores anchors and tags of keys, because such keys are never edited. */
 function keyStart({ key }: Pair): number {
   return isNode(key) ? (key.range?.[0] ?? -1) : -1;
 }

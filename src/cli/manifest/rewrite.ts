@@ -101,7 +101,7 @@ function editEntry(context: EditContext, entry: Entry, value: unknown): void {
   if (!isInside || !isBlock(entry.node)) preserveLines(context, entry, spliceCount);
 }
 
-/** Values without common keys are replaced, which reads better. */
+/** Values without common keys are replaced as a whole, because the result is easier to read. */
 function isEditableInside(context: EditContext, { key, node }: Entry, intended: unknown): boolean {
   // An edit inside a hook would mix the author's handler with the injected one.
   if (key === "preStop") return false;

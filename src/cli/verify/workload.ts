@@ -114,7 +114,7 @@ export function rolloutProgress(object: RawObject): string {
   return available < desired ? `${available} of ${desired} Pods are available` : "";
 }
 
-/** A ReplicaSet has no count of updated Pods, since it never updates one. */
+/** A ReplicaSet has no count of updated Pods, because it never updates a Pod. */
 function updatedCount(object: RawObject): number {
   const status = objectAt(object, "status");
   return wholeNumberAt(status, textAt(object, "kind") === "ReplicaSet" ? "replicas" : "updatedReplicas") ?? 0;

@@ -16,7 +16,7 @@ import { apiVersionOf, type Collection, type ObjectStore, RESOURCES } from "./ob
 type ApiServerPorts = {
   readonly clock: Clock;
   readonly store: ObjectStore;
-  /** Other users of this machine reach the port, and the store holds a private key. */
+  /** Required, because other users of this machine can reach the port, and the store contains a private key. */
   readonly token: string;
 };
 

@@ -53,7 +53,7 @@ export function managerSettings(request: SettingsRequest): DrainSettings {
   };
 }
 
-/** A patience other than the default was chosen for this Pod, so it also applies to programs that are recognised. */
+/** A patience that differs from the default was set on purpose, so it also applies to recognised graceful programs. */
 function shutdownOf({ pod, policy, hooks }: SettingsRequest): Shutdown {
   if (policy.shutdown !== "auto") return policy.shutdown;
   if (policy.patienceMs !== DEFAULT_SETTINGS.patienceMs) return "abrupt";

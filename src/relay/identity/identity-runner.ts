@@ -38,7 +38,7 @@ const LEAF_OPTIONS: LeafOptions<SecureContext> = {
 };
 
 const MIN_INTERVAL_MS = 1_000;
-/** Longest wait of a TLS handshake for the Secret; it then continues with the leaf certificates in memory. */
+/** Longest wait of a TLS handshake for the Secret; the handshake then continues with the leaf certificates in memory. */
 const HANDSHAKE_WAIT_MS = 2_000;
 
 export function runIdentity(parts: IdentityParts): RunningIdentity {

@@ -30,7 +30,7 @@ export function storedCas(authority: Authority): readonly Ca[] {
 export type Lifetimes = {
   readonly caLifeMs: number;
   readonly leafLifeMs: number;
-  /** From the time when every caBundle contains a new CA until the CA signs. API servers then no longer use older caBundles. */
+  /** Time that every caBundle has to contain a new CA before the CA signs. API servers then no longer use older caBundles. */
   readonly settleMs: number;
   /** A retired CA is dropped when it has been overdue for this time, so that a temporary clock jump has no effect. */
   readonly dropDelayMs: number;

@@ -111,7 +111,8 @@ function lastTimeOf(event: RawObject, readMs: number): number | undefined {
     timeAt(event, "eventTime");
   if (eventMs === undefined || eventMs <= readMs) return eventMs;
   if (eventMs - readMs <= CLOCK_SKEW_MS) return readMs;
-  // Each list would set `readMs` to a later time, so the Event would never become stale. The API server sets the creation time.
+  // With `readMs` the Event would never become stale, because each list sets it to a later time. The API server sets the creation
+  // time.
   const createdMs = timeAt(objectAt(event, "metadata"), "creationTimestamp");
   return createdMs === undefined ? undefined : Math.min(createdMs, readMs);
 }

@@ -50,7 +50,7 @@ export function bodyReader(options: ReaderOptions): ReadBody {
   };
 }
 
-/** Initial buffer for known clients. A smaller buffer would be copied for most large reviews. */
+/** Size of the initial buffer for known clients. A smaller buffer would be copied for most large reviews. */
 const KNOWN_CLIENT_BUFFER_BYTES = POOLED_BUFFER_LIMIT_BYTES;
 
 const MIN_PAUSE_MS = 1;
