@@ -1,4 +1,4 @@
-/** Derives the token of a workload from its name, so that every run injects the same one. */
+/** Derives the token of a workload from its name, so that every run injects the same token. */
 import { createHmac } from "node:crypto";
 
 /** The manager requires 32 hexadecimal characters. */

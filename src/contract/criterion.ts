@@ -24,7 +24,7 @@ export function isCounted(criterion: Criterion): boolean {
   return criterion === "requests" || criterion === "clients";
 }
 
-/** Whether samples of the sockets end the drain. Such samples must be frequent, because the last traffic has the time of a sample. */
+/** Whether samples of the sockets end the drain. Such samples must be frequent, because the time of the last traffic is that of the sample that observed it. */
 export function usesSockets(criterion: Criterion): boolean {
   return criterion === "quiet" || criterion === "connections";
 }

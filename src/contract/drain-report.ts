@@ -41,7 +41,7 @@ export type PreloadReport = {
   readonly processes: number;
   /** Processes that requested the page but did not receive it, so the drain waits for their clients. Older managers omit it. */
   readonly missed?: number | undefined;
-  /** Open connections when the flag was set; -1 before that, or if the sample failed. */
+  /** Open connections when the manager set the drain flag; -1 before that, or if the sample failed. */
   readonly connections: number;
 };
 
@@ -91,7 +91,7 @@ export type DrainReport = {
   /**
    * The relay's status at the end of the withdrawing phase: `none` (no relay, or no request), `withdrawn`, `offered`
    * (slices still listed the terminating Pod as serving at the deadline), `still_in_rotation` (slices never showed the
-   * Pod as terminating: its kubelet stopped it alone), or `unknown: REASON`; at most 200 characters. Omitted by
+   * Pod as terminating, because the kubelet stopped the Pod without a deletion), or `unknown: REASON`; at most 200 characters. Omitted by
    * managers without relay support, like the next field.
    */
   readonly relay?: string;

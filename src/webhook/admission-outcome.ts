@@ -4,7 +4,7 @@ import type { Mode } from "../injection/outcome.ts";
 export const OUTCOMES = {
   injected: "the Pod was changed",
   skipped: "the Pod was not changed; the reason states why",
-  refused: "the Pod was refused, as onInvalid is set to refuse",
+  refused: "the Pod was refused, because onInvalid is set to deny",
   checked: "the settings of an object that is not injected were checked",
   malformed: "the request was not a valid AdmissionReview",
   too_large: "the body exceeded the limit",

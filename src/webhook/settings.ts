@@ -119,15 +119,19 @@ export const SETTINGS = {
   caLifeMs: durationSetting(
     "ca-life",
     8_760 * HOUR_MS,
-    "how long a CA of --ca-secret is valid; renewed after two thirds",
+    "how long a CA of --ca-secret is valid; the next CA is created after two thirds of this time",
   ),
-  caSettleMs: durationSetting("ca-settle", 60_000, "how long a new CA is in every caBundle before it is used"),
+  caSettleMs: durationSetting("ca-settle", 60_000, "how long a new CA is in every caBundle before it signs"),
   webhookConfiguration: nameSetting(
     "webhook-configuration",
     "",
     "MutatingWebhookConfiguration whose caBundle is maintained",
   ),
-  service: nameSetting("service", "lastcall-webhook", "Service that the API server calls; part of the certificate"),
+  service: nameSetting(
+    "service",
+    "lastcall-webhook",
+    "Service through which the API server calls the webhook; its name is part of the certificate",
+  ),
   optIn: choiceSetting(
     "opt-in",
     ["label", "all"],
@@ -153,14 +157,14 @@ export const SETTINGS = {
   namespace: namespaceSetting(
     "namespace",
     "lastcall",
-    "namespace of the webhook: never injected, and part of the certificate",
+    "namespace of the webhook: its Pods are never injected, and its name is part of the certificate",
   ),
   drainDelayMs: waitSetting("drain-delay", 5_000, "how long the webhook keeps serving after SIGTERM"),
   certificateCheckMs: waitSetting("certificate-check", 10_000, "interval at which certificates are checked"),
   enforceConfiguration: nameSetting(
     "enforce-configuration",
     "",
-    "MutatingWebhookConfiguration that is filled with failurePolicy Fail once a dry-run Pod was injected",
+    "MutatingWebhookConfiguration that gets the webhooks with failurePolicy Fail once a dry-run Pod was injected",
   ),
   enforceCopies: nameSetting(
     "enforce-copies",

@@ -389,7 +389,7 @@ describe("the command explain", () => {
   });
 
   test("prints the limit of the drain only if clients cannot be disconnected gracefully", async () => {
-    const limit = "one racing request per connection can be lost";
+    const limit = "one request per connection can be lost";
     const withoutDriver = await lastcall(["explain"], { "-": POD });
     expect(withoutDriver.out).toContain(limit);
     const withDriver = await lastcall(["explain", "--driver", "http", "--drain-url", "http://127.0.0.1:8080/drain"], {

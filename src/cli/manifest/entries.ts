@@ -62,7 +62,7 @@ function keyStart({ key }: Pair): number {
 
 type Token = { readonly type: string; readonly offset: number; readonly source: string };
 
-/** Tokens before a value. They are part of an empty value, or `key: &a` would end before its anchor. */
+/** Tokens before a value. They are part of an empty value; otherwise the entry `key: &a` would end before its anchor. */
 const INDICATORS = ["map-value-ind", "seq-item-ind", "anchor", "tag"];
 
 function endOfIndicators(tokens: readonly Token[] | undefined, fallback: number): number {

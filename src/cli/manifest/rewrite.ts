@@ -115,7 +115,7 @@ function isEditableInside(context: EditContext, { key, node }: Entry, intended: 
 function preserveLines(context: EditContext, { start, end }: Entry, spliceCount: number): void {
   const { text } = context;
   if (!context.preserve || !isFirstInLine(text, start)) return;
-  // Lines below preserved ones are injected and need not be restored.
+  // The lines below preserved lines were injected, so they need not be preserved.
   if (readPreservedLines(text, start) !== undefined) return;
   const firstLineStart = lineStart(text, start);
   const old = text.slice(firstLineStart, lineEnd(text, end));

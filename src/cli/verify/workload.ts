@@ -1,4 +1,4 @@
-/** Reads the state of a workload from API objects: its owners of Pods, and whether a rollout is in progress. Pure. */
+/** Reads the state of a workload from API objects: the owners of its Pods, and whether a rollout is in progress. Pure. */
 
 import { objectAt, objectsAt, type RawObject, textAt, wholeNumberAt } from "../../kubernetes/raw-json.ts";
 import { nearest } from "../../policy/nearest.ts";

@@ -78,7 +78,7 @@ type ApiRequest = {
 
 type ApiResponse = { readonly status: number; readonly body: Json };
 
-/** Handles every request but watches. Lists are complete: a server may ignore `limit`. */
+/** Handles every request except watches. Lists are complete: a server may ignore `limit`. */
 function respond(call: ApiRequest, target: Target | undefined, store: ObjectStore): ApiResponse {
   const { method, pathname, hasSelector, body } = call;
   if (method === "GET" && pathname === "/version")

@@ -14,7 +14,7 @@ export const NO_READINESS: Rule = {
       servingContainers(workload)
         .filter(({ container }) => objectAt(container, "readinessProbe") === undefined)
         .map(({ path, name, services }): Violation => {
-          const message = `Container ${name} receives requests of Service ${services.join(", ")} as soon as it starts, ready or not.`;
+          const message = `Container ${name} receives requests of Service ${services.join(", ")} as soon as it starts, even if it is not ready.`;
           return { at: workload, path: [...path, "readinessProbe"], value: undefined, message };
         }),
     ),

@@ -4,7 +4,7 @@ import type { DrainRecord } from "../../drain-history/drain-record.ts";
 
 /** Fewer clean stops prove little: an app that closes its connections abruptly loses nothing if it stops between two requests. */
 export const CLEAN_STOPS = 3;
-/** Takes at most 3 MB. Drops the workload whose last stop is the oldest; its next drains then wait for the patience. */
+/** Takes about 3 MB at most. Drops the workload whose last stop is the oldest; its next drains then wait for the patience. */
 const WORKLOAD_LIMIT = 5_000;
 
 type Owner = Pick<CredentialClaims, "namespace" | "ownerKind" | "ownerName">;

@@ -26,7 +26,7 @@ export type RunningIdentity = {
   readonly reconcile: () => Promise<void>;
   /** Runs at most once a second, because unauthenticated clients can trigger it. */
   readonly reconcileSoon: () => Promise<void>;
-  /** `undefined` for unknown server names. Reads the Secret first when another replica may have just made the CA. */
+  /** `undefined` for unknown server names. Reads the Secret first when another replica may have just created the CA. */
   readonly contextFor: (serverName: string) => SecureContext | undefined | Promise<SecureContext | undefined>;
 };
 

@@ -4,7 +4,7 @@ import type { Ca, SigningCa } from "../../authority/certificate.ts";
 /** A CA that no longer signs, and stays trusted until the last certificate that it signed has expired. */
 export type RetiredCa = Ca & {
   readonly retiredAtMs: number;
-  /** No longer trusted. The entry stays in the Secret for a while; otherwise a caBundle with this CA would restore it. */
+  /** Whether the CA is no longer trusted. Its entry stays in the Secret for a while; otherwise a caBundle that still contains the CA would restore it. */
   readonly isDropped: boolean;
 };
 

@@ -2,7 +2,7 @@
  * Decides from Events whether nodes can pull the manager's image in a namespace. Pure.
  *
  * An Event counts only for its own namespace: pull secrets are per namespace, and every user with the role `edit` can forge
- * Events in it. The number of stored Events is limited because of such users, too.
+ * Events in it. The number of stored Events is limited for the same reason.
  */
 import { type NewEntries, namespaceOf, type ReduceObject } from "../../api-server/store.ts";
 import { objectAt, type RawObject, textAt, wholeNumberAt } from "../../kubernetes/raw-json.ts";

@@ -14,7 +14,7 @@ export type Configurations = {
 };
 
 export type EnforcerPorts = {
-  /** Does not read from a cache. Rejects when the API server is unreachable or refuses. */
+  /** Does not read from a cache. Rejects when the API server is unreachable or refuses the request. */
   readonly read: () => Promise<Configurations>;
   readonly write: (resourceVersion: string, webhooks: readonly RawObject[]) => Promise<WriteResult>;
   readonly proveInjection: () => Promise<ProofFailure | undefined>;

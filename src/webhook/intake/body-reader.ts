@@ -24,7 +24,7 @@ type CompleteBody = {
 
 type BodyLimits = {
   readonly acceptBytes: number;
-  /** Larger bodies than `acceptBytes` are read up to this size, so that the client gets the response instead of a reset. */
+  /** Bodies larger than `acceptBytes` are read up to this size, so that the client gets the response instead of a reset. */
   readonly discardBytes: number;
 };
 
