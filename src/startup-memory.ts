@@ -1,4 +1,4 @@
-/** Returns memory that only the start needed to the system. */
+/** Returns to the system the memory that only the start needed. */
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 

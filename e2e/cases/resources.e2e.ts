@@ -50,7 +50,7 @@ describe("Pod-level resources", () => {
         sizedPod(namespace, fullResources, { resources: fullResources }),
       ]);
       expect(result.pods.map((one) => managerOf(one).resources)).toEqual([{}]);
-      expect(result.warnings.join("\n")).toContain("No room for");
+      expect(result.warnings.join("\n")).toContain("Leaves no room for");
     });
   });
 });

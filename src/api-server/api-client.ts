@@ -17,7 +17,7 @@ const RESPONSE_LIMIT_BYTES = 64 * 1024 * 1024;
 /** Idle time before the kernel's TCP keep-alive probes, which detect a dead peer. */
 const KEEP_ALIVE_PROBE_MS = 30_000;
 
-/** Below the idle timeout of the API server, so it never closes a connection that is about to be reused. */
+/** Below the idle timeout of the API server, so that the server never closes a connection that is about to be reused. */
 const IDLE_LIMIT_MS = 60_000;
 
 export type ApiClient = { readonly request: SendRequest; readonly stream: OpenStream; readonly close: () => void };

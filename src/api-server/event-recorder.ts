@@ -97,7 +97,7 @@ async function send(ports: EventPorts, queued: QueuedEvent): Promise<"sent" | "r
   }
 }
 
-/** An Event with the same owner and reason is sent again after this time, with the number of occurrences since. */
+/** An Event with the same owner and reason is sent again after this time, with the number of occurrences after the previous one. */
 export const REPEAT_AFTER_MS = 10 * 60_000;
 
 /** Smaller than the overall limit, so that one namespace cannot exhaust it. */

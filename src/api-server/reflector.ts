@@ -20,7 +20,7 @@ export type ReflectedResource<T> = {
    */
   readonly watchMs?: number;
   /**
-   * Time without an event or bookmark after which all objects are listed again; read after each watch. Default: no limit,
+   * Time without an event or bookmark after which all objects are listed again; called after each watch. Default: no limit,
    * because a server sends no bookmark while no object of the kind changes in the cluster.
    */
   readonly silenceMs?: () => number;

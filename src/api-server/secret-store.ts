@@ -44,7 +44,7 @@ export function createSecretStore(request: SendRequest, namespace: string, name:
       return { resourceVersion: versionOf(secret), data: Object.fromEntries(entries) };
     },
     create: (data) => {
-      // Sets no labels: with another owner and value than the chart's, a label would fail every later upgrade.
+      // Sets no labels: a label that the chart sets to another value would be a conflict in every later upgrade of the chart.
       const metadata = { name, namespace };
       const encoded = Object.fromEntries(Object.entries(data).map(([key, text]) => [key, base64(text)]));
       const secret = { apiVersion: "v1", kind: "Secret", metadata, type: "Opaque", data: encoded };

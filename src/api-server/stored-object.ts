@@ -8,7 +8,7 @@ import type { ApiRequest, ApiResponse, SendRequest } from "./api-request.ts";
 /** `conflict`: another client wrote first, so nothing was changed. */
 export type WriteResult = "done" | "conflict";
 
-/** A silent server must not delay the next reconciliation. */
+/** An unresponsive server must not delay the next reconciliation. */
 const CALL_LIMIT_MS = 10_000;
 
 export type Operation = { readonly op: "replace" | "add" | "remove"; readonly path: string; readonly value?: unknown };

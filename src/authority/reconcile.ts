@@ -19,7 +19,7 @@ export async function reconcile<Observed, Step>(steps: Reconciliation<Observed, 
     if (step === undefined) return observed;
     await steps.write(step, observed);
   }
-  throw new Error(`${steps.target} was changed by another writer ${ROUND_LIMIT} times in a row`);
+  throw new Error(`${steps.target} was changed by other clients ${ROUND_LIMIT} times in a row`);
 }
 
 const REPEAT_MS = 600_000;

@@ -36,7 +36,7 @@ export function certificateTools(name: string, names: ServerNames): CertificateT
       const subject = `${name} ${randomBytes(8).toString("hex")}`;
       const made = await makeCaPair(subject, { fromMs, untilMs: nowMs + lifeMs });
       const read = reader.readCa(made.cert);
-      if ("why" in read) throw new Error(`a CA that was just made ${read.why}`);
+      if ("why" in read) throw new Error(`the new CA ${read.why}`);
       return { ...read.ca, key: made.key };
     },
     makeLeaf: ({ signer, validUntilMs }) => makeLeaf(signer, names, validUntilMs),

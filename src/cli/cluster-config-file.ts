@@ -1,4 +1,4 @@
-/** Reads the file of `--config`, in the format of the webhook's, and prints all problems in it. */
+/** Reads the file of `--config`, which has the format of the webhook's configuration file, and prints all its problems. */
 import { type ClusterConfig, DEFAULT_CONFIG, readClusterConfig } from "../policy/cluster-config.ts";
 import { decodeManifest } from "./manifest/decode.ts";
 import { parseManifest } from "./manifest/parse.ts";

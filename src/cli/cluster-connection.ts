@@ -49,7 +49,7 @@ function kubeconfigFiles(
   throw new ConnectionProblem(`no kubeconfig found at ${defaultFile}; set --kubeconfig FILE or KUBECONFIG`);
 }
 
-/** Merges files in order. The client uses the first of equal names, as kubectl does. */
+/** Merges files in order. If several files define the same name, the client uses the first definition, as kubectl does. */
 async function readFiles(files: readonly string[], choice: ClusterChoice): Promise<KubeConfig> {
   const { KubeConfig } = await import("../api-server/kube-config.ts");
   const kubeconfigs = files.map((file) => {

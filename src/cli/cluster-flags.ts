@@ -7,7 +7,7 @@ import { type Flags, textFlag } from "./file-flags.ts";
 
 export type ClusterSource = {
   readonly choice: ClusterChoice;
-  /** `undefined` selects the namespace `lastcall`, or if no webhook Pod is there, the only namespace with one. */
+  /** `undefined` selects the namespace `lastcall` or, if it has no webhook Pod, the only namespace that has one. */
   readonly lastcallNamespace: string | undefined;
 };
 
@@ -17,7 +17,7 @@ export function addClusterFlags(command: Command): Command {
     .option("--context <name>", "context of the kubeconfig")
     .option(
       "--lastcall-namespace <name>",
-      "namespace of lastcall's webhook (default: lastcall, or if no webhook Pod is there, the only namespace with one)",
+      "namespace of lastcall's webhook (default: lastcall or, if it has no webhook Pod, the only namespace that has one)",
       readNamespaceName,
     );
 }

@@ -25,7 +25,7 @@ export type DrainPorts = {
   readonly nowMs: () => number;
   /** Resolves early, without rejecting, when the signal aborts. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** Aborts on SIGINT, SIGTERM, or when the reader of standard output is gone. */
+  /** Aborts on SIGINT, SIGTERM, or when the reader of standard output has exited. */
   readonly interruptSignal: () => AbortSignal;
   /** Terminal width; a default when standard output is not a terminal. */
   readonly columns: () => number;

@@ -8,7 +8,7 @@ export const EXIT_DIFFERENT = 1;
 export const EXIT_FINDINGS = 1;
 /** Every other command: a flag, file or document is invalid, or no cluster responded. Standard error has place, value and remedy; no manifest is printed. */
 export const EXIT_ERROR = 1;
-/** `diff`, `lint` and `verify`: a flag, file or document is invalid. `verify`: the rollout did not complete in time, or it and its reports could not be read. */
+/** `diff`, `lint` and `verify`: a flag, file or document is invalid. `verify`: the rollout did not complete in time, or the rollout or its reports could not be read. */
 export const EXIT_CHECK_ERROR = 2;
 
 /** Commands whose status 1 is a result, not an error. */

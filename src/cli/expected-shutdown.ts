@@ -38,8 +38,9 @@ function handOverMoment(settings: DrainSettings, withdrawnMs: number): readonly 
   const patienceMs = patienceOf(settings);
   if (criterionOf(settings) !== "quiet" || patienceMs === 0 || patienceMs >= settings.drainTimeoutMs) return [];
   const end = "end of the patience: the drain no longer waits for clients that only keep sending requests";
-  // The manager and the relay decide it by earlier stops, which this program has no record of.
-  const what = settings.shutdown === "auto" ? `${end} (at once after three stops that reset no connection)` : end;
+  // The manager and the relay end the patience early after clean stops of earlier Pods, of which this program has no record.
+  const what =
+    settings.shutdown === "auto" ? `${end} (at once after three Pods that reset no connection when they stopped)` : end;
   return [{ atMs: withdrawnMs + patienceMs, what }];
 }
 
@@ -69,7 +70,7 @@ function drainEndText(settings: DrainSettings): string {
   }
 }
 
-/** @returns `none` also if the criterion does not use the driver, since the end of the drain then depends on sockets */
+/** @returns `none` also if the criterion does not use the driver, because the end of the drain then depends on sockets */
 export function effectiveDriver(settings: DrainSettings): DriverName {
   return isDriverUsed(settings) ? settings.driver : "none";
 }

@@ -107,7 +107,7 @@ function preloadingContainers(pod: object): Pick<WorkloadExplanation, "loads"> {
 }
 
 const SLEEP_MODE_LIMIT =
-  "Mode sleep waits a fixed time and does not observe traffic: the app has to finish requests that are still open after it.";
+  "Mode sleep waits a fixed time and does not observe traffic: the app has to finish requests that are still open after that time.";
 
 function managerSettings(pod: object): DrainSettings | undefined {
   if (!isRawObject(pod)) return undefined;
@@ -156,9 +156,9 @@ function modeReason({ outcome, explanation }: Decision, facts: ClusterFacts, ori
   const { mode } = outcome;
   if (mode === explanation.policy.mode) return `, as set by mode (${origin})`;
   const { apiServerVersion: server, lowestKubeletVersion: kubelet } = facts;
-  if (mode === "native") return `, since API server ${server} supports native sidecars`;
+  if (mode === "native") return `, because API server ${server} supports native sidecars`;
   const version = parseVersion(server);
   if (version !== undefined && isAtLeast(version, 1, 32)) return ", because the manager is already in this Pod";
-  const nodes = kubelet === undefined ? "unknown kubelets" : `kubelets from ${kubelet} on`;
-  return `, since API server ${server} with ${nodes} may not support native sidecars`;
+  const nodes = kubelet === undefined ? "unknown kubelets" : `kubelets of version ${kubelet} or later`;
+  return `, because API server ${server} with ${nodes} may not support native sidecars`;
 }

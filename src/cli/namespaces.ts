@@ -12,7 +12,7 @@ type KnownNamespace = {
   readonly annotations: RawObject;
 };
 
-/** Istio's are included, since its traffic redirection must exclude the manager's port. */
+/** Includes Istio's labels, because Istio's traffic redirection must exclude the manager's port. */
 const OPT_IN_LABELS: readonly string[] = [INJECT, "istio-injection", "istio.io/rev"];
 
 export function namespacesIn(manifests: readonly OpenManifest[]): ReadonlyMap<string, KnownNamespace> {

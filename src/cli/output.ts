@@ -10,7 +10,7 @@ import type { ChangedManifest, Transformed } from "./transform.ts";
 import { reportLines, workloadTitle } from "./workload-report.ts";
 
 /**
- * Prints the report. With `json` it is one object on one stream: `{"workloads", "warnings", "problems"}`.
+ * Prints the report. With `json` the whole report is one object: `{"workloads", "warnings", "problems"}`.
  *
  * @returns false after problems, so that no partial result is written
  */
@@ -24,7 +24,7 @@ export function printReport(result: Transformed, json: boolean, print: (text: st
   return hasSucceeded(result);
 }
 
-/** Prints "nothing to do" if there is no other output, since silence would look like success. */
+/** Prints "nothing to do" if there is no other output, because silence would look like success. */
 function printProblemsOrNothing(
   { problems, reports, warnings, sources }: Transformed,
   print: (text: string) => void,

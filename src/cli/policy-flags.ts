@@ -4,10 +4,10 @@ import { ANNOTATIONS, FIELDS, type Field, fallbackText, PREFIX } from "../policy
 import { readValue } from "../policy/read-value.ts";
 import type { Layer } from "../policy/resolve.ts";
 
-/** Without `inject`, since running the command opts in. */
+/** Without `inject`, because running the command opts in. */
 export const POLICY_FLAGS: readonly Field[] = FIELDS.filter((field) => field !== "inject");
 
-/** Name of the flags' layer, which origins show after "pod". */
+/** Name of the layer of these flags. The origin of a value from this layer is "pod command line". */
 export const FLAG_LAYER = "command line";
 
 export function addPolicyFlags(command: Command): Command {

@@ -16,7 +16,7 @@ import type { InjectRequest } from "./request.ts";
 import { PUBLIC_SEED } from "./token-source.ts";
 import { addVerifyCommand } from "./verify/verify-command.ts";
 
-/** Native sidecars exist since 1.29 and cannot be disabled since 1.33. */
+/** Native sidecars are enabled by default from 1.29 on, and cannot be disabled from 1.33 on. */
 const DEFAULT_KUBE_VERSION = "1.35";
 const DEFAULT_IMAGE = `lastcall-manager:${VERSION}`;
 /** For clusters whose nodes cannot be listed; kubelets then count as old. */
@@ -72,7 +72,10 @@ export function buildProgram(ports: Ports, finish: (status: number) => void): Co
       .command("explain")
       .description("print every value with its origin, the decision and its reason, and the expected shutdown"),
   )
-    .option("--revision <name>", "revision of the release that would inject (default: a release without one)")
+    .option(
+      "--revision <name>",
+      "revision of the release that would inject the Pods (default: a release without a revision)",
+    )
     .option("--opt-out", "the release injects every Pod that does not opt out (chart value injection.mode)", false)
     .action(withConfig((request, ports, options) => runExplain({ ...request, release: releaseOf(options) }, ports)));
   addLintCommand(program, ports, finish);
@@ -93,8 +96,8 @@ export function buildProgram(ports: Ports, finish: (status: number) => void): Co
 
 const EXIT_HELP = `
 Exit status: 0 success, also with nothing to do; 1 error (nothing was written to standard output).
-Of diff, like kubectl diff: 0 no difference, 1 differences, 2 error.
-Of lint: 0 no findings, 1 findings, 2 error.`;
+For diff, as for kubectl diff: 0 no difference, 1 differences, 2 error.
+For lint: 0 no findings, 1 findings, 2 error.`;
 
 function addInjectFlags(command: Command): Command {
   addFileFlags(command)
@@ -102,7 +105,7 @@ function addInjectFlags(command: Command): Command {
     .addOption(
       versionOption(
         "--kubelet-version <version>",
-        "oldest kubelet of the cluster, or unknown (default: --kube-version)",
+        "version of the oldest kubelet of the cluster, or unknown (default: --kube-version)",
       ),
     )
     .option("--image <image>", "image of the manager", DEFAULT_IMAGE)

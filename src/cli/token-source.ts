@@ -1,4 +1,4 @@
-/** Derives the token of a workload from its name, so that every run injects the same one. */
+/** Derives the token of a workload from its name, so that every run injects the same token. */
 import { createHmac } from "node:crypto";
 
 /** The manager requires 32 hexadecimal characters. */
@@ -11,7 +11,7 @@ type WorkloadIdentity = {
   readonly namespace: string;
   readonly kind: string;
   readonly name: string;
-  /** The path of the Pod template in an object with several, otherwise empty. */
+  /** The path of the Pod template in an object with several templates, otherwise empty. */
   readonly template: string;
 };
 

@@ -24,7 +24,7 @@ export function isCounted(criterion: Criterion): boolean {
   return criterion === "requests" || criterion === "clients";
 }
 
-/** Whether samples of the sockets end the drain. Such samples must be frequent, because they date the last traffic. */
+/** Whether samples of the sockets end the drain. Such samples must be frequent, because the time of the last traffic is that of the sample that observed it. */
 export function usesSockets(criterion: Criterion): boolean {
   return criterion === "quiet" || criterion === "connections";
 }
@@ -34,7 +34,7 @@ export function patienceOf(settings: DrainSettings): number {
   return settings.shutdown === "graceful" ? 0 : settings.patienceMs;
 }
 
-/** False for a driver that only counts clients when another criterion ends the drain. */
+/** False if the driver can only count clients, and a criterion other than `clients` ends the drain. */
 export function isDriverUsed(settings: DrainSettings): boolean {
   return driverRow(settings.driver).counted !== "clients" || criterionOf(settings) === "clients";
 }

@@ -23,7 +23,7 @@ export type OpenConnection = {
   /** `address:port`, IPv6 in brackets. */
   readonly local: string;
   readonly peer: string;
-  /** Since the drain first sampled the connection; 0 when unknown. */
+  /** Time since the drain first sampled the connection; 0 when unknown. */
   readonly ageMs: number;
   readonly state: string;
 };
@@ -37,11 +37,11 @@ export type PhaseDurations = {
 
 /** Processes with the preloaded library, and their connections. `left` lists the connections that are still open at the end. */
 export type PreloadReport = {
-  /** Processes that received the manager's flag page, since the manager's start. */
+  /** Number of processes that received the manager's flag page after the manager's start. */
   readonly processes: number;
   /** Processes that requested the page but did not receive it, so the drain waits for their clients. Older managers omit it. */
   readonly missed?: number | undefined;
-  /** Open connections when the flag was set; -1 before that, or if the sample failed. */
+  /** Open connections when the manager set the drain flag; -1 before that, or if the sample failed. */
   readonly connections: number;
 };
 
@@ -53,7 +53,7 @@ export type PreloadReport = {
 export type ResetsReport = {
   /** From the trigger until the apps' hooks were answered. */
   readonly draining: number;
-  /** From then until the manager exits, which is after the apps' exit. */
+  /** From the answers to the apps' hooks until the manager exits, which is after the apps' exit. */
   readonly stopping: number;
   /** Number of the kubelet's probes that `stopping` may include. */
   readonly probes: number;
@@ -79,7 +79,7 @@ export type DrainReport = {
    * kernel's counters could not be read or include other Pods.
    */
   readonly resets?: ResetsReport | undefined;
-  /** Source that dated the last traffic, or the reason why the Pod was not quiet: `netlink`, `proc`, `driver`, `passive-opens`, `ambiguous`, `too-many`, `none`. */
+  /** Source of the time of the last traffic, or the reason why the Pod was not quiet: `netlink`, `proc`, `driver`, `passive-opens`, `ambiguous`, `too-many`, `none`. */
   readonly evidenceSource: string;
   /**
    * Time until the deadline. Only in the reports of a running drain, whose outcome is `none`: the first after 10 s, the next
@@ -91,7 +91,7 @@ export type DrainReport = {
   /**
    * The relay's status at the end of the withdrawing phase: `none` (no relay, or no request), `withdrawn`, `offered`
    * (slices still listed the terminating Pod as serving at the deadline), `still_in_rotation` (slices never showed the
-   * Pod as terminating: its kubelet stopped it alone), or `unknown: REASON`; at most 200 characters. Omitted by
+   * Pod as terminating, because the kubelet stopped the Pod without a deletion), or `unknown: REASON`; at most 200 characters. Omitted by
    * managers without relay support, like the next field.
    */
   readonly relay?: string;

@@ -21,9 +21,9 @@ export type DrainSettings = {
   readonly drainDelayMs: number;
   /** Extra wait after endpoint withdrawal, for external load balancers. */
   readonly deregistrationDelayMs: number;
-  /** Maximum time for open work after the delays. */
+  /** Maximum time for open requests after the delays. */
   readonly drainTimeoutMs: number;
-  /** Time without traffic after which it counts as ended. */
+  /** Time without traffic after which the traffic counts as ended. */
   readonly quietPeriodMs: number;
   /** Maximum wait for clients that keep sending requests on open connections, counted from the last such connection that closed. */
   readonly patienceMs: number;
@@ -39,7 +39,7 @@ export type DrainSettings = {
   readonly driverUrl: string;
   /** Driver `http`: receives one POST when draining starts. */
   readonly drainUrl: string;
-  /** Driver `http`: returns the number of active requests: plain, or selected after `#` by a JSON pointer or a Prometheus sample. */
+  /** Driver `http`: returns the number of active requests, as plain text or as the value that a JSON pointer or Prometheus sample after `#` selects. */
   readonly activeUrl: string;
   /** Empty: all TCP ports that listen on a non-loopback address, except the manager's and the mesh's. */
   readonly drainPorts: readonly number[];
@@ -53,9 +53,9 @@ export type DrainSettings = {
   readonly preload: Preload;
   /** Count only sockets of this local address; empty means all. For Pods that share a network namespace. */
   readonly addressScope: string;
-  /** The Pod runs to completion (restartPolicy Never or OnFailure). */
+  /** Whether the Pod runs to completion (restartPolicy Never or OnFailure). */
   readonly completes: boolean;
-  /** The manager is a regular container, so its own preStop hook has to outlast every hold. */
+  /** Whether the manager is a regular container, whose own preStop hook has to outlast every hold. */
   readonly classic: boolean;
 };
 

@@ -1,35 +1,35 @@
-/** Describes the limits of a drain with each driver, for pages and the CLI. The driver's row is compiled into the manager. */
+/** Describes the limits of a drain with each driver, for pages and the CLI. Not in the driver table, which is compiled into the manager. */
 import type { DriverName } from "./driver-table.ts";
 
 const SESSIONS =
   "Envoy drains HTTP connections only: a drain waits for TCP sessions, WebSockets and endless streams until its " +
-  "deadline and then cuts them. If Envoy's statistics lack listeners and requests (stats_matcher), samples of sockets decide.";
+  "deadline and then cuts them. If Envoy's statistics lack listeners and requests (stats_matcher), samples of the sockets determine the end of the drain.";
 
 /** For drains without a driver and with the preloaded library. */
 export const PRELOAD_LIMIT =
   "The preloaded library adds Connection: close to the next HTTP/1.1 response of each client. It has no effect on HTTP/2, " +
   "TLS terminated by the app, WebSockets, endless streams and static binaries, such as most in Go: the drain waits for such " +
-  "clients as without the library, and one racing request per connection can be lost when the app closes it.";
+  "clients as without the library, and one request per connection can be lost if it arrives while the app closes the connection.";
 
-/** For drains without a driver and without patience; the end of a sentence. */
+/** For drains without a driver and without patience. Completes a sentence. */
 export const GRACEFUL_LIMIT =
   "only the app's own shutdown closes a kept-alive connection on which a client keeps sending: a request can be lost if the app does " +
-  "not finish it. HTTP/2 connections, including gRPC, count as busy while the client has sent the last bytes.";
+  "not finish it. HTTP/2 connections, including gRPC, count as busy while the client was the last to send data.";
 
-/** The text of `http` applies while `drain-url` is not set; that of `none` is the end of a sentence. */
+/** The text of `http` applies while `drain-url` is not set; that of `none` completes a sentence. */
 export const DRIVER_LIMITS: Readonly<Record<DriverName, string>> = {
   none:
     "nothing can close a kept-alive connection on which a client keeps sending: the drain waits for such clients until the end of " +
-    "the patience, and one racing request per connection can be lost when the app closes it. HTTP/2 connections, including gRPC, count as busy while the client has sent the last bytes. The driver http with drain-url " +
+    "the patience, and one request per connection can be lost if it arrives while the app closes the connection. HTTP/2 connections, including gRPC, count as busy while the client was the last to send data. The driver http with drain-url " +
     "(the app then answers Connection: close) removes this limit.",
   envoy: SESSIONS,
   istio:
-    "Only inbound listeners drain. With drainStrategy: gradual a proxy closes connections over time; with " +
-    `drainStrategy: immediate, the default of Istio's proxies, all of them. ${SESSIONS}`,
+    "Only inbound listeners drain. With drainStrategy: gradual a proxy closes its connections over time; with " +
+    `drainStrategy: immediate, the default of Istio's proxies, it closes all of them at once. ${SESSIONS}`,
   linkerd:
-    "Linkerd's proxy counts connected clients and cannot close their connections: proxies of clients keep them, so such a " +
+    "Linkerd's proxy counts connected clients and cannot close their connections: the clients' own proxies keep them open, so such a " +
     "drain usually waits until its deadline.",
   http:
-    "drain-url is not set, so the app is not notified and keeps connections open on which clients keep sending: one racing " +
-    "request per connection can be lost when the app closes it. With drain-url the app can answer Connection: close.",
+    "drain-url is not set, so the app is not notified and keeps connections open on which clients keep sending: one " +
+    "request per connection can be lost if it arrives while the app closes the connection. With drain-url the app can answer Connection: close.",
 };

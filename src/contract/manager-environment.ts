@@ -5,7 +5,7 @@ export const VARIABLES = {
   token: "LASTCALL_TOKEN",
 
   /**
-   * Compact JSON of the changes of injection, read by a second pass and by uninject. The manager reads only `chain`: the hook
+   * Compact JSON of the values that injection replaced, read by later admissions and by `uninject`. The manager reads only `chain`: the hook
    * per container that it runs after the drain, before it answers that container's hold, as
    * `{"httpGet":{"port":8080,"path":"/bye"}}` (HTTP on loopback; `httpHeaders` when set) or `{"sleep":{"seconds":5}}`. The
    * grace period includes it: the seconds of a sleep, 5 s for a GET.
@@ -20,7 +20,7 @@ export const VARIABLES = {
   podIps: "POD_IPS",
 
   /**
-   * `ADDRESS:PORT` of the relay's Service, IPv6 in brackets. Without it or one of the next three the manager uses no relay, and
+   * `ADDRESS:PORT` of the relay's Service, IPv6 in brackets. Without this variable or one of the next three the manager uses no relay, and
    * waits for its drain delay.
    */
   relayAddress: "LASTCALL_RELAY_ADDRESS",

@@ -15,7 +15,7 @@ export const CREDENTIAL_SCHEME = "Lastcall";
 export const RELAY_BODY_LIMIT_BYTES = 16 * 1024;
 /** Longest line of a streamed response; a client closes a stream with a longer one. */
 export const RELAY_LINE_LIMIT_BYTES = 4 * 1024;
-/** Longer than usual drains; a longer drain connects again. */
+/** Longer than usual drains; the manager of a longer drain connects again. */
 export const RELAY_STREAM_LIMIT_MS = 24 * 60 * 60_000;
 /** Interval at which an unchanged line is repeated, so that each side detects a broken connection. */
 export const RELAY_KEEPALIVE_MS = 10_000;

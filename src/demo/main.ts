@@ -82,7 +82,7 @@ function exitWhenStopped(isInside: boolean): () => void {
   process.on("SIGINT", exit).on("SIGTERM", exit);
   // A reader that exits, as in `lastcall demo | head`, causes EPIPE.
   process.stdout.on("error", exit);
-  // Standard input ends with the outer demo.
+  // Standard input ends when the outer demo exits.
   if (isInside) process.stdin.once("end", exit).once("error", exit).resume();
   return () => {
     process.off("SIGINT", exit).off("SIGTERM", exit);

@@ -67,7 +67,11 @@ const OPTIONS = {
     parse: (text: string) => (/^[1-5]$/.test(text) ? Number(text) : undefined),
   },
   file: {
-    ...fileSetting("file", "the sample", "rolls your own Deployment; each of its containers must set command"),
+    ...fileSetting(
+      "file",
+      "the sample",
+      "updates your own Deployment instead of the sample; each of its containers must set command",
+    ),
     short: "f",
   },
   path: {

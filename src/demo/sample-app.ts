@@ -10,7 +10,7 @@ import { setTimeout as wait } from "node:timers/promises";
 
 const port = Number(process.env["PORT"] ?? "8080");
 const host = process.env["LISTEN_ON"] ?? "::";
-/** Clients that send before this time after the stop signal get `Connection: close`. */
+/** For this time after the stop signal, requests on idle connections are still answered, with `Connection: close`. */
 const IDLE_CLOSE_MS = 2_000;
 let draining = false;
 let active = 0;
@@ -33,13 +33,13 @@ const server = createServer(async (request, response) => {
   return response.end("hello\n");
 });
 
-// Longer than any client keeps an idle connection, so that the app never closes first.
+// Longer than any client keeps an idle connection open, so that the app is never the first to close it.
 server.keepAliveTimeout = 75_000;
 server.listen(port, host);
 process.once("SIGTERM", () => {
   if (!process.argv.includes("graceful")) process.exit(143);
   draining = true;
-  // Stops listening. Unlike the method of `http.Server` it keeps idle connections, on which a request may be arriving.
+  // Stops listening. Unlike `close` of `http.Server`, keeps idle connections open, because a request may be arriving on them.
   TcpServer.prototype.close.call(server, () => process.exit(0));
   setTimeout(() => server.closeIdleConnections(), IDLE_CLOSE_MS);
 });

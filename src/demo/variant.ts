@@ -92,7 +92,7 @@ export async function runVariant(request: VariantRequest, ports: VariantPorts): 
   }
 }
 
-/** The slice changes after half of the propagation time, the proxy after all of it. */
+/** The EndpointSlice changes after half of the propagation time; the proxy applies the change after all of it. */
 function slicesOf({ deployment, port, propagationMs }: VariantRequest, { clock, writeSlice }: VariantPorts) {
   if (writeSlice === undefined) return undefined;
   const service = { ...identityOf(deployment), port };

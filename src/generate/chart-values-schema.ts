@@ -17,7 +17,7 @@ export function chartValuesSchema(): object {
       // Helm adds `global` if this chart is a dependency.
       global: { type: "object" },
       enabled: BOOLEAN,
-      // A suffix of label values and object names.
+      // Becomes a suffix of label values and object names.
       revision: { type: "string", pattern: "^$|^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", maxLength: 20 },
       nameOverride: NAME_PREFIX,
       fullnameOverride: NAME_PREFIX,

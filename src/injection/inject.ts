@@ -130,7 +130,7 @@ function existingMode(existing: ExistingInjection | undefined): "native" | "clas
   return existing.manager.list === "initContainers" ? "native" : "classic";
 }
 
-/** Whether `onInvalid` applies. Misspelt names and limits are warnings only. */
+/** Whether `onInvalid` applies. Other problems, such as misspelt names, are only warnings. */
 function isSubjectToOnInvalid(problem: Problem): boolean {
   return ["bad_value", "list_too_long", "unknown_profile"].includes(problem.code);
 }

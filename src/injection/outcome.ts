@@ -34,7 +34,7 @@ export const PATCH_LIMIT_BYTES = 1_572_864;
 export const SKIP_REASONS = {
   disabled: "a label or annotation disables injection for this Pod",
   not_enabled: "neither the namespace nor the Pod opts in",
-  system_namespace: "system namespaces and lastcall's own are never injected",
+  system_namespace: "Pods of system namespaces and of lastcall's own namespace are never injected",
   mirror_pod: "a mirror Pod only represents a static Pod of its node",
   too_many_containers: `the Pod has more than ${NAME_LIST_LIMIT} containers`,
   windows: "the manager's image runs on Linux only",

@@ -20,7 +20,7 @@ export type InjectionRequest = {
   readonly overrides: readonly Layer[];
   /** Absent if lastcall runs without a relay. Existing relay variables of the manager then stay. */
   readonly issueRelayAccess?: IssueRelayAccess | undefined;
-  /** Default: {@link LIMITS}. Measurements set larger limits. */
+  /** Default: {@link LIMITS}. Measurements of large Pods set larger limits. */
   readonly limits?: Limits;
 };
 

@@ -2,7 +2,7 @@
 
 export type Labels = Readonly<Record<string, string>>;
 
-export const LABEL_LIST_EXPECTS = "labels with commas between, such as team=web,tier=front";
+export const LABEL_LIST_EXPECTS = "labels separated by commas, such as team=web,tier=front";
 
 export function parseLabelList(text: string): Labels | undefined {
   const pairs = text.split(",").map((pair) => /^([\w./-]{1,317})=([\w.-]{0,63})$/.exec(pair));

@@ -61,14 +61,14 @@ const TABLE = {
     name: "drain-timeout",
     codec: durationMs,
     fallback: 60_000,
-    summary: "Maximum time for open work after the delays.",
+    summary: "Maximum time for open requests after the delays.",
     manager: { kind: "duration" },
   }),
   quietPeriodMs: setting({
     name: "quiet-period",
     codec: durationMs,
     fallback: 2_000,
-    summary: "Time without traffic after which it counts as ended.",
+    summary: "Time without traffic after which the traffic counts as ended.",
     manager: { kind: "duration" },
   }),
   patienceMs: setting({
@@ -84,7 +84,7 @@ const TABLE = {
     codec: oneOf("auto", "graceful", "abrupt"),
     fallback: "auto",
     summary:
-      "Whether the app finishes its requests and closes its connections at its stop signal. `graceful`: the patience is 0. `auto`: the patience is 0 for some programs, and after three stops of the workload that reset no connection.",
+      "Whether the app finishes its requests and closes its connections at its stop signal. `graceful`: the patience is 0. `auto`: the patience is 0 for some programs, and after three Pods of the workload that reset no connection when they stopped.",
     manager: {
       kind: "choice",
       written: "when-set",
@@ -133,7 +133,7 @@ const TABLE = {
     fallback: "",
     fallbackShows: "–",
     summary:
-      "Driver `http`: returns the number of active requests: plain, or selected after `#` by a JSON pointer or a Prometheus sample.",
+      "Driver `http`: returns the number of active requests, as plain text or as the value that a JSON pointer or Prometheus sample after `#` selects.",
     manager: { kind: "text", written: "when-set" },
   }),
   drainPorts: setting({
@@ -186,12 +186,17 @@ const TABLE = {
     "",
     "Count only sockets of this local address; empty means all. For Pods that share a network namespace.",
   ),
-  completes: derived("completes", "switch", false, "The Pod runs to completion (restartPolicy Never or OnFailure)."),
+  completes: derived(
+    "completes",
+    "switch",
+    false,
+    "Whether the Pod runs to completion (restartPolicy Never or OnFailure).",
+  ),
   classic: derived(
     "classic",
     "switch",
     false,
-    "The manager is a regular container, so its own preStop hook has to outlast every hold.",
+    "Whether the manager is a regular container, whose own preStop hook has to outlast every hold.",
   ),
   containers: setting({
     name: "containers",
@@ -226,7 +231,7 @@ const TABLE = {
     codec: runAsUser,
     fallback: "auto",
     summary:
-      "User of the manager. `auto`: 17890, except in OpenShift namespaces, where the cluster assigns one. `unset`: not written.",
+      "User of the manager. `auto`: 17890, except in OpenShift namespaces, where the cluster assigns one. `unset`: runAsUser is not written.",
   }),
 } as const;
 

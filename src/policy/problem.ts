@@ -12,8 +12,8 @@ export type Problem = {
 
 export const PROBLEMS = {
   bad_value:
-    "an annotation or setting has an invalid value; falls back to the namespace, then the cluster, then the default",
-  list_too_long: `a list has more than ${PORT_LIST_LIMIT} ports, the limit of one program argument, or more than ${NAME_LIST_LIMIT} containers; falls back like an invalid value`,
+    "an annotation or setting has an invalid value; the value of the namespace, else of the cluster, else the default applies",
+  list_too_long: `a list has more than ${PORT_LIST_LIMIT} ports, the limit of one program argument, or more than ${NAME_LIST_LIMIT} containers; it is replaced like an invalid value`,
   unknown_annotation:
     "an annotation with the prefix lastcall.dev/ does not exist; the first 20 are named, the rest is counted",
   unknown_label: "a label with the prefix lastcall.dev/ does not exist",
@@ -23,19 +23,19 @@ export const PROBLEMS = {
   unsupported_mode: "the mode requires a newer Kubernetes version; the default is used",
   own_hook_kept: "a container keeps its own preStop hook, so the drain cannot delay its stop signal",
   unknown_container: "an annotation names a container that the Pod does not have",
-  long_grace: "the grace period is longer than a known autoscaler waits",
-  short_notice: "the Pod may run on spot or preemptible nodes, which end before its grace period",
-  no_headroom: "pod-level resources leave no room for the manager's requests; it has none",
+  long_grace: "the grace period is longer than cluster-autoscaler waits by default",
+  short_notice: "the Pod may run on spot or preemptible nodes, which stop before the end of its grace period",
+  no_headroom: "pod-level resources leave no room for the manager's requests, so the manager has none",
   mesh_captures_port: "a mesh's init container exists already, so its port exclusions cannot be changed",
-  original_too_large: "the record of the original hooks exceeds 4 KiB; hooks that need it were not replaced",
+  original_too_large: "the record of the original hooks exceeds 4 KiB; hooks that do not fit in it were not replaced",
   manager_repaired: "another webhook removed restartPolicy: Always from the manager; it was restored",
   namespace_unknown: "the namespace's annotations could not be read in time; the cluster's defaults are used",
-  limit_range: "a LimitRange of the namespace changes the manager's resources, or leaves no room for it",
+  limit_range: "a LimitRange of the namespace changes the manager's resources, or leaves no room for the manager",
   socket_unmounted: "no container mounts the directory of the driver's Unix socket",
   preload_left_out:
     "a container does not load the preloaded library although the Pod requests it; the message gives the reason",
   not_injected: "a Pod with valid settings was not injected; the message gives the reason and the remedy",
-  more_problems: "more than the 50 problems that are shown; the message gives the number of the others",
+  more_problems: "the Pod has more problems than the 50 that are shown; the message gives the number of the others",
 } as const;
 
 export type ProblemCode = keyof typeof PROBLEMS;

@@ -16,18 +16,20 @@ export const SHIPPED_PROFILES: Readonly<Record<string, ShippedProfile>> = {
   dev: {
     purpose: "single-machine clusters and previews, where rollouts should be fast",
     values: { "drain-delay": "1s", "quiet-period": "500ms", patience: "1s", "drain-timeout": "5s" },
-    reason: "A single proxy applies endpoint changes within a second. Clients that stay are not waited for.",
+    reason:
+      "A single proxy applies endpoint changes within a second. The drain waits only a second for clients that keep their connections open.",
   },
   singleton: {
-    purpose: "a single replica, whose successor starts after its end",
+    purpose: "a single replica, whose replacement starts after it has stopped",
     values: { "drain-delay": "0s", "quiet-period": "500ms", "drain-timeout": "30s" },
-    reason: "No other Pod takes over during the delay, so it only extends the outage. Open work is still finished.",
+    reason:
+      "No other Pod takes over during the delay, so it only extends the outage. Open requests are still finished.",
   },
   edge: {
     purpose: "Pods that are direct targets of a load balancer outside the cluster",
     values: { "deregistration-delay": "30s", "drain-timeout": "120s" },
     reason:
-      "Cloud load balancers send for another 10 to 30 s after a target is removed, and their clients keep connections for long.",
+      "Cloud load balancers send requests for another 10 to 30 s after a target is removed, and their clients keep connections open for long.",
   },
   "long-work": {
     purpose: "uploads, exports, long polls and consumers with long jobs",

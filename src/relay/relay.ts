@@ -45,7 +45,7 @@ type Relay = {
   readonly reconcile: () => Promise<void>;
   /** An empty host means all addresses. @returns the port. @throws Fault ERR_LISTEN_FAILED */
   readonly listen: (host: string, port: number) => Promise<number>;
-  /** Ends the streams, so that managers call another replica; resolves when all connections are closed. */
+  /** Ends the streams, so that managers connect to another replica; resolves when all connections are closed. */
   readonly endStreams: () => Promise<void>;
 };
 
@@ -120,8 +120,8 @@ async function serveRecentDrains(
   if (adminPort === 0) return;
   try {
     const admin = await openAdmin({ drains, instance }, adminPort, adminListen);
-    log.info({ adminListen, adminPort: admin.port }, "showing recent drains");
+    log.info({ adminListen, adminPort: admin.port }, "serving recent drains");
   } catch (error) {
-    log.error({ err: error }, "cannot show recent drains");
+    log.error({ err: error }, "cannot serve recent drains");
   }
 }

@@ -4,7 +4,7 @@ import type { Mode } from "../injection/outcome.ts";
 export const OUTCOMES = {
   injected: "the Pod was changed",
   skipped: "the Pod was not changed; the reason states why",
-  refused: "the Pod was refused, as onInvalid is set to refuse",
+  refused: "the Pod was refused, because onInvalid is set to deny",
   checked: "the settings of an object that is not injected were checked",
   malformed: "the request was not a valid AdmissionReview",
   too_large: "the body exceeded the limit",
@@ -17,7 +17,7 @@ export const MALFORMED_REASONS = {
   wrong_content_type: "the content type is not application/json",
   cut_off: "the connection closed before the end of the body",
   empty_body: "the body is empty",
-  truncated_json: "the body ends before its JSON does",
+  truncated_json: "the body ends with incomplete JSON",
   invalid_json: "the body is not JSON",
   wrong_kind: "the body is not an AdmissionReview",
   wrong_version: "the apiVersion is not admission.k8s.io/v1",

@@ -30,7 +30,7 @@ export function parseConfigText(text: string, path: string): ReadConfigFile {
   };
 }
 
-/** Only this conversion throws for excessive or unresolved aliases. */
+/** Handles excessive and unresolved aliases: the YAML library reports them only by throwing from this conversion. */
 function plainValue(convert: () => unknown): unknown {
   try {
     return convert();

@@ -17,7 +17,7 @@ export function readSettings(args: readonly string[], environment: Environment):
   if (settings.kubeVersion === "auto" && settings.cluster === "off") {
     combinationProblems.push({
       where: "--kube-version",
-      message: "auto requires --cluster=watch. Set it, or set a version.",
+      message: "auto requires --cluster=watch. Set --cluster=watch, or set a version.",
     });
   }
   return { ...reading, problems: [...reading.problems, ...combinationProblems] };
@@ -37,9 +37,9 @@ export function helpText(): string {
 function enforcementProblems({ enforceConfiguration, enforceCopies }: WebhookSettings): readonly SettingProblem[] {
   const where = "--enforce-configuration";
   if ((enforceConfiguration === "") !== (enforceCopies === ""))
-    return [{ where, message: "Requires --enforce-copies, and the other way round. Set both or neither." }];
+    return [{ where, message: "Is only valid together with --enforce-copies. Set both flags or neither." }];
   if (enforceConfiguration !== "" && enforceConfiguration === enforceCopies)
-    return [{ where, message: "Has the value of --enforce-copies. Set two different names." }];
+    return [{ where, message: "Has the same value as --enforce-copies. Set two different names." }];
   return [];
 }
 
@@ -50,11 +50,12 @@ function relayProblems(settings: WebhookSettings): readonly SettingProblem[] {
   if (relaySecret !== "" && cluster === "off")
     add("--relay-secret", "Requires --cluster=watch, because the relay reads EndpointSlices.");
   if (relaySecret !== "" && relaySecret === caSecret)
-    add("--relay-secret", "Has the value of --ca-secret. Set the name of another Secret.");
+    add("--relay-secret", "Has the same value as --ca-secret. Set the name of another Secret.");
   if (relaySecret === "") {
     if (relayAddress !== "") add("--relay-address", "Requires --relay-secret, which starts the relay.");
     if (relayReadPods) add("--relay-read-pods", "Requires --relay-secret, which starts the relay.");
-    if (adminPort !== 0) add("--admin-port", "Requires --relay-secret: it serves the drains that the relay records.");
+    if (adminPort !== 0)
+      add("--admin-port", "Requires --relay-secret: the port serves the drains that the relay records.");
   }
   return problems;
 }
@@ -85,7 +86,7 @@ type CertificateSettings = Pick<
   | "certificateCheckMs"
 >;
 
-/** A CA's lifetime in settle times, at least: the next CA has to settle well within the last third of the CA's validity. */
+/** Minimum lifetime of a CA, as a multiple of the settle time: the next CA has to settle well within the CA's last third. */
 const MIN_SETTLE_TIMES_PER_LIFE = 10;
 
 export function certificateProblems(settings: CertificateSettings): readonly SettingProblem[] {
@@ -98,13 +99,16 @@ export function certificateProblems(settings: CertificateSettings): readonly Set
     add("--cert and --key", "Only one is set. Set both or neither.");
   }
   if ((hasFiles || hasSecret) && settings.caFile !== "") {
-    add("--ca-file", "Only for a certificate made in memory. Unset it, or unset --cert, --key and --ca-secret.");
+    add(
+      "--ca-file",
+      "Only for a certificate that the webhook generates in memory. Unset it, or unset --cert, --key and --ca-secret.",
+    );
   }
   if (hasFiles && hasSecret) {
-    add("--ca-secret", "Excludes --cert and --key. Set either the Secret or the files.");
+    add("--ca-secret", "Cannot be combined with --cert and --key. Set either the Secret or the files.");
   }
   if (hasSecret && !hasConfiguration) {
-    add("--ca-secret", "Requires --webhook-configuration, or no API server would trust the certificates.");
+    add("--ca-secret", "Requires --webhook-configuration; otherwise no API server would trust the certificates.");
   }
   if (hasConfiguration && !hasSecret && !hasFiles) {
     add("--webhook-configuration", "Requires --ca-secret, or --cert and --key with a ca.crt in the same directory.");

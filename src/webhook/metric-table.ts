@@ -65,7 +65,7 @@ export const METRICS = {
   events: {
     type: "counter",
     name: "lastcall_events_total",
-    help: "Events on owners of Pods, by result; all but sent and repeated are lost.",
+    help: "Events on owners of Pods, by result; Events with a result other than sent or repeated are lost.",
     labelNames: ["result"],
   },
   cabundlePatches: {
@@ -95,7 +95,7 @@ export const METRICS = {
   enforcementBlocked: {
     type: "gauge",
     name: "lastcall_enforcement_blocked",
-    help: "1 for the reason why enforcement is not active yet: quota when a ResourceQuota in selfTest.namespace refuses the dry-run Pod, else other; the log names it. Only with failurePolicy Fail.",
+    help: "1 for the reason why enforcement is not active yet: quota when a ResourceQuota in selfTest.namespace refuses the dry-run Pod, else other; the log has the details. Only with failurePolicy Fail.",
     labelNames: ["reason"],
   },
   residentMemory: {

@@ -17,7 +17,7 @@ export type WebhookMetrics = {
   readonly registry: Registry;
 };
 
-/** Appends the metrics of another thread, which are read first because a failure to read them is counted in this thread. */
+/** Appends the metrics of another thread. They are read first, because this thread counts a failure to read them. */
 export function withThreadMetrics(metrics: WebhookMetrics, readThreadMetrics: () => Promise<string>): WebhookMetrics {
   return {
     ...metrics,

@@ -25,7 +25,7 @@ type ServerTls = {
   readonly clientCa?: string;
 };
 
-/** Longer than the 90 s of Go's clients, so that the client closes an idle connection: the server could lose a new request. */
+/** Longer than the idle timeout of Go's clients, 90 s, so that the client closes: a server that closes may lose a new request. */
 const KEEP_ALIVE_TIMEOUT_MS = 120_000;
 /** API servers time out after at most 30 s; the body budget rejects slow bodies earlier. */
 const REQUEST_TIMEOUT_MS = 40_000;
@@ -109,7 +109,7 @@ const TEXT_TYPE = "text/plain; charset=utf-8";
 type ConnectionError = Error & { readonly code?: string };
 type ClientError = { readonly reason: Refusal; readonly statusLine?: string };
 
-/** Handles errors of HTTP parsing and, since Node emits both as `clientError`, of TLS handshakes. */
+/** Handles errors of HTTP parsing and of TLS handshakes, because Node emits both as `clientError`. */
 function handleClientError(error: ConnectionError, socket: Socket, refuse: Refuse): void {
   const kind = clientErrorOf(error.code ?? "");
   // The parser reports an error again for the bytes after the first error.

@@ -44,7 +44,7 @@ const IMAGE: Setting<string> = {
 const IMAGE_PULL_POLICY: Setting<PullPolicy | ""> = {
   ...choiceSetting("image-pull-policy", PULL_POLICIES, "Always", "when nodes pull the manager's image"),
   fallback: "",
-  defaultText: "the API server's, by the image's tag",
+  defaultText: "chosen by the API server from the image's tag",
 };
 
 const IMAGE_PULL_SECRETS: Setting<readonly string[]> = {
@@ -93,23 +93,23 @@ const RELAY_ADDRESS: Setting<string> = {
 
 /** In the order of the help text. An empty string means that the setting is not set. */
 export const SETTINGS = {
-  port: portSetting("port", 8443, "to let the system choose", "TCP port for HTTPS"),
+  port: portSetting("port", 8443, "to let the system choose a port", "TCP port for HTTPS"),
   host: HOST,
   certificateFile: fileSetting(
     "cert",
-    "made in memory",
+    "generated at start and kept in memory",
     "PEM file with the certificate chain, reloaded when it changes",
   ),
-  keyFile: fileSetting("key", "made in memory", "PEM file with the private key"),
+  keyFile: fileSetting("key", "generated at start and kept in memory", "PEM file with the private key"),
   caFile: fileSetting(
     "ca-file",
     "not written",
-    "file to write the CA certificate to, for a certificate made in memory",
+    "file to which the CA certificate is written, if the webhook generates its certificate in memory",
   ),
   clientCaFile: fileSetting(
     "client-ca",
-    "none, client certificates are not required",
-    "PEM file with the CA of client certificates; reviews without one are refused",
+    "none: client certificates are not required",
+    "PEM file with the CA of client certificates; reviews without a client certificate are refused",
   ),
   caSecret: nameSetting(
     "ca-secret",
@@ -119,15 +119,19 @@ export const SETTINGS = {
   caLifeMs: durationSetting(
     "ca-life",
     8_760 * HOUR_MS,
-    "how long a CA of --ca-secret is valid; renewed after two thirds",
+    "how long a CA of --ca-secret is valid; the next CA is created after two thirds of this time",
   ),
-  caSettleMs: durationSetting("ca-settle", 60_000, "how long a new CA is in every caBundle before it is used"),
+  caSettleMs: durationSetting("ca-settle", 60_000, "how long a new CA is in every caBundle before it signs"),
   webhookConfiguration: nameSetting(
     "webhook-configuration",
     "",
     "MutatingWebhookConfiguration whose caBundle is maintained",
   ),
-  service: nameSetting("service", "lastcall-webhook", "Service that the API server calls; part of the certificate"),
+  service: nameSetting(
+    "service",
+    "lastcall-webhook",
+    "Service through which the API server calls the webhook; its name is part of the certificate",
+  ),
   optIn: choiceSetting(
     "opt-in",
     ["label", "all"],
@@ -153,14 +157,14 @@ export const SETTINGS = {
   namespace: namespaceSetting(
     "namespace",
     "lastcall",
-    "namespace of the webhook: never injected, and part of the certificate",
+    "namespace of the webhook: its Pods are never injected, and its name is part of the certificate",
   ),
-  drainDelayMs: waitSetting("drain-delay", 5_000, "how long it keeps serving after SIGTERM"),
+  drainDelayMs: waitSetting("drain-delay", 5_000, "how long the webhook keeps serving after SIGTERM"),
   certificateCheckMs: waitSetting("certificate-check", 10_000, "interval at which certificates are checked"),
   enforceConfiguration: nameSetting(
     "enforce-configuration",
     "",
-    "MutatingWebhookConfiguration that is filled with failurePolicy Fail once a dry-run Pod was injected",
+    "MutatingWebhookConfiguration that gets the webhooks with failurePolicy Fail once a dry-run Pod was injected",
   ),
   enforceCopies: nameSetting(
     "enforce-copies",
@@ -174,7 +178,7 @@ export const SETTINGS = {
     "",
     "Secret in --namespace with the relay's CAs and signing keys; created when missing. Not set: no relay",
   ),
-  relayPort: portSetting("relay-port", 8444, "to let the system choose", "TCP port of the relay"),
+  relayPort: portSetting("relay-port", 8444, "to let the system choose a port", "TCP port of the relay"),
   relayAddress: RELAY_ADDRESS,
   relayReadPods: booleanSetting(
     "relay-read-pods",

@@ -28,7 +28,7 @@ test("the reconciliation reads again after each write and returns the final stat
 
 test("the reconciliation fails after 16 conflicts, with the object's name in the error", async () => {
   const { state, steps } = counterTo(1, 100);
-  await expect(reconcile(steps)).rejects.toThrow(/^the counter was changed by another writer 16 times in a row$/);
+  await expect(reconcile(steps)).rejects.toThrow(/^the counter was changed by other clients 16 times in a row$/);
   expect(state.reads).toBe(16);
 });
 

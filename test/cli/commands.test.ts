@@ -374,7 +374,9 @@ describe("the command explain", () => {
       },
     );
     expect(status).toBe(0);
-    expect(out).toContain("Pod shop/web (web.yaml, document 1)\n  decision: injected native, grace 30 → 145 s, since");
+    expect(out).toContain(
+      "Pod shop/web (web.yaml, document 1)\n  decision: injected native, grace 30 → 145 s, because",
+    );
     for (const field of POLICY_FLAGS) expect(out).toContain(`\n    ${ANNOTATIONS[field].name} `);
     expect(out).toMatch(/^ {4}drain-timeout +90s +command line$/m);
     expect(out).toMatch(/^ {4}quiet-period +3s +pod web$/m);
@@ -387,7 +389,7 @@ describe("the command explain", () => {
   });
 
   test("prints the limit of the drain only if clients cannot be disconnected gracefully", async () => {
-    const limit = "one racing request per connection can be lost";
+    const limit = "one request per connection can be lost";
     const withoutDriver = await lastcall(["explain"], { "-": POD });
     expect(withoutDriver.out).toContain(limit);
     const withDriver = await lastcall(["explain", "--driver", "http", "--drain-url", "http://127.0.0.1:8080/drain"], {

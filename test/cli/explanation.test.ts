@@ -10,16 +10,16 @@ const explain = async (text: string, ...flags: readonly string[]) =>
 
 describe("the mode in an explanation", () => {
   test.for([
-    { flags: [], decision: "injected native, grace 30 → 100 s, since API server 1.35 supports native sidecars" },
+    { flags: [], decision: "injected native, grace 30 → 100 s, because API server 1.35 supports native sidecars" },
     {
       flags: ["--kube-version=1.30", "--kubelet-version=1.27"],
       decision:
-        "injected classic, grace 30 → 100 s, since API server 1.30 with kubelets from 1.27 on may not support native sidecars",
+        "injected classic, grace 30 → 100 s, because API server 1.30 with kubelets of version 1.27 or later may not support native sidecars",
     },
     {
       flags: ["--kube-version=1.30", "--kubelet-version=unknown"],
       decision:
-        "injected classic, grace 30 → 100 s, since API server 1.30 with unknown kubelets may not support native sidecars",
+        "injected classic, grace 30 → 100 s, because API server 1.30 with unknown kubelets may not support native sidecars",
     },
     { flags: ["--mode=sleep"], decision: "injected sleep, grace 30 → 35 s, as set by mode (command line)" },
   ])("is printed with its reason for $flags", async ({ flags, decision }) => {
@@ -81,7 +81,7 @@ describe("the explained limit of a drain", () => {
       "limit: No driver is set, so only the app's own shutdown closes a kept-alive connection",
     );
     expect(graceful).not.toContain("end of the patience");
-    expect(await explain(POD)).toContain("(at once after three stops that reset no connection)");
+    expect(await explain(POD)).toContain("(at once after three Pods that reset no connection when they stopped)");
     expect(await explain(POD, "--shutdown=abrupt")).not.toContain("three stops");
   });
 

@@ -32,7 +32,7 @@ const lineOf = (end: EndedPod) => drainTimeLines([end])[1];
 
 test("the durations in the demo's report add up to the time until the stop signal", () => {
   expect(lineOf(ended(7.5, 5_000, 700))).toBe(
-    "  hello-1  7.5 s = withdrawing 5.0 s, draining 0.7 s, starting hooks and stopping 1.8 s",
+    "  hello-1  7.5 s = withdrawing 5.0 s, draining 0.7 s, start of the preStop hooks and stop of the containers 1.8 s",
   );
 });
 
@@ -75,7 +75,7 @@ describe("the line about the withdrawal", () => {
     {
       relay: "offered",
       afterMs: -1,
-      line: "    The Pod was withdrawn from its EndpointSlices after 1.00 s; its manager was not notified: its drain reached the deadline first.",
+      line: "    The Pod was withdrawn from its EndpointSlices after 1.00 s; its manager was not notified: its drain reached the deadline before the withdrawal.",
     },
     {
       relay: "unknown: the relay refused the connection",

@@ -74,7 +74,7 @@ test("the timeline shows with the relay the time of the withdrawal and when the 
   });
   expect(marks.slice(0, 4)).toEqual([
     { atMs: 0, label: "deleted" },
-    { atMs: 1_000, label: "EndpointSlices withdraw the Pod" },
+    { atMs: 1_000, label: "Pod is withdrawn from EndpointSlices" },
     { atMs: 1_020, label: "lastcall is notified of the withdrawal" },
     { atMs: 7_000, label: "SIGTERM to app" },
   ]);
@@ -89,7 +89,7 @@ test("the timeline shows only the withdrawal if the manager did not receive it",
   expect(lanes.map((lane) => lane.label)).not.toContain("lastcall: before withdrawal");
   expect(marks.map((mark) => mark.label)).toEqual([
     "deleted",
-    "EndpointSlices withdraw the Pod",
+    "Pod is withdrawn from EndpointSlices",
     "SIGTERM to app",
     "SIGTERM to lastcall",
     "gone",

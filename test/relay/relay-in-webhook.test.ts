@@ -253,7 +253,7 @@ describe("Pods are admitted", () => {
     const args = ["--relay-address=10.96.0.7:443", `--admin-port=${port}`];
     const server = await startApiServer();
     const replicaWithoutPage = await startTestReplica(server, args);
-    await eventually(() => expect(replicaWithoutPage.output()).toContain("cannot show recent drains"));
+    await eventually(() => expect(replicaWithoutPage.output()).toContain("cannot serve recent drains"));
     expect((await sendRequest(replicaWithoutPage, { path: "/readyz" })).status).toBe(200);
     await new Promise((resolve) => otherServer.close(resolve));
     const replica = await startTestReplica(server, args);

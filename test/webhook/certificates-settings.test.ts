@@ -31,7 +31,8 @@ test.for<[string, Partial<Settings>]>([
 const INCOMPLETE_PAIR = { where: "--cert and --key", message: "Only one is set. Set both or neither." };
 const NO_CA_TO_WRITE = {
   where: "--ca-file",
-  message: "Only for a certificate made in memory. Unset it, or unset --cert, --key and --ca-secret.",
+  message:
+    "Only for a certificate that the webhook generates in memory. Unset it, or unset --cert, --key and --ca-secret.",
 };
 
 test.for<[string, Partial<Settings>, { where: string; message: string }]>([
@@ -44,7 +45,7 @@ test.for<[string, Partial<Settings>, { where: string; message: string }]>([
     { ...FILES, ...SECRET, ...CONFIGURATION },
     {
       where: "--ca-secret",
-      message: "Excludes --cert and --key. Set either the Secret or the files.",
+      message: "Cannot be combined with --cert and --key. Set either the Secret or the files.",
     },
   ],
   [
@@ -52,7 +53,7 @@ test.for<[string, Partial<Settings>, { where: string; message: string }]>([
     SECRET,
     {
       where: "--ca-secret",
-      message: "Requires --webhook-configuration, or no API server would trust the certificates.",
+      message: "Requires --webhook-configuration; otherwise no API server would trust the certificates.",
     },
   ],
   [

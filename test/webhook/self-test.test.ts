@@ -240,7 +240,7 @@ describe("the flags of the self-test", () => {
     });
     for (const text of ["team", "team=a b", "=web", "team=web,"])
       expect(problemsOf(`--labels=${text}`)).toEqual([
-        `--labels: Got "${text}", expected labels with commas between, such as team=web,tier=front.`,
+        `--labels: Got "${text}", expected labels separated by commas, such as team=web,tier=front.`,
       ]);
   });
 

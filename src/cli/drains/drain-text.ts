@@ -29,13 +29,13 @@ export function drainsInText(text: string): ReadDrains {
   return { ...readLines, drains: withoutFirstReports(readLines.drains) };
 }
 
-/** A manager logs the report of its drain again at its end, with the resets. */
+/** Drops first reports: a manager logs its report again when it ends, then with the resets. */
 function withoutFirstReports(drains: readonly DrainRecord[]): readonly DrainRecord[] {
   const lastReports = new Set(drains.filter(({ report }) => report.resets !== undefined).map(contentKey));
   return drains.filter((drain) => drain.report.resets !== undefined || !lastReports.has(contentKey(drain)));
 }
 
-/** `{"drains": […]}`, a list, one record, or one line of a log. */
+/** Accepts `{"drains": […]}`, a list of records, one record, or one line of a manager's log. */
 export function drainsInValue(value: unknown, lineId = "", loggedAtMs = 0): ReadDrains {
   if (Array.isArray(value)) return { ...combineReadings(value.map(singleRecord)), isRecognized: true };
   if (!isRawObject(value)) return NO_DRAINS;
@@ -89,7 +89,7 @@ function readDrainRecord(value: RawObject): DrainRecord | undefined {
 }
 
 /**
- * Reads a line `drain report` of a manager's log. It has neither the Pod's owner nor the wall-clock time.
+ * Reads a line `drain report` of a manager's log. Such a line has neither the Pod's owner nor the wall-clock time.
  *
  * @param endedAtMs when the line was logged; 0 for a line without timestamp
  */

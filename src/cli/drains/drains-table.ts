@@ -22,7 +22,7 @@ const COLUMNS: readonly Column[] = [
   },
 ];
 
-/** Not in a watch, which prints a drain before the Pod's stop is reported. */
+/** Omitted in a watch, which prints a drain before the manager reports the stop of the Pod. */
 const RESETS_COLUMN: Column = {
   title: "RESETS",
   shrink: "never",
@@ -32,7 +32,7 @@ const RESETS_COLUMN: Column = {
 
 type Column = {
   readonly title: string;
-  /** Order of shrinking. The owner shrinks first, since a Pod's name usually contains it. */
+  /** Order of shrinking. The owner shrinks first, because a Pod's name usually contains it. */
   readonly shrink: "first" | "later" | "never";
   readonly reservedWidth: number;
   readonly text: (record: DrainRecord) => string;
@@ -81,7 +81,7 @@ export function tableFor({ drains, width, timeColumn, isGrowing }: TableOptions)
   };
 }
 
-/** `12s`, `3m`, `2h`, `4d`. Clocks of replicas may be ahead, so the age is at least 0. */
+/** Returns an age such as `12s`, `3m`, `2h` or `4d`. Clocks of replicas may be ahead, so the age is at least 0. */
 export function ageText(endedAtMs: number, nowMs: number): string {
   if (endedAtMs === 0) return "–";
   const seconds = Math.max(0, Math.round((nowMs - endedAtMs) / 1_000));

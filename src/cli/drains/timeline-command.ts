@@ -76,7 +76,7 @@ function chooseDrain(subject: string, drains: readonly DrainRecord[]): DrainChoi
   return { ok: true, drain: latest };
 }
 
-/** Suggests prefix matches before similar names, since people often type the owner's name. */
+/** Suggests prefix matches before similar names, because users often type the owner's name. */
 function notFoundMessage(subject: string, drains: readonly DrainRecord[]): string {
   const start = `no recorded drain has the Pod name or id ${quote(subject)}`;
   if (drains.length === 0) return `${start}; no drains are recorded`;

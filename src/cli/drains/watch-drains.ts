@@ -57,7 +57,7 @@ export function createProblemReporter(ports: Ports): (reading: DrainsReading, is
   };
 }
 
-/** More than all replicas record together, so a drain that a replica still records is never evicted here. */
+/** More drains than all replicas store together, so a drain that a replica still stores is never evicted from this map. */
 const SHOWN_LIMIT = 20_000;
 
 type ShownDrains = {
@@ -65,7 +65,7 @@ type ShownDrains = {
 };
 
 /**
- * Keyed by content, since a later report of a drain changes the record under the same id. A drain is shown again if the
+ * Keyed by content, because a later report of a drain changes the record under the same id. A drain is shown again if the
  * later report counts connections that the Pod's stop reset.
  */
 export function createShownDrains(limit: number = SHOWN_LIMIT): ShownDrains {

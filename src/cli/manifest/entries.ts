@@ -55,14 +55,14 @@ function flowEntry(entry: Entry, isPairEntry: boolean): readonly Entry[] {
   return [{ ...entry, start: isPairEntry ? entry.start : range[0], valueStart: range[0], end: range[1] }];
 }
 
-/** Ignores anchors and tags of keys, since such keys are never edited. */
+/** Ignores anchors and tags of keys, because such keys are never edited. */
 function keyStart({ key }: Pair): number {
   return isNode(key) ? (key.range?.[0] ?? -1) : -1;
 }
 
 type Token = { readonly type: string; readonly offset: number; readonly source: string };
 
-/** Tokens before a value. They are part of an empty value, or `key: &a` would end before its anchor. */
+/** Tokens before a value. They are part of an empty value; otherwise the entry `key: &a` would end before its anchor. */
 const INDICATORS = ["map-value-ind", "seq-item-ind", "anchor", "tag"];
 
 function endOfIndicators(tokens: readonly Token[] | undefined, fallback: number): number {

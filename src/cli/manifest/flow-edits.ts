@@ -43,7 +43,7 @@ function replaceValue(context: FlowEditContext, { valueStart, end }: Entry, valu
   context.splices.push({ start: valueStart, end, insert });
 }
 
-/** Removes the comma before an entry or, for the first ones, the comma after it. */
+/** Also removes the comma before an entry or, for entries at the start of the collection, the comma after it. */
 function removeEntries(context: FlowEditContext, entries: readonly Entry[], removed: readonly Entry[]): void {
   const firstKept = entries.findIndex((entry) => !removed.includes(entry));
   for (const entry of removed) {

@@ -102,7 +102,7 @@ export function keyText(key: unknown): string {
     : (key.source ?? String(key.value));
 }
 
-/** Formats floats as Go does, which writes `1e+06` where JavaScript writes `1000000`; integers are equal. */
+/** Formats floats as Go does: `1e+06`, where JavaScript writes `1000000`. Both write integers in the same way. */
 function numberKey(value: number, source: string): string {
   const isWhole = !/[.eE]/.test(source) || /^[-+]?0[xX]/.test(source);
   const size = Math.abs(value);
@@ -120,7 +120,7 @@ function scalarValue({ value, source, tag }: Scalar): unknown {
   return value;
 }
 
-/** A number beyond a double becomes a string, as in kubectl. */
+/** A number outside the range of a double becomes a string, as in kubectl. */
 function numberValue(value: number, written: string): number | string {
   if (Number.isFinite(value)) return value;
   if (!/\d/.test(written)) throw new Unreadable(`${written} is not a JSON number; quote it to make it a string`);

@@ -98,7 +98,7 @@ function syntaxMessage(message: string): string {
 const TEMPLATE_MESSAGE =
   "this is an unrendered template ({{ … }}); run helm template (or your tool's equivalent) first and pipe its output here";
 
-/** A warning only, since some tools render such templates later. */
+/** Only a warning, because some tools render such templates later. */
 const QUOTED_TEMPLATE_MESSAGE = "this looks like an unrendered template ({{ … }}); used unchanged";
 
 /** Offset of the first `{{ … }}` outside of strings: a flow mapping as a key, or braces in a document with errors. */

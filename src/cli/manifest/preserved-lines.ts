@@ -7,7 +7,7 @@ import { columnOf, lineStart } from "./lines.ts";
 export const MARK = "# lastcall keeps";
 
 /**
- * Lines with less indentation than `column`, such as comments and lines of spaces, get the mark with `exactly`.
+ * Lines with less indentation than `column`, such as comments and lines of spaces, get the mark `# lastcall keeps exactly`.
  *
  * @param column indentation of the lines' key
  * @returns the comment with a final line break, or `undefined` for mixed line endings

@@ -85,7 +85,7 @@ function renderLines(value: unknown, column: number, style: YamlStyle): string |
   return undefined;
 }
 
-/** @param indent of the current line, for multi-line JSON; otherwise one line is rendered */
+/** @param indent of the current line, for multi-line JSON; `undefined` renders the value on one line */
 export function renderFlow(value: unknown, style: YamlStyle, indent?: string): string {
   if (style.jsonStep !== undefined && indent !== undefined) {
     return JSON.stringify(value, null, style.jsonStep)

@@ -101,7 +101,7 @@ function editEntry(context: EditContext, entry: Entry, value: unknown): void {
   if (!isInside || !isBlock(entry.node)) preserveLines(context, entry, spliceCount);
 }
 
-/** Values without common keys are replaced, which reads better. */
+/** Values without common keys are replaced as a whole, because the result is easier to read. */
 function isEditableInside(context: EditContext, { key, node }: Entry, intended: unknown): boolean {
   // An edit inside a hook would mix the author's handler with the injected one.
   if (key === "preStop") return false;
@@ -115,7 +115,7 @@ function isEditableInside(context: EditContext, { key, node }: Entry, intended: 
 function preserveLines(context: EditContext, { start, end }: Entry, spliceCount: number): void {
   const { text } = context;
   if (!context.preserve || !isFirstInLine(text, start)) return;
-  // Lines below preserved ones are injected and need not be restored.
+  // The lines below preserved lines were injected, so they need not be preserved.
   if (readPreservedLines(text, start) !== undefined) return;
   const firstLineStart = lineStart(text, start);
   const old = text.slice(firstLineStart, lineEnd(text, end));

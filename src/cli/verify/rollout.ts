@@ -7,7 +7,7 @@ import { newestCreationMs, ownedBy, podOwners, podsOf, rolloutProgress, type Wor
 
 const READ_LIMIT_MS = 10_000;
 
-/** Ends the command; each problem has a place, and a remedy if there is one. */
+/** Thrown to end the command; each problem has a place, and a remedy if there is one. */
 export class Unverifiable extends Error {
   readonly problems: readonly string[];
 

@@ -13,7 +13,7 @@ export type EndedPod = {
 
 export type PodResult = "passed" | "cut" | "unknown";
 
-/** @param allowProbes whether resets that can be refused probes of the kubelet count as passed */
+/** @param allowProbes whether a Pod passes if refused probes of the kubelet can explain all its resets */
 export function resultOf({ record }: EndedPod, allowProbes: boolean): PodResult {
   const resets = record?.report.resets;
   if (resets === undefined) return "unknown";
@@ -36,10 +36,10 @@ export function endedPods(
 }
 
 export function resultText({ record }: EndedPod): string {
-  if (record === undefined) return "no report of its drain";
+  if (record === undefined) return "no replica has a report of its drain";
   const { resets } = record.report;
   if (resets !== undefined) return `cut ${resetsText(resets)}`;
-  return record.report.outcome === "lost" ? "its manager died" : "no report of its end";
+  return record.report.outcome === "lost" ? "its manager was killed" : "no replica has a report of its end";
 }
 
 const COLUMNS = ["POD", "OUTCOME", "TOOK", "STOP", "RESULT"] as const;

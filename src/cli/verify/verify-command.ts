@@ -13,15 +13,19 @@ const DEFAULT_TIMEOUT_MS = 600_000;
 export function addVerifyCommand(program: Command, ports: Ports, finish: (status: number) => void): void {
   const command = program
     .command("verify")
-    .description("wait for a rollout, and check that no Pod of it cut a connection")
+    .description("wait for a rollout, and check that none of its Pods cut a connection")
     .argument("<type/name>", "the workload, such as deployment/web", readWorkload)
     .option("-n, --namespace <name>", "namespace of the workload", readNamespaceName, "default")
     .option(
       "--since <duration>",
-      "check the Pods that ended in this time (default: since the newest revision)",
+      "check the Pods that ended in the last DURATION (default: since the creation of the newest revision)",
       readDuration,
     )
-    .option("--timeout <duration>", "limit of the wait for the rollout and its reports (default: 10m)", readDuration)
+    .option(
+      "--timeout <duration>",
+      "maximum wait for the rollout and the reports of its Pods (default: 10m)",
+      readDuration,
+    )
     .option("--allow-probes", "pass if refused probes of the kubelet explain all resets", false)
     .option("--json", "print the result as JSON", false);
   addClusterFlags(command)

@@ -1,4 +1,4 @@
-/** Reads the state of a workload from API objects: its owners of Pods, and whether a rollout is in progress. Pure. */
+/** Reads the state of a workload from API objects: the owners of its Pods, and whether a rollout is in progress. Pure. */
 
 import { objectAt, objectsAt, type RawObject, textAt, wholeNumberAt } from "../../kubernetes/raw-json.ts";
 import { nearest } from "../../policy/nearest.ts";
@@ -114,7 +114,7 @@ export function rolloutProgress(object: RawObject): string {
   return available < desired ? `${available} of ${desired} Pods are available` : "";
 }
 
-/** A ReplicaSet has no count of updated Pods, since it never updates one. */
+/** A ReplicaSet has no count of updated Pods, because it never updates a Pod. */
 function updatedCount(object: RawObject): number {
   const status = objectAt(object, "status");
   return wholeNumberAt(status, textAt(object, "kind") === "ReplicaSet" ? "replicas" : "updatedReplicas") ?? 0;

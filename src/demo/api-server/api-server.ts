@@ -16,7 +16,7 @@ import { apiVersionOf, type Collection, type ObjectStore, RESOURCES } from "./ob
 type ApiServerPorts = {
   readonly clock: Clock;
   readonly store: ObjectStore;
-  /** Other users of this machine reach the port, and the store holds a private key. */
+  /** Required, because other users of this machine can reach the port, and the store contains a private key. */
   readonly token: string;
 };
 
@@ -78,7 +78,7 @@ type ApiRequest = {
 
 type ApiResponse = { readonly status: number; readonly body: Json };
 
-/** Handles every request but watches. Lists are complete: a server may ignore `limit`. */
+/** Handles every request except watches. Lists are complete: a server may ignore `limit`. */
 function respond(call: ApiRequest, target: Target | undefined, store: ObjectStore): ApiResponse {
   const { method, pathname, hasSelector, body } = call;
   if (method === "GET" && pathname === "/version")

@@ -42,7 +42,7 @@ export function kubeconfig(server: string, token: string): string {
   return JSON.stringify({
     apiVersion: "v1",
     kind: "Config",
-    // Without it the client refuses plain HTTP.
+    // Without `insecure-skip-tls-verify` the client refuses plain HTTP.
     clusters: [{ name: "demo", cluster: { server, "insecure-skip-tls-verify": true } }],
     users: [{ name: "demo", user: { token } }],
     contexts: [{ name: "demo", context: { cluster: "demo", user: "demo" } }],

@@ -2,7 +2,7 @@
  * Generates the load: each client loops over a request, its response or failure, and a pause, without retries.
  *
  * Pooled connections have a bounded, random age, as in pools and proxies, and are closed between two requests. Only
- * `--endless-clients` never close theirs.
+ * the clients of `--endless-clients` never close their connections.
  */
 import type { Clock } from "../clock.ts";
 import { type FailureKind, type HttpConnection, type HttpTarget, openConnection } from "./http-client.ts";

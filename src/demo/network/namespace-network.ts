@@ -13,8 +13,8 @@ const PREFIX = "10.66.0";
 const RESERVED_HOSTS = [1, 2, 3, 4];
 
 /**
- * A bridge without a configured MAC address takes the lowest of its ports, which changes whenever a Pod comes or goes:
- * Pods with the old one in their ARP cache could not respond for seconds.
+ * A bridge without a configured MAC address takes the lowest address of its ports, which changes whenever a Pod is added or
+ * removed: Pods with the old address in their ARP cache could not respond for seconds.
  */
 const BRIDGE_MAC = "02:00:0a:42:00:01";
 
@@ -47,7 +47,7 @@ async function attach(address: string, host: number): Promise<PodAttachment> {
 
 type Holder = { readonly pid: number; readonly release: () => void };
 
-/** A namespace lives as long as a process in it: this one runs until its standard input ends. */
+/** Starts a process that keeps a namespace alive. It runs until its standard input ends. */
 function startHolder(): Promise<Holder> {
   const child = spawn("unshare", ["--net", "--", "sh", "-c", "echo ready; exec cat"], {
     stdio: ["pipe", "pipe", "inherit"],

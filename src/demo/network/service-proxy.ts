@@ -1,7 +1,7 @@
 /**
  * Simulates a Service: forwards TCP connections and applies endpoint changes late, as kube-proxy does.
  *
- * Changes affect new connections only. A refusal or reset by the Pod becomes a reset, FIN becomes FIN.
+ * Changes affect new connections only. The client receives a reset for a refusal or reset by the Pod, and a FIN for a FIN.
  */
 import { connect, createServer, type Socket } from "node:net";
 import type { Clock } from "../clock.ts";
@@ -119,7 +119,7 @@ export function applyChange(endpoints: readonly Endpoint[], change: EndpointChan
   return "gone" in change ? otherEndpoints : [...otherEndpoints, change];
 }
 
-/** Ready endpoints, or if there are none, serving terminating ones: kube-proxy does so since Kubernetes 1.26. */
+/** Returns the ready endpoints or, if there are none, the serving terminating ones, as kube-proxy does from 1.26 on. */
 export function usableEndpoints(endpoints: readonly Endpoint[]): readonly Endpoint[] {
   const serving = endpoints.filter((endpoint) => endpoint.serving);
   const ready = serving.filter((endpoint) => !endpoint.terminating);

@@ -133,7 +133,7 @@ export function watchReadiness(
       if (stopping.signal.aborted) return;
       healthy.set(run.plan.name, result);
       update();
-      // Shorter periods until the Pod is Ready speed up the demo. Afterwards the manager would count them as traffic.
+      // Shorter periods until the Pod is Ready speed up the demo. Later the manager would count the additional probes as traffic.
       await ports.clock.wait(result || hasBeenReady ? plan.periodMs : Math.min(plan.periodMs, 250), stopping.signal);
     }
   };

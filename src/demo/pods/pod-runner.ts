@@ -49,7 +49,7 @@ export type PodRunner = {
 
 export function createPodRunner(ports: PodRunnerPorts): PodRunner {
   const pods = new Set<RunningPod>();
-  // Released only in close(): without its address a removed Pod would drop packets instead of refusing connections.
+  // Addresses are released only in close(): a removed Pod without an address would drop packets instead of refusing connections.
   const attachments = new Set<PodAttachment>();
   return {
     start: async (manifest) => {

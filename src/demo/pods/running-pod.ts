@@ -37,8 +37,8 @@ export type RunningPod = {
   readonly isRunning: (container: string) => boolean;
   readonly startContainers: () => Promise<void>;
   /**
-   * Deletes the Pod. Resolves when its last process has exited. A second call joins the first and its grace period is
-   * ignored, as by the kubelet.
+   * Deletes the Pod. Resolves when its last process has exited. A second call waits for the first; the grace period of the
+   * second call is ignored, as by the kubelet.
    */
   readonly remove: (graceSeconds?: number) => Promise<void>;
   readonly restart: (container: string) => Promise<void>;

@@ -43,7 +43,10 @@ type TerminationOptions = {
 /** A process that survives SIGKILL this long is stuck in the kernel. */
 const KILL_LIMIT_MS = 10_000;
 
-/** Resolves when all containers have exited: at the latest grace period + 2 s + 2 s after the call. */
+/**
+ * Resolves when all containers have exited, at the latest 4 s after the grace period: a container has at least 2 s between stop
+ * signal and SIGKILL, and the rounding to whole seconds may add 2 s.
+ */
 export async function terminate(options: TerminationOptions): Promise<void> {
   await Promise.all(options.containers.map((container) => stopContainer(container, options)));
 }

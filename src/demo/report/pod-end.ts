@@ -22,7 +22,7 @@ export type PodEnd = {
   readonly forwarded: readonly ForwardedConnection[];
   readonly summary: DrainSummary | undefined;
   readonly propagationMs: number;
-  /** When its EndpointSlice stopped being ready; `undefined` without EndpointSlices. */
+  /** When its endpoint in the EndpointSlice stopped being ready; `undefined` without EndpointSlices. */
   readonly slicesWithdrawnMs: number | undefined;
 };
 
@@ -40,7 +40,7 @@ export type DrainSummary = {
   readonly evidenceSource: string;
   readonly why: string;
   readonly relay: string;
-  /** Since the trigger; -1 when the manager was not notified of the withdrawal. */
+  /** Time from the trigger to the withdrawal; -1 when the manager was not notified of the withdrawal. */
   readonly withdrawnAfterMs: number;
   /** Unknown if Pods share a network namespace. */
   readonly resets?: ResetsReport | undefined;

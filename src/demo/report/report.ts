@@ -66,7 +66,7 @@ function drainSecondsOf({ drainSeconds }: EndedPod): number {
 type TableRow = {
   readonly name: string;
   readonly counts: RequestCounts;
-  /** Time from the deletion to the stop signal, of each Pod. The table has the longest. */
+  /** Time from the deletion to the stop signal, of each Pod. The table shows the longest of them. */
   readonly drainSeconds: readonly number[];
 };
 
@@ -108,7 +108,10 @@ export function drainTimeLines(endedPods: readonly EndedPod[]): string[] {
     const { summary, drainSeconds } = end;
     const spans = PHASES.map((phase) => ({ label: `${phase}`, ms: summary?.milliseconds[phase] ?? 0 }));
     const otherMs = drainSeconds * 1_000 - spans.reduce((sum, { ms }) => sum + ms, 0);
-    const parts = summary === undefined ? [] : [...spans, { label: "starting hooks and stopping", ms: otherMs }];
+    const parts =
+      summary === undefined
+        ? []
+        : [...spans, { label: "start of the preStop hooks and stop of the containers", ms: otherMs }];
     const phases = parts
       .filter(({ ms }) => ms >= SHORTEST_SHOWN_MS)
       .map(({ label, ms }) => `${label} ${(ms / 1_000).toFixed(1)} s`)
@@ -122,7 +125,7 @@ export function drainTimeLines(endedPods: readonly EndedPod[]): string[] {
   return lines;
 }
 
-/** Times are since the deletion. @returns an empty string without EndpointSlices */
+/** Times are counted from the deletion. @returns an empty string without EndpointSlices */
 export function withdrawalText(end: PodEnd): string {
   const { summary, slicesWithdrawnMs } = end;
   if (summary === undefined || slicesWithdrawnMs === undefined) return "";
@@ -146,6 +149,6 @@ function sinceStart(ms: number): string {
 const NOT_NOTIFIED: ReadonlyMap<string, string> = new Map([
   ["", "its report has no relay status"],
   ["none", "it did not contact the relay"],
-  ["offered", "its drain reached the deadline first"],
+  ["offered", "its drain reached the deadline before the withdrawal"],
   ["still_in_rotation", "no EndpointSlice marked the Pod as terminating"],
 ]);

@@ -67,7 +67,9 @@ function withdrawalMarks(end: PodEnd): Mark[] {
   const slicesMs = end.slicesWithdrawnMs;
   const notifiedMs = notifiedAfterMs(end);
   return [
-    ...(slicesMs === undefined ? [] : [{ atMs: slicesMs - end.deletedMs, label: "EndpointSlices withdraw the Pod" }]),
+    ...(slicesMs === undefined
+      ? []
+      : [{ atMs: slicesMs - end.deletedMs, label: "Pod is withdrawn from EndpointSlices" }]),
     ...(notifiedMs === undefined ? [] : [{ atMs: notifiedMs, label: "lastcall is notified of the withdrawal" }]),
   ];
 }

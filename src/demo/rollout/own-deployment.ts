@@ -96,7 +96,7 @@ function containerProblems(container: ContainerPlan, machine: MachinePorts): rea
   const [program = ""] = container.command;
   if (!machine.isFolder(directory))
     return [`Container ${name} has the workingDir ${directory}, which is not a directory on this machine.`];
-  // Variables get their values at the start of the container.
+  // The program is unknown: variables get their values only at the start of the container.
   if (program === "" || program.includes("$(")) return [];
   const searchPath = variables.find((variable) => variable.name === "PATH")?.value ?? machine.searchPath;
   const candidates = isAbsolute(program)

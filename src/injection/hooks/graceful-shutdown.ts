@@ -12,7 +12,7 @@ const PROGRAMS: readonly string[] = ["gunicorn", "uvicorn", "hypercorn", "grania
 /** Images whose entrypoint starts one of the programs. */
 const IMAGES: ReadonlyMap<string, string> = new Map([["caddy", "caddy"]]);
 
-/** Programs that start the next word of their command line, and forward signals to it or become it. */
+/** Programs that run the rest of their command line as a program, and forward signals to that program or replace themselves by it. */
 const LAUNCHERS: readonly (readonly string[])[] = [
   ["tini", "--"],
   ["dumb-init", "--"],

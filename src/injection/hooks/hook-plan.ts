@@ -1,4 +1,4 @@
-/** Plans the preStop hook of each container, and reports containers whose hooks are not held. */
+/** Plans the preStop hook of each container, and reports containers that keep their own hook. */
 import type { HookRole } from "../../contract/drain-settings.ts";
 import { containersOf, nameOf } from "../../kubernetes/pod.ts";
 import { objectAt, type RawObject } from "../../kubernetes/raw-json.ts";
@@ -13,7 +13,7 @@ export type HookPlan =
       readonly kind: "hold";
       readonly container: string;
       readonly role: HookRole;
-      /** The container's own handler, which the hold replaces. */
+      /** The container's own handler, which the injected hook replaces. */
       readonly replaced: RawObject | undefined;
       /** Duration of the replaced sleep, which is a lower bound of the drain delay. */
       readonly replacedSleepSeconds: number;

@@ -47,7 +47,7 @@ function baseName(program: string): string {
   return /^(?:\/(?:usr\/)?bin\/)?([a-z]+)$/.exec(program)?.[1] ?? "";
 }
 
-/** GNU and busybox accept a fraction and a unit. */
+/** `sleep` of GNU and busybox accepts a fraction and a unit. */
 function secondsOfText(text: string): number | undefined {
   const match = /^([0-9]{1,9}(?:\.[0-9]{1,9})?)([smh]?)$/.exec(text);
   if (match === null) return undefined;

@@ -5,7 +5,7 @@ type StopSignalFact = {
   readonly images: readonly string[];
   readonly program: string;
   readonly graceful: string | undefined;
-  /** Whether the graceful signal also closes kept-alive connections without losing requests, which docs/systems.md measured. */
+  /** Whether the program, on the graceful signal, also closes keep-alive connections without losing requests (docs/systems.md). */
   readonly closesConnections: boolean;
   /** Whether the image does not set STOPSIGNAL, so its containers get SIGTERM. */
   readonly stopsBySigterm: (image: Image) => boolean;
@@ -61,7 +61,7 @@ export const STOP_SIGNALS: readonly StopSignalFact[] = [
     graceful: undefined,
     closesConnections: false,
     stopsBySigterm: () => true,
-    since: "no signal drains Envoy, its admin port does",
+    since: "no signal drains Envoy; only a request to its admin port does",
   },
   {
     images: ["varnish"],

@@ -126,7 +126,7 @@ type RelayAccessInput = {
   readonly issueRelayAccess: IssueRelayAccess | undefined;
 };
 
-/** Call this once per injection, because each call may issue a credential. With `undefined` existing relay variables stay. */
+/** Call this once per injection, because each call may issue a credential. If it returns `undefined`, existing relay variables stay. */
 export function relayAccessFor(request: RelayAccessInput): RelayAccess | undefined {
   const existing = request.manager === undefined ? undefined : existingRelay(request.manager);
   const issued = request.issueRelayAccess?.({

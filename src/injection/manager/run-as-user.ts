@@ -5,7 +5,7 @@ import type { RunAsUserChoice } from "../../policy/fields.ts";
 
 /**
  * Neither root nor 65532, the user of most distroless images, because some limits of the kernel apply per user to all Pods of a
- * node. The number is the same as the default port's.
+ * node. The number is also the manager's default port.
  */
 const MANAGER_USER = 17_890;
 

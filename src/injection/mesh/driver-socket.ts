@@ -10,7 +10,7 @@ import { isManager } from "../manager/container.ts";
 const READ_ONLY_VOLUMES: readonly string[] = ["configMap", "downwardAPI", "image", "projected", "secret"];
 /** Mount path of the ServiceAccount token. */
 const TOKEN_FOLDER = "/var/run/secrets/kubernetes.io/serviceaccount";
-/** These fields require a privileged container, or a variable of the original container. */
+/** `mountPropagation` may require a privileged container, and `subPathExpr` a variable of the original container. */
 const UNCOPIED_FIELDS: readonly string[] = ["mountPropagation", "subPathExpr"];
 
 export type DriverAddress = { readonly driverUrl: string; readonly row: DriverRow };
@@ -101,7 +101,7 @@ function isProxy(container: RawObject, row: DriverRow): boolean {
   return row.envoy !== "none" && isEnvoy(container);
 }
 
-/** `envoyproxy/envoy:v1.31`, `registry.local/envoy@sha256:…`, `envoy-distroless`, `contour-envoy`. */
+/** Recognises images such as `envoyproxy/envoy:v1.31`, `registry.local/envoy@sha256:…`, `envoy-distroless` or `contour-envoy`. */
 export function isEnvoy(container: RawObject): boolean {
   const image = textAt(container, "image") ?? "";
   if (!image.includes("envoy")) return false;

@@ -44,7 +44,10 @@ export const MESHES: readonly Mesh[] = [
   },
 ];
 
-/** Whether a regular container is a mesh proxy that has to outlive the app. A Pod's only container is a gateway, so an app. */
+/**
+ * Whether a regular container is a mesh proxy that has to outlive the app. A mesh proxy that is its Pod's only container is a
+ * gateway, and counts as an app.
+ */
 export function isMeshProxy(pod: RawObject, container: RawObject): boolean {
   const isProxyName = MESHES.some((mesh) => mesh.proxy === nameOf(container));
   return isProxyName && containersOf(pod).length > 1 && !isRouter(container);

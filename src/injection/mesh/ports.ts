@@ -87,7 +87,7 @@ export function meshExclusions(
   });
 }
 
-/** Returns the ports that a Pod without the annotation excludes. An added annotation has to repeat them. */
+/** Returns the ports that the mesh excludes for a Pod without the annotation. An added annotation has to repeat them. */
 function inheritedExclusion(mesh: Mesh, namespace: RawObject): string {
   const ofNamespace = mesh.inheritsExclusion ? textAt(namespace, mesh.exclusionAnnotation) : undefined;
   return ofNamespace ?? mesh.defaultExclusion;

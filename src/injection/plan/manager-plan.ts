@@ -198,6 +198,7 @@ function repairProblems({ existing, mode, where }: PlanRequest): readonly Proble
   const manager = existing?.manager;
   if (mode !== "native" || manager?.list !== "initContainers") return [];
   if (manager.container["restartPolicy"] === "Always") return [];
-  const message = "Another webhook removed restartPolicy: Always; restored it, or the Pod would never start.";
+  const message =
+    "Another webhook removed restartPolicy: Always, without which the Pod would never start. lastcall restored it.";
   return [{ code: "manager_repaired", where: `${where}, container lastcall`, message }];
 }

@@ -78,5 +78,5 @@ export function planWithinSizeBudget(where: string, draftFor: (omissions: Omissi
     const problem: Problem = { code: "original_too_large", where, message };
     return { ...plan, problems: [...plan.problems, problem] };
   }
-  throw new Error("the list of omissions is empty");
+  throw new Error("no draft of the plan was created");
 }

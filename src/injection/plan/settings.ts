@@ -53,7 +53,7 @@ export function managerSettings(request: SettingsRequest): DrainSettings {
   };
 }
 
-/** A patience other than the default was chosen for this Pod, so it also applies to programs that are recognised. */
+/** A patience that differs from the default was set on purpose, so it also applies to recognised graceful programs. */
 function shutdownOf({ pod, policy, hooks }: SettingsRequest): Shutdown {
   if (policy.shutdown !== "auto") return policy.shutdown;
   if (policy.patienceMs !== DEFAULT_SETTINGS.patienceMs) return "abrupt";
@@ -97,7 +97,7 @@ export function conflictProblems(request: SettingsRequest, settings: DrainSettin
     messages.push(`Driver ${driver} has no effect. Set drain-url or active-url.`);
   if (usualUrl !== undefined && !reachesUnixSockets && settings.driverUrl.startsWith("unix:"))
     messages.push(
-      `Driver ${driver} does not support Unix sockets, so driver-url has no effect and samples of sockets decide. ` +
+      `Driver ${driver} does not support Unix sockets, so driver-url has no effect and samples of the sockets determine the end of the drain. ` +
         `Set an address such as ${usualUrl}.`,
     );
   if (settings.drainTimeoutMs < policy.drainTimeoutMs)

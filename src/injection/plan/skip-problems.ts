@@ -8,7 +8,7 @@ import { quote } from "../../policy/quote.ts";
 import { FIRST_PORT, LAST_PORT, portsOf } from "../mesh/ports.ts";
 import type { SkipReason } from "../outcome.ts";
 
-/** Returns the problems of skips before planning; expected skips have no problem. */
+/** Returns the problems of a skip that is decided before the plan; an expected skip has none. */
 export function skipProblems(reason: SkipReason, pod: RawObject, where: string): readonly Problem[] {
   const details = skipDetails(reason, pod);
   return details === undefined

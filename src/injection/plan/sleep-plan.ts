@@ -68,7 +68,12 @@ function draftSleep(request: PlanRequest, omissions: Omissions): Draft {
 
 function preloadProblems({ policy, where }: PlanRequest): readonly Problem[] {
   if (policy.preload === "disabled") return [];
-  return [notPreloaded(where, "Mode sleep has no manager, which the library requires. Use mode native or classic.")];
+  return [
+    notPreloaded(
+      where,
+      "The preloaded library requires a manager, and mode sleep adds none. Use mode native or classic.",
+    ),
+  ];
 }
 
 /** Without a manager hooks cannot be chained, so `chain` becomes `auto`: sleep hooks are replaced, other hooks stay. */

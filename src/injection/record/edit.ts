@@ -118,7 +118,7 @@ function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Returns empty values by the keys of `OriginalRecord.empty`. A recorded grace period was not empty. */
+/** Returns the replaced empty values by the keys of `OriginalRecord.empty`; none for a grace period that the Pod had set. */
 export function emptyParents(
   pod: RawObject,
   edits: readonly Edit[],

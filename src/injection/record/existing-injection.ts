@@ -1,4 +1,4 @@
-/** Finds an earlier injection in a Pod, by webhook or command line. */
+/** Finds an injection that the webhook or the command line made earlier in a Pod. */
 import { VARIABLES } from "../../contract/manager-environment.ts";
 import { parseServeFlags } from "../../contract/serve-flags.ts";
 import { type ContainerList, containersOf, DEFAULT_GRACE_SECONDS, nameOf } from "../../kubernetes/pod.ts";

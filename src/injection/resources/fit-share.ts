@@ -13,7 +13,7 @@ type Fitted = Amounts | { readonly conflict: Bound; readonly needs: string };
 
 const MEBIBYTE = 2 ** 20;
 
-/** In cores and bytes: the manager's limit if one has to be set, and the minimum with which the manager works. */
+/** In cores and bytes: the limit that the manager gets if it needs one, and the minimum with which it works. */
 export const USUAL_LIMIT: Readonly<Record<ComputeResource, number>> = { cpu: 0.01, memory: 16 * MEBIBYTE };
 const LEAST_LIMIT: Readonly<Record<ComputeResource, number>> = { cpu: 0.001, memory: 12 * MEBIBYTE };
 

@@ -85,10 +85,11 @@ function serviceStateOf({ service, family, endpoints }: PodEndpoints): ServiceEn
  * | ready | terminating | state |
  * |---|---|---|
  * | true, nil | false, nil | in |
- * | true, nil | true | out: with `publishNotReadyAddresses` it stays ready until the Pod is removed, which waits for the drain |
+ * | true, nil | true | out: with `publishNotReadyAddresses` the endpoint stays ready until the Pod is removed, which waits for the drain |
  * | false | any | out |
  *
- * `serving` is ignored. If no Pod is ready, proxies send requests to terminating Pods that serve, which only sockets show.
+ * `serving` is ignored. If no Pod is ready, proxies send requests to terminating Pods that serve; only samples of the Pod's
+ * sockets show such requests.
  * An endpoint with a host name (FQDN) is never `in`, because only DNS can resolve the name to the Pod.
  */
 function stateOfEndpoint(
@@ -108,7 +109,7 @@ function combinedStateOf(states: readonly ServiceEndpointState["state"][]): Serv
 function descriptionOf(state: ServiceEndpointState["state"], { endpoint }: PodEndpoint): string {
   if (state === "in") return "still offers the Pod";
   if (state === "unknown") return "offers the Pod by a host name";
-  if (endpoint.ready !== false) return "publishes the Pod to its very end";
+  if (endpoint.ready !== false) return "publishes the Pod as ready until its removal";
   return endpoint.terminating === true ? "withdrew the Pod as terminating" : "withdrew the Pod as not ready";
 }
 
@@ -118,7 +119,7 @@ function reasonOf(state: EndpointState["state"], services: readonly ServiceEndpo
   return others.length === 0 ? first.reason : `${first.reason}, and ${others.length} more`;
 }
 
-/** The same conditions apply to address types of later Kubernetes versions. */
+/** Address types of later Kubernetes versions are `other`; their endpoints have the same conditions. */
 function familyOf(addressType: string): ServiceEndpointState["family"] {
   if (addressType === "IPv4" || addressType === "IPv6" || addressType === "FQDN") return addressType;
   return "other";

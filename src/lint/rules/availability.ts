@@ -34,7 +34,7 @@ function rolloutViolations(workload: Workload): readonly Violation[] {
   // If both round to 0, the Deployment controller terminates one Pod.
   const terminated = unavailable === 0 && surge === 0 ? 1 : unavailable;
   if (maxUnavailable === undefined || terminated === undefined || terminated < replicas) return [];
-  const message = `With ${replicas} ${replicas === 1 ? "replica" : "replicas"} a rollout may terminate ${terminated} before a new Pod is ready.`;
+  const message = `With ${replicas} ${replicas === 1 ? "replica" : "replicas"} a rollout may terminate ${terminated === 1 ? "1 Pod" : `${terminated} Pods`} before a new Pod is ready.`;
   return [{ at: workload, path: [...path, "rollingUpdate", "maxUnavailable"], value: maxUnavailable, message }];
 }
 

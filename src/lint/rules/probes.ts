@@ -14,7 +14,7 @@ export const NO_READINESS: Rule = {
       servingContainers(workload)
         .filter(({ container }) => objectAt(container, "readinessProbe") === undefined)
         .map(({ path, name, services }): Violation => {
-          const message = `Container ${name} receives requests of Service ${services.join(", ")} as soon as it starts, ready or not.`;
+          const message = `Container ${name} receives requests of Service ${services.join(", ")} as soon as it starts, even if it is not ready.`;
           return { at: workload, path: [...path, "readinessProbe"], value: undefined, message };
         }),
     ),
@@ -25,7 +25,7 @@ export const LIVENESS_KILLS: Rule = {
   title: "The liveness probe restarts a container that is only unready",
   why: "A container that fails its readiness probe on purpose, because it drains or is overloaded, is restarted with its open requests if its liveness probe checks the same endpoint and fails no later. (Once a Pod is being deleted, the kubelet stops its liveness probes.)",
   remedy:
-    "Use a separate liveness endpoint that only detects a hung process, or set a higher failureThreshold than readiness.",
+    "Use a separate liveness endpoint that only detects a hung process, or set a higher failureThreshold than that of the readiness probe.",
   level: "note",
   check: ({ workloads }) =>
     workloads.flatMap((workload) =>

@@ -10,7 +10,7 @@ import { shellScriptOf } from "../sleeps.ts";
 export const SHELL_HIDES_SIGNALS: Rule = {
   id: "shell-hides-signals",
   title: "A shell does not forward the stop signal to the app",
-  why: "A shell that waits for its command does not forward signals, and as PID 1 it ignores SIGTERM: the app keeps running and is killed when the grace period ends. sh of Debian and Ubuntu (dash) waits for any command; bash and sh of Alpine wait for a final loop, wait or pipe.",
+  why: "A shell that waits for its command does not forward signals, and as PID 1 it ignores SIGTERM: the app keeps running and is killed when the grace period ends. sh of Debian and Ubuntu (dash) waits for any command; bash and sh of Alpine wait if the script ends with a loop, wait or a pipe.",
   remedy: "Put exec in front of the last command, handle the signal with trap, or remove the shell.",
   level: "warning",
   check: ({ workloads }) =>

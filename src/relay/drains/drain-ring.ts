@@ -1,4 +1,7 @@
-/** Keeps the last and the running drains of this replica; beyond its limit the namespace with most drains loses its oldest. Pure. */
+/**
+ * Stores the running and the most recent drains that this replica received. Beyond the limit, drops the oldest drain of the
+ * namespace with the most drains. Pure.
+ */
 import { type DrainRecord, isRunning } from "../../drain-history/drain-record.ts";
 
 /** A second report of a Pod within this time is a retry by a manager that missed the response. */
@@ -27,7 +30,7 @@ export function createDrainRing(limit: number, wallMs: () => number): DrainRing 
     size -= 1;
   };
 
-  /** The second report of a Pod has the earlier time of its drain. */
+  /** Inserts by time: the second report of a Pod has the time of its drain, which may be before that of the last record. */
   const insert = (list: DrainRecord[], record: DrainRecord): void => {
     list.splice(list.findLastIndex(({ endedAtMs }) => endedAtMs <= record.endedAtMs) + 1, 0, record);
   };

@@ -53,8 +53,8 @@ function recordReport({ body, claims, reply, refuse }: GuardedRequest, ports: Dr
 }
 
 /**
- * The end of the connection ends the response: a manager that waits for it never closes its socket before it has received the
- * close_notify, to which the Pod's kernel would reply with a reset.
+ * The end of the connection ends the response. A manager that waits for this end closes its socket after it has received the
+ * close_notify; otherwise the Pod's kernel would reply to the close_notify with a reset.
  */
 function acknowledge(reply: FastifyReply): FastifyReply {
   reply.hijack();
@@ -64,7 +64,7 @@ function acknowledge(reply: FastifyReply): FastifyReply {
   return reply;
 }
 
-/** The second report of a Pod arrives at its end, up to a grace period after the end of its drain. */
+/** Time from the end of a drain to its report: the second report is sent when the manager exits, up to a grace period later. */
 function sinceDrainMs({ resets, milliseconds }: RecordedReport): number {
   return resets === undefined ? 0 : Math.max(0, resets.stoppingMs - milliseconds.holding);
 }
@@ -98,7 +98,7 @@ const OWNER_LIMIT = 253;
 
 export function recordDrain({ pod: relayedPod, claims, endedAtMs, report }: EndedDrain, ports: RecordPorts): void {
   const { namespace, pod, uid } = relayedPod;
-  // The credential was issued before the API server validated the owner.
+  // Sanitized, because the credential was issued before the API server validated the owner.
   const ownerKind = plainText(claims.ownerKind, OWNER_LIMIT);
   const ownerName = plainText(claims.ownerName, OWNER_LIMIT);
   const record: DrainRecord = { id: ports.newId(), namespace, pod, uid, ownerKind, ownerName, endedAtMs, report };
@@ -124,11 +124,11 @@ export function recordDrain({ pod: relayedPod, claims, endedAtMs, report }: Ende
 function recordResets(record: DrainRecord, resets: ResetsReport, claims: CredentialClaims, ports: RecordPorts): void {
   const { id, namespace, pod } = record;
   ports.countResets(resets);
-  ports.log.info({ id, namespace, pod, resets }, "end of Pod reported");
+  ports.log.info({ id, namespace, pod, resets }, "the end of a Pod was reported");
   if (ports.workloads.recordStop(record)) {
     const { ownerKind, ownerName } = record;
     const shutdown = ports.workloads.isGraceful(record) ? "graceful" : "unknown";
-    ports.log.info({ namespace, ownerKind, ownerName, shutdown }, "shutdown of workload changed");
+    ports.log.info({ namespace, ownerKind, ownerName, shutdown }, "recorded how the workload shuts down");
   }
   if (resets.stopping === 0) return;
   const event = eventOnOwner(claims, { ...RESETS_EVENT, message: resetsSentence(record.pod, resets) });
@@ -137,7 +137,7 @@ function recordResets(record: DrainRecord, resets: ResetsReport, claims: Credent
 
 type EventType = Pick<EventSpec, "type" | "reason">;
 
-/** On the Pod and not on its owner: it explains to the Pod's reader why the Pod is still terminating. */
+/** An Event on the Pod, not on its owner, because it explains why this Pod is still terminating. */
 export const RUNNING_EVENT = { type: "Normal", reason: "Draining" } as const satisfies EventType;
 
 export const DRAIN_EVENTS = {

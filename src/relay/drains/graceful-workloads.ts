@@ -2,9 +2,9 @@
 import type { CredentialClaims } from "../../contract/relay-wire.ts";
 import type { DrainRecord } from "../../drain-history/drain-record.ts";
 
-/** Fewer prove little: an app that closes its connections abruptly loses nothing if it stops between two requests. */
+/** Fewer clean stops prove little: an app that closes its connections abruptly loses nothing if it stops between two requests. */
 export const CLEAN_STOPS = 3;
-/** At most some 3 MB. The workload whose last stop is oldest is dropped, so its next drains are patient. */
+/** Takes about 3 MB at most. Drops the workload whose last stop is the oldest; its next drains then wait for the patience. */
 const WORKLOAD_LIMIT = 5_000;
 
 type Owner = Pick<CredentialClaims, "namespace" | "ownerKind" | "ownerName">;
@@ -46,7 +46,7 @@ export function createGracefulWorkloads(limit: number = WORKLOAD_LIMIT): Gracefu
 /** The end of a ReplicaSet's name: Kubernetes encodes the hash of a Pod template without vowels and without 0, 1 and 3. */
 const TEMPLATE_HASH = /-[bcdfghjklmnpqrstvwxz2456789]{1,10}$/;
 
-/** The Pods of all ReplicaSets of a Deployment share one entry, because a rollout ends the Pods of another ReplicaSet than it starts. */
+/** The Pods of all ReplicaSets of a Deployment share one entry, because a rollout stops Pods of one ReplicaSet and starts Pods of another. */
 function workloadKey({ namespace, ownerKind, ownerName }: Owner): string {
   const name = ownerKind === "ReplicaSet" ? ownerName.replace(TEMPLATE_HASH, "") : ownerName;
   return JSON.stringify([namespace, ownerKind, name]);

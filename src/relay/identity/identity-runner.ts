@@ -26,7 +26,7 @@ export type RunningIdentity = {
   readonly reconcile: () => Promise<void>;
   /** Runs at most once a second, because unauthenticated clients can trigger it. */
   readonly reconcileSoon: () => Promise<void>;
-  /** `undefined` for unknown server names. Reads the Secret first when another replica may have just made the CA. */
+  /** `undefined` for unknown server names. Reads the Secret first when another replica may have just created the CA. */
   readonly contextFor: (serverName: string) => SecureContext | undefined | Promise<SecureContext | undefined>;
 };
 
@@ -38,7 +38,7 @@ const LEAF_OPTIONS: LeafOptions<SecureContext> = {
 };
 
 const MIN_INTERVAL_MS = 1_000;
-/** Longest wait of a TLS handshake for the Secret; it then continues with the leaf certificates in memory. */
+/** Longest wait of a TLS handshake for the Secret; the handshake then continues with the leaf certificates in memory. */
 const HANDSHAKE_WAIT_MS = 2_000;
 
 export function runIdentity(parts: IdentityParts): RunningIdentity {

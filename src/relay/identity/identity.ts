@@ -9,7 +9,7 @@ export type SigningKey = {
   readonly secret: KeyObject;
 };
 
-/** A Pod pins the CA of its injection as long as it lives, so several CAs are valid at a time. */
+/** A Pod pins the CA of its injection until it ends, so several CAs are valid at a time. */
 export type RelayIdentity = { readonly cas: readonly SigningCa[]; readonly keys: readonly SigningKey[] };
 
 type PublicCa = Omit<Ca, "cert">;
@@ -27,7 +27,7 @@ const DAY_MS = 24 * HOUR_MS;
 const YEAR_MS = 365 * DAY_MS;
 
 export const CA_LIFE_MS = 10 * YEAR_MS;
-/** Pods that start later pin a new CA, so the CA of every Pod is valid for at least five years. */
+/** Injection uses a CA for this time, then a new one, so the CA of every Pod is valid for at least five years after injection. */
 const CA_ISSUED_FOR_MS = CA_LIFE_MS / 2;
 /** The current CA, its predecessor until it expires, and two CAs from replicas with a wrong clock. */
 const CAS_LIMIT = 4;
@@ -35,9 +35,9 @@ const CAS_LIMIT = 4;
 const KEY_SIGNS_FOR_MS = 90 * DAY_MS;
 /** A new key is in the Secret this long before it signs, so that every replica has read it, despite clock skew. */
 const KEY_PROPAGATION_MS = HOUR_MS;
-/** Two years need eight keys. The limit is a number, not an age, so that a clock that jumps drops no key. */
+/** Two years require eight keys. The limit is a number, not an age, so that a clock that jumps drops no key. */
 const KEYS_LIMIT = 10;
-/** A second admission replaces a credential of an older key; younger keys are kept for another year at least. */
+/** A second admission replaces a credential with an older key. A younger key stays in the Secret for at least another year. */
 const FRESH_KEY_AGE_MS = YEAR_MS;
 
 export function newestValidCa<T extends PublicCa>(
@@ -61,7 +61,7 @@ export type Missing = { readonly generation: boolean; readonly key: boolean };
 
 export function findMissing(identity: RelayIdentity, wallMs: number): Missing {
   const newestCa = newestValidCa(identity, wallMs);
-  // A key from the future comes from a wrong clock and does not count.
+  // A key whose creation is in the future comes from a replica with a wrong clock, and does not count.
   const newestKey = identity.keys
     .filter((key) => key.createdMs <= wallMs + KEY_PROPAGATION_MS)
     .toSorted(compareCreation)[0];

@@ -12,7 +12,7 @@ const CA_NAME = "lastcall relay CA";
 const SECRET_BYTES = 32;
 
 export type IdentityTools = {
-  /** @param validFromMs of the existing CAs: the new one starts as early, so a clock that was ahead has no effect */
+  /** @param validFromMs start of the existing CAs; the new CA is valid from the same time, so a clock that is ahead has no effect */
   readonly makeCa: (wallMs: number, validFromMs: number) => Promise<SigningCa>;
   readonly makeKey: (wallMs: number) => SigningKey;
 };
@@ -45,14 +45,16 @@ export function readContent(entries: Entries): SecretContent {
   const cas = [...caNames].flatMap((name): SigningCa[] => {
     const reading = readCaEntries(entries, name, RELAY_CA_READER);
     if (reading.kind === "signing" && caEntryName(reading.ca) === name) return [reading.ca];
-    secretErrors.push(reading.kind === "unusable" ? reading.error : `${name}.crt is a CA of another name`);
+    secretErrors.push(
+      reading.kind === "unusable" ? reading.error : `${name}.crt contains a CA with another fingerprint`,
+    );
     return [];
   });
   const keys = names.flatMap((name): SigningKey[] => {
     const kid = KEY_ENTRY.exec(name)?.[1];
     if (kid === undefined) return [];
     const key = readKey(kid, entries[name] ?? "");
-    if (key === undefined) secretErrors.push(`${name} is not {made, secret}`);
+    if (key === undefined) secretErrors.push(`${name} does not have valid fields made and secret`);
     return key === undefined ? [] : [key];
   });
   return { identity: { cas, keys }, secretErrors, names };

@@ -27,7 +27,7 @@ type LostDrainsParts = {
   readonly onLost: (drain: BrokenDrain, end: ManagerEnd) => void;
 };
 
-/** Wait for a late report or a new stream of the manager: two attempts to report take 4 s, and a connect 2 s. */
+/** Wait for a late report or a new stream of the manager: two attempts to report take 4 s, and an attempt to connect 2 s. */
 const LATE_REPORT_MS = 15_000;
 /** The status contains the end of the manager for only about a second, until the Pod is deleted. */
 const CHECK_MS = 500;

@@ -12,7 +12,7 @@ export type OpenAdmin = {
   readonly close: () => Promise<void>;
 };
 
-/** The port has no authentication: `loopback` serves processes in the Pod and port-forwards, `all` every Pod too. */
+/** The port has no authentication: `loopback` serves processes in the Pod and port-forwards, `all` also every Pod of the cluster. */
 export type AdminListen = "loopback" | "all";
 
 const CONNECTION_LIMIT_MS = 30_000;
@@ -65,7 +65,7 @@ const HEADERS = {
   "referrer-policy": "no-referrer",
   "cross-origin-resource-policy": "same-origin",
   "cache-control": "no-store",
-  // A keep-alive connection could be closed here while a proxy sends its next request on it.
+  // The server could close a keep-alive connection while a proxy sends its next request on it.
   connection: "close",
 } as const;
 
@@ -84,7 +84,7 @@ const PER_ADDRESS: BucketSize = { capacity: 20, refillMs: 200 };
  */
 const OVERALL: BucketSize = { capacity: 40, refillMs: 50 };
 
-/** A bucket is full again after 4 s, in which {@link OVERALL} allows 120 requests. */
+/** More buckets than are ever in use: each is full again after 4 s, in which {@link OVERALL} allows 120 requests. */
 const ADDRESSES_LIMIT = 1_000;
 
 export function createRequestLimit(): KeyedBuckets["take"] {

@@ -49,7 +49,7 @@ export type CheckCredential = (authorization: string | undefined) => CredentialC
 
 export type GuardPorts = {
   readonly checkCredential: CheckCredential;
-  /** Shared by all routes: a malformed report costs its namespace a request too. */
+  /** Shared by all routes; a malformed report also counts as a request of its namespace. */
   readonly limits: Pick<RelayLimits, "takeRequest">;
   readonly nowMs: () => number;
   readonly registry: Registry;
@@ -108,7 +108,7 @@ export function addGuardedRoute(app: FastifyInstance<Server>, ports: GuardPorts,
       },
       async (request, reply) => {
         const claims = claimsByRequest.get(request);
-        if (claims === undefined) throw new Error("a route was called without its guard");
+        if (claims === undefined) throw new Error("the guard did not check this request");
         const body = request.body ?? "";
         return route.handle({ request, reply, claims, body, refuse: (refusal, text) => refuse(reply, refusal, text) });
       },

@@ -5,7 +5,7 @@ import { createCounts } from "../collections.ts";
 /** Each stream holds a TLS connection of about 75 KB. Half of the streams suffice for 5 000 drains in one namespace. */
 const STREAMS_LIMIT = 11_000;
 
-/** A Pod has one manager, but a stream of a dead connection lasts until the relay detects that. */
+/** A Pod has one manager, but the stream of a broken connection lasts until the relay detects the break. */
 const STREAMS_PER_POD = 16;
 
 /** A thousand heartbeats take a tenth of a core. A manager without heartbeats sends new requests, which cost more. */
@@ -53,8 +53,8 @@ export function createRelayLimits(streamsLimit: number = STREAMS_LIMIT): RelayLi
 }
 
 /**
- * Divides a limit among hostile namespaces: each may have as many as are still free, so one flooding namespace gets
- * half of the limit, two get a third each, and another namespace always gets some.
+ * Divides a limit among hostile namespaces: each may take as many streams or heartbeats as are still free. One flooding
+ * namespace thus gets half of the limit, two get a third each, and another namespace always gets some.
  */
 export function createFairLimit(limit: number) {
   const byNamespace = createCounts<string>();

@@ -19,7 +19,7 @@ export const SLICE_WATCH_TIMING = {
   watchMs: 2_000,
   /** Slices are `unknown` after this time without a response: a relay without API server must not delay a drain. */
   staleAfterMs: 5_000,
-  /** Slices are listed again after this time without an event; the time per slice limits the cost of lists. */
+  /** Slices are listed again after this time, plus `silencePerSliceMs` for each slice, without an event: lists are expensive. */
   silenceMs: 5_000,
   silencePerSliceMs: 50,
   /** Longest time between two lists; lists are rare because they delay the changes of a large namespace. */
@@ -27,7 +27,7 @@ export const SLICE_WATCH_TIMING = {
   /** Longest retry delay; client-go's 30 s would be too long for a drain. */
   retryLimitMs: 2_000,
   requestLimitMs: 5_000,
-  /** Duration of a watch after its last drain: a rollout ends Pods one by one, and each would cost a list. */
+  /** Time for which a watch continues after its last drain: a rollout ends Pods one by one, and a new watch starts with a list. */
   lingerMs: 30_000,
   checkMs: 250,
   /** Slices per page: usually 1 000 endpoints, half a megabyte, which block the thread for a few milliseconds. */

@@ -72,7 +72,7 @@ function hasHash({ hashes }: PackedSlice, hash: number): boolean {
   return false;
 }
 
-/** Skips equal endpoints: a slice written by hand may repeat an address of thousands of Pods. */
+/** Skips duplicate endpoints: a manually created EndpointSlice can list one address thousands of times. */
 export function unpackEndpoints(
   packed: PackedSlice,
   isWanted: (key: PodKey) => boolean,

@@ -52,7 +52,7 @@ export function createSliceWatches(parts: SliceWatchParts): SliceWatches {
     return undefined;
   };
 
-  /** At the limit, replaces the watch of a namespace without drains. @returns `undefined` if there is none, or above the rate of new watches */
+  /** At the limit, replaces the watch of a namespace without drains. @returns `undefined` if no watch can be replaced, or above the rate of new watches */
   const openWatch = (namespace: string): WatchedNamespace | undefined => {
     if (stopped) return undefined;
     const isFull = namespaces.size >= timing.namespaceLimit;

@@ -17,7 +17,7 @@ export type WorkerSettings = {
   readonly reconcileMs: number;
 };
 
-/** `leave` ends the streams and is answered by `left`, `metrics` by `metrics`. A worker is stopped by termination. */
+/** The worker ends its streams on `leave` and answers `left`; it answers `metrics` with `metrics`. No request stops the worker. */
 export type WorkerRequest = { readonly kind: "leave" | "metrics" };
 
 export type LogLine = {
@@ -46,7 +46,7 @@ export type WorkerCallbacks = {
   readonly onExit: (why: unknown) => void;
 };
 
-/** Limit of the thread's JavaScript heap. The limit ends such a thread before the kernel kills the process. */
+/** Limit of the thread's JavaScript heap. Node ends a thread above the limit, before the kernel kills the whole process. */
 export const HEAP_LIMIT_MIB = 640;
 
 /** Share of the container's memory; the rest is for admissions and for TLS, which allocates outside of that heap. */

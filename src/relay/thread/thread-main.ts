@@ -48,7 +48,7 @@ export async function main(): Promise<number> {
   port.on("message", (request: WorkerRequest) => void handleRequest(request));
   await Promise.race([relay.reconcile(), sleep(FIRST_READ_LIMIT_MS)]);
   const relayPort = await relay.listen(settings.host, settings.port);
-  // The priority is not lowered earlier, because the main thread waits for this thread until it listens.
+  // The priority is not lowered earlier, because the main thread waits until the relay listens.
   const priorityError = lowerPriority(RELAY_NICENESS);
   log.info({ relayPort, ...(priorityError === "" ? {} : { priorityError }) }, "the relay is listening");
   releaseStartupMemory();

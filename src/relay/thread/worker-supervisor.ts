@@ -22,7 +22,7 @@ type SupervisorParts = {
   /** The configured text; unless it is an IP address and a port, Pods are injected without the relay. */
   readonly address: string;
   readonly recordDrainEvent: RecordEvent;
-  /** Unique; hexadecimal characters, at least 16. */
+  /** Returns a unique text of at least 16 hexadecimal characters. */
   readonly newToken: () => string;
   readonly wallMs: () => number;
   readonly clock: Pick<Clock, "nowMs" | "sleep">;

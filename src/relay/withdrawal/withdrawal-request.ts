@@ -47,7 +47,8 @@ function addressProblem(addresses: unknown): string {
     const place = `addresses[${index}] is ${displayValue(address)}`;
     const family = typeof address === "string" ? isIP(address) : 0;
     if (family === 0) return `${place}; it must be an IP address.`;
-    if (families.has(family)) return `${place}, the second of IPv${family}; a Pod has one.`;
+    if (families.has(family))
+      return `${place}, a second IPv${family} address; a Pod has at most one per address family.`;
     families.add(family);
   }
   return "";

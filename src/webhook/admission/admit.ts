@@ -23,7 +23,7 @@ export type AdmissionPorts = {
   readonly issueRelayAccess?: IssueRelayAccess | undefined;
   /** Whether the namespace is missing from the cache; called after `namespaceAnnotations`. */
   readonly namespaceIsUnknown?: (namespace: string) => boolean;
-  /** Current facts, called after `namespaceAnnotations`; default: `facts` of the rules. */
+  /** Returns the current facts; called after `namespaceAnnotations`. If absent, `facts` of the rules applies. */
   readonly factsOf?: (namespace: string) => ClusterFacts;
   readonly reportSettings?: ReportSettings;
   /** Called for every outcome except dry runs. Never throws or waits. */

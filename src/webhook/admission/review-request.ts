@@ -87,7 +87,7 @@ function isPodCreation(request: Readonly<Record<string, unknown>>): boolean {
 function readParseError(error: unknown, length: number): ReadReview {
   const detail = error instanceof Error ? error.message : "";
   if (/^(Unexpected end|Unterminated)/.test(detail)) {
-    return malformed("truncated_json", `The body ends after ${length} characters, before its JSON does.`);
+    return malformed("truncated_json", `The body ends after ${length} characters, with incomplete JSON.`);
   }
   const position = /position ([0-9]+)/.exec(detail)?.[1];
   return malformed("invalid_json", `The body is not JSON${position === undefined ? "" : `, at position ${position}`}.`);

@@ -41,11 +41,11 @@ type ServedLeaf = { readonly ca: Ca; readonly validUntilMs: number };
 
 export type ReplicaState = {
   readonly leaf: ServedLeaf | undefined;
-  /** The signer, since every caBundle contains it without interruption. */
+  /** The signer, and the time from which every caBundle has contained it without interruption. */
   readonly signerObservation: Observation | undefined;
-  /** The next CA, since every caBundle has its desired value, which includes the next CA. */
+  /** The next CA, and the time from which every caBundle has had its desired value, which includes the next CA. */
   readonly nextObservation: Observation | undefined;
-  /** The overdue retired CAs, since the last change of this list. */
+  /** The overdue retired CAs, and the time of the last change of this list. */
   readonly overdueObservation: Observation | undefined;
 };
 
@@ -60,7 +60,7 @@ export const INITIAL_STATE: ReplicaState = {
 };
 
 /** The new content of the Secret, before a next CA is created. */
-export type Draft = Omit<Authority, "next"> & { readonly next: SigningCa | "to be made" | undefined };
+export type Draft = Omit<Authority, "next"> & { readonly next: SigningCa | "to be created" | undefined };
 
 export type WriteReason = "begin" | "repair" | "rotate" | "promote" | "drop";
 
@@ -90,7 +90,7 @@ function nextState(
 ): ReplicaState {
   const { signer, next, retired } = observed.authority;
   const isSignerTrusted = signer !== undefined && isTrustedEverywhere(observed.bundles, signer);
-  // After a promotion, the time as next CA counts for the signer.
+  // A promoted signer keeps the observation that it had as the next CA.
   const lastSignerObservation =
     last.signerObservation?.caIds === signer?.id ? last.signerObservation : last.nextObservation;
   const overdue = retired.filter(
@@ -150,7 +150,7 @@ function repairStep(observed: ObservedState, leaf: ServedLeaf | undefined, lifet
     candidate !== undefined && !isInLastThird(candidate, moment, lifetimes) ? candidate : undefined;
   const needsNext =
     signer === undefined || isInLastThird(signer, moment, lifetimes) || moment.wallMs < signer.validFromMs;
-  const next = usableCandidate ?? (needsNext ? "to be made" : undefined);
+  const next = usableCandidate ?? (needsNext ? "to be created" : undefined);
   if (!observed.isDamaged && !isUnpublished && lost.length === 0 && next === authority.next) return undefined;
   const lostAsRetired = lost.map((ca) => retire(ca, moment.wallMs));
   const inUse = [signer, usableCandidate];
@@ -189,9 +189,9 @@ function promoteStep(
   lifetimes: Lifetimes,
 ): Step | undefined {
   const { signer, next, retired } = authority;
-  // A CA created while a clock was ahead is not valid yet. It is promoted too, and its successor follows at once.
+  // Also promotes a CA that is not valid yet, because a clock was ahead at its creation; its successor is created at once.
   if (next === undefined || nextObservation === undefined) return undefined;
-  // Before the first CA no replica is ready, so outdated caBundles do no harm.
+  // Before the first CA no replica is ready, so caBundles without this CA do no harm.
   const isFirst = signer === undefined && retired.length === 0;
   if (!isFirst && !hasSettled(nextObservation, moment, lifetimes)) return undefined;
   const retiredSigner = signer === undefined ? [] : [retire(signer, moment.wallMs)];

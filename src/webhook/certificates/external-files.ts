@@ -9,7 +9,7 @@ import { type CertificateSource, certificateSource } from "./source.ts";
 export type ExternalPair = ServerCertificate & {
   /** All certificates of `ca.crt`; every caBundle contains them. */
   readonly cas: readonly PemBlock[];
-  /** The certificates of `ca.crt` that issued the pair; a client has to trust one of them. */
+  /** The CAs of `ca.crt` that issued the pair's certificate; a client has to trust one of them. */
   readonly issuers: readonly PemBlock[];
 };
 

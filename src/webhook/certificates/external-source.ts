@@ -9,7 +9,7 @@ import type { ExternalPair } from "./external-files.ts";
 import { type CertificateSource, certificateSource } from "./source.ts";
 import { type BundlePorts, publishBundle, readExisting, UNTRUSTED } from "./webhook-configurations.ts";
 
-/** Several times the two minutes in which the kubelet updates a mounted Secret. */
+/** Several times the two minutes that the kubelet may take to update a mounted Secret. */
 export const FOREIGN_CA_TTL_MS = 15 * 60_000;
 
 export type ExternalPorts = BundlePorts & {
@@ -22,7 +22,7 @@ type PairState = {
   readonly serving: ExternalPair;
   /** Monotonic time of the first observation of each CA that is in a caBundle, but not in the files, by CA ID. */
   readonly foreignSince: ReadonlyMap<string, number>;
-  /** The pair in the files, since every caBundle trusts it. */
+  /** The certificate in the files, and the time from which every caBundle has trusted it. */
   readonly pending: { readonly cert: string; readonly sinceMs: number } | undefined;
 };
 

@@ -131,7 +131,7 @@ async function completeDraft(
   lifetimes: Lifetimes,
 ): Promise<Authority> {
   const { next } = draft;
-  if (next !== "to be made") return { ...draft, next };
+  if (next !== "to be created") return { ...draft, next };
   const earlier = trustedBy({ ...draft, next: undefined }).map((ca) => ca.validFromMs);
   const validFromMs = earlier.length === 0 ? undefined : Math.min(...earlier);
   const newCa = await tools.makeCa({ nowMs: observed.moment.wallMs, lifeMs: lifetimes.caLifeMs, validFromMs });

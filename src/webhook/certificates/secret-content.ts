@@ -26,7 +26,7 @@ export function readContent(entries: Entries, reader: CaReader): SecretContent {
   const storedSigner = readSigningCa("ca");
   // Only a manual edit makes one CA both signer and next. It counts as next, because it may not be in every caBundle yet.
   const signer = storedSigner !== undefined && storedSigner.id === next?.id ? undefined : storedSigner;
-  if (signer !== storedSigner) secretErrors.push("ca.crt is also next.crt");
+  if (signer !== storedSigner) secretErrors.push("ca.crt and next.crt contain the same CA");
   const retired = readRetired(entries["retired.json"], reader, secretErrors);
   return { authority: { signer, next, retired }, keylessCas, secretErrors };
 }
@@ -54,7 +54,7 @@ function readRetired(text: string | undefined, reader: CaReader, secretErrors: s
   const rows: readonly unknown[] = Array.isArray(parsed) ? parsed : [undefined];
   return rows.flatMap((row) => {
     const ca = readRow(row, reader);
-    if (ca === undefined) secretErrors.push("retired.json has an entry that is not {retiredAt, certificate}");
+    if (ca === undefined) secretErrors.push("retired.json has an entry without valid fields retiredAt and certificate");
     return ca ?? [];
   });
 }

@@ -20,10 +20,10 @@ export type CertificateSource = {
 
 type SourceOptions = {
   readonly current: () => ServerCertificate | undefined;
-  /** The server responds to probes with this certificate until there is a current one. */
+  /** The server responds to probes with this certificate until `current` returns one. */
   readonly placeholder?: ServerCertificate;
   readonly update: (nowMs: number) => Promise<unknown>;
-  /** The reason why a caBundle does not trust the current certificate; "" if all do; `undefined` before the first read. */
+  /** The reason why a caBundle does not trust the current certificate; "" if all trust it; `undefined` before the first read. */
   readonly distrustReason?: () => string | undefined;
 };
 

@@ -21,7 +21,7 @@ export type WebhookConfiguration = {
   readonly copy?: { readonly resourceVersion: string; readonly webhooks: number };
 };
 
-/** Every function rejects when the API server is unreachable or refuses. */
+/** Every function rejects when the API server is unreachable or refuses the request. */
 export type WebhookConfigurations = {
   readonly title: string;
   readonly read: () => Promise<WebhookConfiguration | undefined>;

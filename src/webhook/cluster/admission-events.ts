@@ -25,7 +25,7 @@ export function settingsRecorder(recordEvent: RecordEvent): ReportSettings {
 
 const OPT_OUT_REASONS: readonly SkipReason[] = ["disabled", "not_enabled", "system_namespace", "mirror_pod"];
 
-/** Reason of the Event for a Pod that was not injected although its owner expects it. */
+/** Reason of the Event for a Pod that was skipped for another reason than an opt-out. */
 export const NOT_INJECTED = "NotInjected";
 
 /** Problems that are not a user's mistake; they end when the API server responds again. */

@@ -67,7 +67,7 @@ export type CachedFacts = {
   readonly lowestKubeletVersion: string | undefined;
   readonly runtimeWithoutImageVolumes: string | undefined;
   readonly nodesAreStale: boolean;
-  /** Used even when stale: a manager that fits outdated limits is more likely to be admitted than a manager without limits. */
+  /** Used even when stale: a manager that fits outdated LimitRanges is more likely to be admitted than one that fits none. */
   readonly limitRanges: readonly LimitRange[] | undefined;
   readonly namespaceIsUnknown: boolean;
   readonly imagePullError: string | undefined;

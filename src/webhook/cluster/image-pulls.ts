@@ -2,7 +2,7 @@
  * Decides from Events whether nodes can pull the manager's image in a namespace. Pure.
  *
  * An Event counts only for its own namespace: pull secrets are per namespace, and every user with the role `edit` can forge
- * Events in it. The number of stored Events is limited because of such users, too.
+ * Events in it. The number of stored Events is limited for the same reason.
  */
 import { type NewEntries, namespaceOf, type ReduceObject } from "../../api-server/store.ts";
 import { objectAt, type RawObject, textAt, wholeNumberAt } from "../../kubernetes/raw-json.ts";
@@ -111,7 +111,8 @@ function lastTimeOf(event: RawObject, readMs: number): number | undefined {
     timeAt(event, "eventTime");
   if (eventMs === undefined || eventMs <= readMs) return eventMs;
   if (eventMs - readMs <= CLOCK_SKEW_MS) return readMs;
-  // Each list would set `readMs` to a later time, so the Event would never become stale. The API server sets the creation time.
+  // With `readMs` the Event would never become stale, because each list sets it to a later time. The API server sets the creation
+  // time.
   const createdMs = timeAt(objectAt(event, "metadata"), "creationTimestamp");
   return createdMs === undefined ? undefined : Math.min(createdMs, readMs);
 }

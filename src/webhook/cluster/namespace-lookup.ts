@@ -8,7 +8,7 @@ import type { RelevantAnnotations } from "./reduced-objects.ts";
 /** Longest wait of an admission. A watch usually delivers a new namespace within a few milliseconds. */
 export const LOOKUP_LIMIT_MS = 300;
 
-/** After a wait without result, Pods of the namespace do not wait for this time. */
+/** For this time after a wait without a result, Pods of the namespace are reviewed without a wait. */
 const MISS_TTL_MS = 3_000;
 const MISS_LIMIT = 1_000;
 

@@ -14,7 +14,7 @@ export type Configurations = {
 };
 
 export type EnforcerPorts = {
-  /** Does not read from a cache. Rejects when the API server is unreachable or refuses. */
+  /** Does not read from a cache. Rejects when the API server is unreachable or refuses the request. */
   readonly read: () => Promise<Configurations>;
   readonly write: (resourceVersion: string, webhooks: readonly RawObject[]) => Promise<WriteResult>;
   readonly proveInjection: () => Promise<ProofFailure | undefined>;
@@ -28,7 +28,7 @@ type ProofFailure = { readonly why: string; readonly reason: BlockedReason };
 
 export type Enforcement = {
   readonly isEnforcing: boolean;
-  /** The reason why enforcement is not active, or active with outdated webhooks; "" if it is active and up to date. */
+  /** The reason why enforcement is not active, or uses outdated webhooks; "" if it is active and up to date. */
   readonly why: string;
   readonly reason: BlockedReason | "none";
 };
@@ -36,7 +36,8 @@ export type Enforcement = {
 /** Reconciles once. After a write conflict, the next call completes the change. */
 export async function enforce({ read, write, proveInjection: prove }: EnforcerPorts): Promise<Enforcement> {
   const { originals, enforcing } = await read();
-  if (enforcing === undefined) return blocked(false, "the MutatingWebhookConfiguration to fill does not exist");
+  if (enforcing === undefined)
+    return blocked(false, "the MutatingWebhookConfiguration of --enforce-configuration does not exist");
   const desired = failClosedCopies(originals);
   const isEnforcing = enforcing.webhooks.length > 0;
   if (isEnforcing && isDeepStrictEqual(enforcing.webhooks, desired)) return ACTIVE;

@@ -6,10 +6,10 @@
 
 export type RejectReason = "slow_body" | "bodies_full";
 
-/** Three of the largest bodies, two of them from one address. */
+/** Space for three bodies of the maximum size, two of them from one address. */
 const BUDGET_BYTES = 24 * 1024 * 1024;
 
-/** Every body may take this time, the chart's default `timeoutSeconds`, plus the time at the minimum rate. */
+/** A body may take this time, the chart's default `timeoutSeconds`, plus its transfer time at the minimum rate. */
 const GRACE_MS = 5_000;
 /** Minimum rate. The largest body takes 28 s at it; API servers time out after at most 30 s. */
 export const MIN_BYTES_PER_SECOND = 256 * 1024;

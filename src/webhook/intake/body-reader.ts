@@ -24,7 +24,7 @@ type CompleteBody = {
 
 type BodyLimits = {
   readonly acceptBytes: number;
-  /** Larger bodies than `acceptBytes` are read up to this size, so that the client gets the response instead of a reset. */
+  /** Bodies larger than `acceptBytes` are read up to this size, so that the client gets the response instead of a reset. */
   readonly discardBytes: number;
 };
 
@@ -50,7 +50,7 @@ export function bodyReader(options: ReaderOptions): ReadBody {
   };
 }
 
-/** Initial buffer for known clients. A smaller buffer would be copied for most large reviews. */
+/** Size of the initial buffer for known clients. A smaller buffer would be copied for most large reviews. */
 const KNOWN_CLIENT_BUFFER_BYTES = POOLED_BUFFER_LIMIT_BYTES;
 
 const MIN_PAUSE_MS = 1;

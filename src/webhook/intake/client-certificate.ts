@@ -13,7 +13,7 @@ export function clientCertificateOptions(clientCa: string): {
   return { requestCert: clientCa !== "", rejectUnauthorized: false };
 }
 
-/** Whether the client has a certificate that TLS verified, for a resumed session when the session was created. */
+/** Whether TLS verified a certificate of the client; for a resumed session, TLS did so when the session was created. */
 export function hasClientCertificate(socket: Socket): boolean {
   return socket instanceof TLSSocket && socket.authorized;
 }

@@ -1,6 +1,6 @@
 /**
- * Limits the number of connections by closing one above the limit. If addresses exceed their share, the connection is of the
- * address with the most connections. Connections without a completed review are closed first, connections that receive a request
+ * Limits the number of connections: a new connection above the limit closes another. If any address exceeds its share, a
+ * connection of the address with the most connections is closed. Connections without a completed review are closed first, connections that receive a request
  * last. Connections whose review is in progress are never closed. Pure.
  */
 
@@ -28,7 +28,7 @@ export type ConnectionLimit = {
  */
 const CONNECTION_LIMIT = 576;
 
-/** More than the 25 idle connections of an API server. Above its share, an address loses its own connections first. */
+/** More than the 25 idle connections of an API server. Connections of an address above its share are closed first. */
 const CONNECTION_SHARE_PER_ADDRESS = 28;
 
 type Stage = "unknown" | "known" | "requesting";
@@ -148,7 +148,7 @@ function waitingConnections(connectionSharePerAddress: number): WaitingConnectio
       addToStage(entry);
     },
     size: () => stages.unknown.size + stages.known.size + stages.requesting.size,
-    // The newest connection is in the first stage too, but is closed only if no other can be closed.
+    // The newest connection is also in the first stage, but is closed only if no other connection can be closed.
     nextToEvict: (newest) => {
       const address = largestAddress();
       const evicted = findFirst(

@@ -5,12 +5,12 @@ import type { Log } from "../log.ts";
 export const REFUSALS = {
   without_length: "a body without Content-Length",
   slow_body: "a body that arrived too slowly",
-  bodies_full: "a body cut to make room for newer ones",
-  connections_full: "a connection closed to make room for newer ones",
+  bodies_full: "a body that was rejected because the memory limit of all bodies was reached",
+  connections_full: "a connection that was closed because the limit of connections was reached",
   slow_handshake: "a TLS handshake that timed out",
   no_handshake: "a TLS handshake that failed",
   slow_head: "a request whose headers arrived too slowly",
-  large_head: "a request with too large headers",
+  large_head: "a request whose headers were too large",
   not_http: "bytes that are not an HTTP request",
   no_certificate: "a request without a certificate of the client CA",
 } as const;

@@ -12,30 +12,30 @@ type Turns = {
 export const LARGE_BYTES = 64 * 1024;
 
 /**
- * Three reviews of Pods with 2,000 variables, 1 ms each, which delay small reviews. With 512 KiB the throughput of large reviews
- * is 5 % lower; 1 MiB takes 15 MB more memory.
+ * Three reviews of Pods with 2,000 environment variables. Each takes 1 ms, and delays small reviews. With a limit of 512 KiB the
+ * throughput of large reviews is 5 % lower; a limit of 1 MiB takes 15 MB more memory.
  */
 export const LARGE_TURN_BYTES = 768 * 1024;
 
 /**
- * About twenty small reviews. Each listener accepts one connection between two turns, so long turns delay new connections: with
+ * Enough for about twenty small reviews. Each listener accepts one connection between two turns, so long turns delay new connections: with
  * turns of 40 ms, 700 waiting clients delayed an API server by half a minute.
  */
 const TURN_MS = 5;
 
-/** The review of a small Pod. Shorter bodies count as this size, because they take the same time. */
+/** Size of the review of a small Pod. Smaller bodies count as this size, because they take the same time. */
 const MIN_COUNTED_BYTES = 4 * 1024;
 
-/** 16 small reviews, 2 ms of work. Without batches they take 50 % longer; larger batches could far exceed `TURN_MS`. */
+/** 16 small reviews, which take 2 ms. Without batches they take 50 % longer; larger batches could far exceed `TURN_MS`. */
 const BATCH_BYTES = 16 * MIN_COUNTED_BYTES;
 
 /**
- * After a turn of large reviews, the event loop turns once for each `TURN_MS` that it took, at most this often, to accept
- * connections. If there were always four turns, the throughput of large reviews would be 3 % lower, with 20 MB more memory.
+ * After a turn of large reviews, the event loop turns once for each `TURN_MS` that the reviews took, at most this many times, to
+ * accept connections. If there were always four turns, the throughput of large reviews would be 3 % lower, with 20 MB more memory.
  */
 const MAX_TURNS_AFTER_LARGE = 4;
 
-/** After a turn of large reviews, waiting small reviews get this multiple of its time, so two thirds of the total time. */
+/** After a turn of large reviews, waiting small reviews get this multiple of its duration: two thirds of the total time. */
 const SMALL_TIME_FACTOR = 2;
 
 type Waiting = { readonly bytes: number; readonly begin: () => void };

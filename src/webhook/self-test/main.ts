@@ -59,7 +59,9 @@ async function run(options: SelfTestOptions): Promise<boolean> {
 
 function proofOf({ namespace, startsPod }: SelfTestOptions): string {
   const injected = `A Pod that opts in is injected in namespace ${namespace}, and one that opts out is not.`;
-  return startsPod ? `${injected}\nThe manager's image was pulled there, and runs.` : injected;
+  return startsPod
+    ? `${injected}\nThe manager's image was pulled in this namespace, and its container runs.`
+    : injected;
 }
 
 const UNPULLED_IMAGE = "lastcall-self-test:never-pulled";
@@ -67,7 +69,7 @@ const UNPULLED_IMAGE = "lastcall-self-test:never-pulled";
 const IMAGE: Setting<string> = {
   ...SETTINGS.image,
   fallback: UNPULLED_IMAGE,
-  defaultText: "a name that is never pulled",
+  defaultText: "an image that is never pulled",
   summary: "image of the Pods; with --start the manager's",
 };
 
@@ -75,7 +77,7 @@ const LABELS = { ...PROOF_LABELS, flag: "labels", summary: "labels of the Pods, 
 
 const OPTIONS = {
   namespace: namespaceSetting("namespace", "default", "namespace of the Pods; must not be a system namespace"),
-  waitMs: waitSetting("wait", 30_000, "how long to try"),
+  waitMs: waitSetting("wait", 30_000, "how long the self-test waits for injection to work"),
   image: IMAGE,
   labels: LABELS,
   startsPod: switchSetting("start", "also start a Pod"),

@@ -1,6 +1,6 @@
 /**
  * Proves injection end to end: API server, selectors, certificate, webhook, patch. A dry-run Pod that opts in must be injected; a
- * Pod that opts out must not. Optionally starts a Pod, whose manager's image must be pulled and run.
+ * Pod that opts out must not. Optionally starts a Pod, for which the manager's image must be pulled and run.
  */
 import type { SendRequest } from "../../api-server/api-request.ts";
 import { annotationsOf } from "../../kubernetes/pod.ts";

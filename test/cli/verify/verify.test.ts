@@ -135,7 +135,7 @@ describe("the command verify fails", () => {
     replica.add(ended("web-1-a", undefined));
     const { status, out } = await verify();
     expect(status).toBe(1);
-    expect(out).toContain("web-1-a  drained  7.3s  –     no report of its end\n");
+    expect(out).toContain("web-1-a  drained  7.3s  –     no replica has a report of its end\n");
     expect(out).toContain("deployment/web: 1 Pod ended; the result of 1 is unknown\n");
   });
 
@@ -143,7 +143,7 @@ describe("the command verify fails", () => {
     cluster.pods.push(webPod("web-1-z", { deletionTimestamp: "2026-11-18T00:00:00Z" }));
     const { status, out } = await verify([], [() => cluster.pods.pop()]);
     expect(status).toBe(1);
-    expect(out).toContain("web-1-z  –        –     –     no report of its drain\n");
+    expect(out).toContain("web-1-z  –        –     –     no replica has a report of its drain\n");
   });
 
   test("with the same result as JSON", async () => {

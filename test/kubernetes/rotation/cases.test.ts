@@ -85,7 +85,7 @@ describe("publishNotReadyAddresses", () => {
     ).toMatchObject({
       state: "out",
       terminating: true,
-      reason: "Service web publishes the Pod to its very end (slice web-abc)",
+      reason: "Service web publishes the Pod as ready until its removal (slice web-abc)",
     });
   });
 });

@@ -45,7 +45,7 @@ test("the second report of a Pod adds the resets to its drain, which is not coun
   server.clock.wallMs += 90_000;
   await post(server, reportBody({ resets }));
   expect(server.ring.list()).toEqual([{ ...first, report: { ...first?.report, resets } }]);
-  expect(server.logged).toEqual(["drain reported", "end of Pod reported"]);
+  expect(server.logged).toEqual(["drain reported", "the end of a Pod was reported"]);
   expect(await server.metric('lastcall_drains_total{outcome="drained"}')).toMatch(/ 1$/);
   expect(await server.metric('lastcall_drain_resets_total{period="draining"}')).toMatch(/ 3$/);
   expect(await server.metric('lastcall_drain_resets_total{period="stopping"}')).toMatch(/ 2$/);
@@ -72,7 +72,7 @@ test("three Pods of a workload that reset no connection make it graceful, which 
   expect(server.workloads.isGraceful(CLAIMS)).toBe(true);
   await endPod("pod-4", 1);
   expect(server.workloads.isGraceful(CLAIMS)).toBe(false);
-  expect(server.logged.filter((sentence) => sentence === "shutdown of workload changed")).toHaveLength(2);
+  expect(server.logged.filter((sentence) => sentence === "recorded how the workload shuts down")).toHaveLength(2);
 });
 
 test("only a valid report ends the search for a lost drain of its Pod", async () => {

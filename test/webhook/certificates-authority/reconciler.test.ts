@@ -82,7 +82,7 @@ test.for([
   async ({ on, conflicts }) => {
     const { reconciler, events } = startReplica(conflicts);
     await expect(reconciler.reconcile()).rejects.toThrow(
-      /^the Secret or the webhook configuration was changed by another writer \d+ times/,
+      /^the Secret or the webhook configuration was changed by other clients \d+ times/,
     );
     const recorded = events.filter(({ kind }) => kind === "conflict");
     expect(recorded.length).toBeGreaterThan(5);

@@ -14,7 +14,7 @@ const GOOD = { "ca.crt": SIGNER.cert, "ca.key": SIGNER.key, "next.crt": NEXT.cer
 const RETIRED_AT = "2026-01-02T03:04:05.000Z";
 const retiredAs = (...rows: readonly unknown[]) => ({ "retired.json": JSON.stringify(rows) });
 const ROW = { retiredAt: RETIRED_AT, certificate: OLD.cert };
-const BAD_ROW = "retired.json has an entry that is not {retiredAt, certificate}";
+const BAD_ROW = "retired.json has an entry without valid fields retiredAt and certificate";
 
 test("an empty Secret has no CAs and no errors", () => {
   const authority = { signer: undefined, next: undefined, retired: [] };
@@ -62,7 +62,7 @@ test("an unusable certificate of the signer is reported, and the next CA is stil
 test("a CA that is both signer and next does not sign, because it may not be trusted yet", () => {
   const { authority, secretErrors } = read({ ...GOOD, "next.crt": SIGNER.cert, "next.key": SIGNER.key });
   expect([authority.signer, authority.next?.id]).toEqual([undefined, SIGNER.id]);
-  expect(secretErrors).toEqual(["ca.crt is also next.crt"]);
+  expect(secretErrors).toEqual(["ca.crt and next.crt contain the same CA"]);
 });
 
 test("a retired CA is read with its time, and is trusted until it is dropped", () => {
