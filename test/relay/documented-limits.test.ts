@@ -59,7 +59,7 @@ test("docs/relay.md has the limits of open streams for a replica, a namespace an
 });
 
 test("docs/relay.md has the limit of Pods that are read to find lost drains", () => {
-  expect(findRow("Pods followed")).toContain(`${formatNumber(CANDIDATES_LIMIT)} per replica`);
+  expect(findRow("Pods that are read")).toContain(`${formatNumber(CANDIDATES_LIMIT)} per replica`);
 });
 
 test("docs/relay.md has the limits of heartbeats and of a namespace's requests", () => {
