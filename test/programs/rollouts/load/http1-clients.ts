@@ -82,7 +82,8 @@ export function createHttp1Clients(ports: NodePorts): Http1Clients {
     if (pooled === undefined) return countMissingEndpoint();
     await request(pooled, "/", true);
     // While all pooled connections wait for responses, clients open more connections than the pool keeps.
-    if (pooled.connection.isUsable() && !stopping && openCount <= plan.keptHttp1) idle.push(pooled);
+    const isKept = plan.lives === "endless" || openCount <= plan.keptHttp1;
+    if (pooled.connection.isUsable() && !stopping && isKept) idle.push(pooled);
     else close(pooled);
   };
 
