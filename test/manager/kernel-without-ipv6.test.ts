@@ -7,8 +7,8 @@ import { type Build, describeBuilds } from "./builds.ts";
 import { call, endApp, endManagers, startApp, startManager, TOKEN } from "./manager-process.ts";
 
 const MOUNT = 'mount --bind "$0" /proc && exec "$@"';
-const refusal = spawnSync("unshare", ["-m", "sh", "-c", MOUNT, tmpdir(), "true"], { encoding: "utf8" });
-if (refusal.status !== 0) process.stdout.write(`skipped: no mounts of one's own here: ${refusal.stderr}\n`);
+const mountResult = spawnSync("unshare", ["-m", "sh", "-c", MOUNT, tmpdir(), "true"], { encoding: "utf8" });
+if (mountResult.status !== 0) process.stdout.write(`skipped: no mounts of one's own here: ${mountResult.stderr}\n`);
 
 afterAll(endManagers);
 
@@ -31,7 +31,7 @@ const drainedBy = async (build: Build): Promise<unknown> => {
 };
 
 describeBuilds("on a kernel without IPv6", (build) => {
-  test.skipIf(refusal.status !== 0)(
+  test.skipIf(mountResult.status !== 0)(
     "a drain ends with outcome `drained` and reads the sockets over netlink",
     async () => {
       expect(await drainedBy(build)).toMatchObject({ outcome: "drained", evidenceSource: "netlink" });

@@ -4,10 +4,10 @@ import { type ChildProcess, spawnSync } from "node:child_process";
 export const POD_ADDRESS = "10.111.0.1";
 export const CLIENT_ADDRESS = "10.111.0.2";
 
-const refusal = spawnSync("unshare", ["-n", "true"], { encoding: "utf8" });
-export const canIsolate = refusal.status === 0 && spawnSync("ip", ["-V"]).status === 0;
+const unshareResult = spawnSync("unshare", ["-n", "true"], { encoding: "utf8" });
+export const canIsolate = unshareResult.status === 0 && spawnSync("ip", ["-V"]).status === 0;
 if (!canIsolate)
-  process.stdout.write(`skipped: cannot create network namespaces: ${refusal.stderr ?? refusal.error}\n`);
+  process.stdout.write(`skipped: cannot create network namespaces: ${unshareResult.stderr ?? unshareResult.error}\n`);
 
 /** Ends a program that hangs, because a synchronous call blocks the time limits of tests. */
 const PROGRAM_LIMIT_MS = 100_000;

@@ -6,7 +6,7 @@ import { quote } from "../../policy/quote.ts";
 import { isInMesh, MESHES, type Mesh } from "./mesh.ts";
 
 export const FIRST_PORT = 17_890;
-export const LAST_PORT = 17_989;
+export const MAX_MANAGER_PORT = 17_989;
 
 /**
  * Returns the desired port, or the next free port from 17890 to 17989. Declared ports and ports of probes and hooks are in use;
@@ -18,7 +18,7 @@ export function choosePort(pod: RawObject, desired: number, excluded: readonly n
   const taken = declaredPorts(pod);
   for (const port of excluded) taken.add(port);
   if (!taken.has(desired)) return desired;
-  const range = Array.from({ length: LAST_PORT - FIRST_PORT + 1 }, (_, index) => FIRST_PORT + index);
+  const range = Array.from({ length: MAX_MANAGER_PORT - FIRST_PORT + 1 }, (_, index) => FIRST_PORT + index);
   return [...range.filter((port) => port > desired), ...range].find((port) => !taken.has(port));
 }
 

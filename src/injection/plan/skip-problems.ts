@@ -5,7 +5,7 @@ import { objectAt, type RawObject, textAt } from "../../kubernetes/raw-json.ts";
 import { NAME_LIST_LIMIT } from "../../policy/codecs.ts";
 import type { Problem } from "../../policy/problem.ts";
 import { quote } from "../../policy/quote.ts";
-import { FIRST_PORT, LAST_PORT, portsOf } from "../mesh/ports.ts";
+import { FIRST_PORT, MAX_MANAGER_PORT, portsOf } from "../mesh/ports.ts";
 import type { SkipReason } from "../outcome.ts";
 
 /** Returns the problems of a skip that is decided before the plan; an expected skip has none. */
@@ -65,14 +65,14 @@ export function portConflict(pod: RawObject, desired: number, drainPorts: readon
     for (const port of portsOf(container)) portUsers.set(port, `container ${nameOf(container)}`);
   }
   const ranges: { first: number; last: number; user: string }[] = [];
-  for (let port = FIRST_PORT; port <= LAST_PORT; port += 1) {
+  for (let port = FIRST_PORT; port <= MAX_MANAGER_PORT; port += 1) {
     const user = portUsers.get(port) ?? "";
     const range = ranges.at(-1);
     if (range?.user === user) range.last = port;
     else ranges.push({ first: port, last: port, user });
   }
   const texts = ranges.map(({ first, last, user }) => `${first === last ? first : `${first}-${last}`} (${user})`);
-  const isInRange = FIRST_PORT <= desired && desired <= LAST_PORT;
+  const isInRange = FIRST_PORT <= desired && desired <= MAX_MANAGER_PORT;
   const taken = isInRange ? texts : [`${desired} (${portUsers.get(desired)})`, ...texts];
   const message = `Ports ${withinLength(taken, PORTS_LIMIT_CHARACTERS)} are in use. Set a free port.`;
   return { code: "not_injected", where: `${where}, lastcall.dev/port`, message };
