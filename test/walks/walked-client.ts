@@ -1,4 +1,4 @@
-/** Runs the manager's relay client. Lists the files that are executed between the first and the second status that it gets. */
+/** Runs the manager's relay client. Lists the source files of which code was executed between the first and the second status that it received. */
 import { writeFileSync } from "node:fs";
 import { processPlatform } from "../../src/manager/process-platform.ts";
 import { runManager } from "../../src/manager/program.ts";

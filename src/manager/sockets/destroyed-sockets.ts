@@ -10,7 +10,7 @@ import { readDatagram, type SocketReceiver } from "./netlink-message.ts";
 import type { TcpSocket } from "./reading.ts";
 
 export type DestroyedSockets = {
-  /** Starts an empty queue. */
+  /** Subscribes to the notifications. The queue is empty afterwards. */
   readonly start: () => void;
   /** Empties the queue. @returns false if the queue did not have all sockets that were destroyed since the last call */
   readonly readAll: (onSocket: (socket: TcpSocket) => void) => boolean;

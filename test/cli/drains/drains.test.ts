@@ -185,7 +185,7 @@ describe("the command drains prints an error with a remedy", () => {
     const { status, err } = await drainsOn(cluster, "drains");
     other.close();
     expect(status).toBe(1);
-    expect(err).toContain("the response has another format version; use the lastcall version of the webhook");
+    expect(err).toContain("the response has another format version; run a lastcall of the webhook's version");
   });
 });
 

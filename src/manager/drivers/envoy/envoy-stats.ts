@@ -169,7 +169,7 @@ function countOf(sums: Sums): EnvoyCount {
   };
 }
 
-const NO_LISTENER = "Envoy has no listener whose traffic counts";
+const NO_LISTENER = "Envoy has no listener whose requests the driver counts";
 
 /** The statistics have to contain the manager's own request; otherwise requests of clients may be missing too. */
 function problemOf(sums: Sums): string {
