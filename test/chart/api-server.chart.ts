@@ -399,7 +399,7 @@ describe("a Helm release on a real API server", () => {
       test("accepts the report of a drain, serves it and records an Event on the owner", async () => {
         expect(await sendReport(relay, someReport())).toBe("");
         const log = readFileSync(join(folder, "node.log"), "utf8");
-        const port = [...log.matchAll(/"adminPort":([0-9]+),"msg":"showing/g)].at(-1)?.[1];
+        const port = [...log.matchAll(/"adminPort":([0-9]+)/g)].at(-1)?.[1];
         const response = await fetch(`http://127.0.0.1:${port}/drains.json?namespace=shop`);
         expect(at(await response.json(), "drains", 0)).toMatchObject({ pod: web.name, report: { outcome: "drained" } });
         const events = "/api/v1/namespaces/shop/events?fieldSelector=reason=Drained";

@@ -1,5 +1,4 @@
 /** Tests every cell of the table in docs/caller-authorization.md, on both builds. */
-import { readFileSync } from "node:fs";
 import { createServer, get, type ServerResponse } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { TestClock } from "../clock/test-clock.ts";
@@ -13,7 +12,6 @@ import {
   HARM_NAMES,
   HARMS,
   type Harm,
-  tableOf,
 } from "./caller-authorization.ts";
 import { endRelays, startRelay } from "./fake-relay.ts";
 import { endManagers, hookPath, type Manager, startManager, statusOf, TOKEN } from "./manager-process.ts";
@@ -143,9 +141,4 @@ describeOnClock("the authorization of callers", (build) => {
       expect(harmsByCaller.get(name)?.has(harm)).toBe(possibleHarms.includes(harm));
     });
   });
-});
-
-test("docs/caller-authorization.md contains the table of callers that this file tests", () => {
-  const document = readFileSync(new URL("../../docs/caller-authorization.md", import.meta.url), "utf8");
-  expect(document).toContain(tableOf(CALLERS));
 });

@@ -129,7 +129,7 @@ export const CALLERS: readonly Caller[] = [
   {
     name: "the kubelet, terminating the Pod",
     possibleHarms: ["start", "notify", "done", "suppress"],
-    consequences: "this is the drain; a second termination within a minute finds the manager done",
+    consequences: "this is the drain; a second termination within a minute is answered at once, without a drain",
     call: (manager) =>
       Promise.all([callFrom(undefined, manager, hookPath("app")), callFrom(undefined, manager, DRAIN, "POST")]),
     callDuringDrain: async (manager) => {
