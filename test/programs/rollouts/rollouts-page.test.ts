@@ -65,7 +65,7 @@ describe("docs/rollouts.md", () => {
   });
 });
 
-describe("the page that compares with preStop: sleep", () => {
+describe("docs/beside-sleep.md", () => {
   const sleepLines = SLEEP_SCENARIOS.map((scenario) => checkRollouts(scenario, result).line);
 
   test("lists each end of the Pods with its failures and times", () => {

@@ -37,7 +37,7 @@ Two processors, load average ${Math.min(...loads)} to ${Math.max(...loads)}. One
 `,
     tableOf(ENDLESS_SCENARIOS),
     `
-An abrupt app loses about one request per open connection, whatever ends the Pod: waiting does not close these connections
+An abrupt app loses the requests in flight at its stop signal, whatever ends the Pod: waiting does not close these connections
 ([what does](how-it-works.md#clients-that-never-close)).
 
 ## Clients whose connections live 1 to 10 s
