@@ -4,14 +4,14 @@
  * scenarios whose titles contain the text.
  */
 import { cgroupSkipReason, openCgroup } from "../test/manager/in-cgroup.ts";
-import { attackText, NO_ATTACK, networkRefusal, runAttack } from "../test/manager/port-attack/run-attack.ts";
+import { attackText, NO_ATTACK, namespacesFailure, runAttack } from "../test/manager/port-attack/run-attack.ts";
 
 const binary = process.argv.find((arg) => arg.startsWith("--manager="))?.slice("--manager=".length);
 const onNode = process.argv.includes("--node");
 const NODE = [process.execPath, new URL("../test/manager/compiled-once.mjs", import.meta.url).pathname];
 const manager = onNode ? NODE : [binary ?? new URL("../build/native/lastcall", import.meta.url).pathname];
 
-const skipReason = networkRefusal();
+const skipReason = namespacesFailure();
 if (skipReason !== "") {
   process.stderr.write(`bench:hostile-port: this host cannot create a network namespace: ${skipReason}\n`);
   process.exit(1);

@@ -88,7 +88,7 @@ function asPod({ owner, pod }: ExamplePod): V1Pod {
   return { apiVersion: "v1", kind: "Pod", metadata: { ...metadata, name }, ...(spec === undefined ? {} : { spec }) };
 }
 
-/** Creates the ServiceAccounts that the guide's project would install: without them the API server refuses the Pods. */
+/** Creates the ServiceAccounts that the guide's third-party software would install: without them the API server refuses the Pods. */
 async function createServiceAccounts(namespace: CaseNamespace, pods: readonly ExamplePod[]): Promise<void> {
   const accountNames = pods.flatMap(({ pod }) => (pod as PodShape).spec?.serviceAccountName ?? []);
   for (const name of new Set(accountNames)) await namespace.kubectl.run(["create", "serviceaccount", name]);

@@ -87,7 +87,7 @@ export function driverLimit(settings: DrainSettings): string | undefined {
 function noDriverReason(settings: DrainSettings): string {
   return isDriverUsed(settings)
     ? "No driver is set"
-    : `The driver ${settings.driver} only counts clients and is not used with drained-when: connections`;
+    : `The driver ${settings.driver} only counts connected clients, which drained-when: connections does not use`;
 }
 
 export type GraceArithmetic = {

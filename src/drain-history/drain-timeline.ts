@@ -49,7 +49,7 @@ function phaseBars({ milliseconds, outcome }: RecordedReport): readonly Bar[] {
     fromMs = toMs;
     return phaseBar;
   };
-  // A lost drain never reached the later phases.
+  // The outcome `lost`: the Pod was gone before its drain ended, so only the first phase is known.
   if (outcome === "lost") return [bar("withdrawing")];
   return [bar("withdrawing"), bar("deregistration"), bar("draining"), bar("holding")];
 }

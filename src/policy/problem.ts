@@ -15,8 +15,8 @@ export const PROBLEMS = {
     "an annotation or setting has an invalid value; the value of the namespace, else of the cluster, else the default applies",
   list_too_long: `a list has more than ${PORT_LIST_LIMIT} ports, the limit of one program argument, or more than ${NAME_LIST_LIMIT} containers; it is replaced like an invalid value`,
   unknown_annotation:
-    "an annotation with the prefix lastcall.dev/ does not exist; the first 20 are named, the rest is counted",
-  unknown_label: "a label with the prefix lastcall.dev/ does not exist",
+    "an annotation with the prefix lastcall.dev/ is unknown; the message names the first 20 and the number of the others",
+  unknown_label: "a label with the prefix lastcall.dev/ is unknown",
   wrong_scope: "an annotation is set on an object where it has no effect",
   unknown_profile: "the profile is neither built in nor in the cluster configuration",
   conflicting_values: "two values exclude each other; the message names the one that is ignored",

@@ -63,7 +63,7 @@ async function failurePolicies(): Promise<readonly unknown[]> {
   return listOf(await read(ENFORCING), "webhooks").map((webhook) => at(webhook, "failurePolicy"));
 }
 
-/** Writes the fail-closed copies into the enforcing configuration, as replicas do after the proof of injection. */
+/** Copies the webhooks with `failurePolicy: Fail` into the second configuration, as replicas do after the proof of injection. */
 async function failClosed(): Promise<readonly RawObject[]> {
   const value = failClosedCopies(listOf<RawObject>(await read(CONFIGURATION), "webhooks"));
   await sendOrThrow("PATCH", `${ENFORCING}?fieldManager=lastcall`, [{ op: "add", path: "/webhooks", value }]);

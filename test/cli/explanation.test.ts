@@ -58,7 +58,7 @@ describe("the explained limit of a drain", () => {
   test("contains the driver if the criterion uses sockets instead of that driver", async () => {
     const out = await explain(POD, "--driver=linkerd");
     expect(out).toContain(
-      "limit: The driver linkerd only counts clients and is not used with drained-when: connections, so nothing can close a kept-alive connection",
+      "limit: The driver linkerd only counts connected clients, which drained-when: connections does not use, so nothing can close a kept-alive connection",
     );
     expect(out).toMatch(/^ {4}driver +linkerd → none +command line$/m);
     expect(out).toContain("when traffic has been absent for 2s");

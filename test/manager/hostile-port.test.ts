@@ -4,9 +4,9 @@
  */
 import { expect, test } from "vitest";
 import { type Build, describeBuilds } from "./builds.ts";
-import { type AttackResult, attackText, NO_ATTACK, networkRefusal, runAttack } from "./port-attack/run-attack.ts";
+import { type AttackResult, attackText, NO_ATTACK, namespacesFailure, runAttack } from "./port-attack/run-attack.ts";
 
-const refusal = networkRefusal();
+const refusal = namespacesFailure();
 if (refusal !== "") process.stdout.write(`skipped: no network namespaces here: ${refusal}\n`);
 
 const ADDITIONAL_KB_LIMIT = 2_048;

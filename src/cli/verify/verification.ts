@@ -1,4 +1,4 @@
-/** Decides from drain records whether the ends of a workload's Pods cut connections. Pure. */
+/** Decides from drain records whether connections were cut when a workload's Pods terminated. Pure. */
 import { type DrainRecord, isRunning } from "../../drain-history/drain-record.ts";
 import { releaseMs, resetsText } from "../../drain-history/report-text.ts";
 import { spanText } from "../../drain-history/time-text.ts";

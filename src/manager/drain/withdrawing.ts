@@ -100,8 +100,8 @@ export function wakeWithdrawing(
     areSamplesCheap(settings, sample) ? Math.min(endMs, sampleMs) : sampleMs;
   // The first sample shows whether a drain is needed. The next samples are needed only near the end of the delays.
   if (sample.atMs < 0) return wakeAt(timerMs, nowMs);
-  const awaitedMs = proxySampleMs(settings, state, drain, nowMs);
-  if (awaitedMs >= 0) return wakeAt(timerMs, awaitedMs);
+  const nextProxySampleMs = proxySampleMs(settings, state, drain, nowMs);
+  if (nextProxySampleMs >= 0) return wakeAt(timerMs, nextProxySampleMs);
   if (countsBeforeDraining(settings)) {
     if (count.isPending) return wakeAt(timerMs, drain.deadlineMs);
     const countMs = Math.max(earlyCountMs(settings, drain.triggeredAtMs), count.atMs + COUNT_INTERVAL_MS, nowMs + 1);

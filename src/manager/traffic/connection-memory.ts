@@ -32,7 +32,7 @@ export type ConnectionMemory = {
   readonly add: (socket: TcpSocket) => number;
   readonly isStored: (record: number) => boolean;
   readonly load: (record: number) => TrackedConnection;
-  readonly store: (record: number, seen: TrackedConnection) => void;
+  readonly store: (record: number, connection: TrackedConnection) => void;
   /** Whether the connection was open in the last sample, is not a probe, and has had no traffic since. */
   readonly isUnchanged: (record: number, socket: TcpSocket) => boolean;
   readonly firstSeenMs: (record: number) => number;
@@ -108,22 +108,23 @@ export function createConnectionMemory(random: () => number, limit = TRACKED_LIM
         dueSinceMs: startMs + records.field(record, OUTSTANDING_SINCE),
       };
     },
-    store: (record, seen) => {
-      const hasCounters = seen.dataSegmentsReceived >= 0 && seen.dataSegmentsSent >= 0 && seen.pureAcksSent >= 0;
-      const received = hasCounters ? seen.dataSegmentsReceived : 0;
-      const sent = hasCounters ? seen.dataSegmentsSent : 0;
-      const acks = hasCounters ? seen.pureAcksSent : 0;
-      records.setField(record, FIRST_SEEN, Math.floor(seen.firstSeenMs - startMs));
-      records.setField(record, OUTSTANDING_SINCE, Math.max(0, Math.floor(seen.dueSinceMs - startMs)));
+    store: (record, connection) => {
+      const hasCounters =
+        connection.dataSegmentsReceived >= 0 && connection.dataSegmentsSent >= 0 && connection.pureAcksSent >= 0;
+      const received = hasCounters ? connection.dataSegmentsReceived : 0;
+      const sent = hasCounters ? connection.dataSegmentsSent : 0;
+      const acks = hasCounters ? connection.pureAcksSent : 0;
+      records.setField(record, FIRST_SEEN, Math.floor(connection.firstSeenMs - startMs));
+      records.setField(record, OUTSTANDING_SINCE, Math.max(0, Math.floor(connection.dueSinceMs - startMs)));
       records.setField(record, RECEIVED, received);
       records.setField(record, SENT, sent);
       records.setField(record, ACKS, acks);
       records.setFlags(
         record,
-        stateFlags(seen) |
+        stateFlags(connection) |
           (hasCounters ? HAS_COUNTERS : 0) |
-          pastFlags(seen.past, received, sent, acks) |
-          (seen.exchangeStep * EXCHANGE_STEP),
+          pastFlags(connection.past, received, sent, acks) |
+          (connection.exchangeStep * EXCHANGE_STEP),
       );
     },
     isUnchanged: (record, socket) =>

@@ -15,7 +15,7 @@ export type RelayIdentity = { readonly cas: readonly SigningCa[]; readonly keys:
 type PublicCa = Omit<Ca, "cert">;
 
 /** The part of the identity that injection needs: the signing keys, and the CAs without their keys. */
-export type AccessIdentity = {
+export type IssuerIdentity = {
   readonly cas: readonly PublicCa[];
   readonly keys: readonly SigningKey[];
 };
@@ -48,7 +48,7 @@ export function newestValidCa<T extends PublicCa>(
 }
 
 /** Returns the newest key that every replica has read, or the oldest key if all are too new. */
-export function signingKey({ keys }: AccessIdentity, wallMs: number): SigningKey | undefined {
+export function signingKey({ keys }: IssuerIdentity, wallMs: number): SigningKey | undefined {
   const sortedKeys = keys.toSorted(compareCreation);
   return sortedKeys.find((key) => key.createdMs <= wallMs - KEY_PROPAGATION_MS) ?? sortedKeys.at(-1);
 }
@@ -71,7 +71,7 @@ export function findMissing(identity: RelayIdentity, wallMs: number): Missing {
   };
 }
 
-export function accessIdentityOf({ cas, keys }: RelayIdentity): AccessIdentity {
+export function issuerIdentityOf({ cas, keys }: RelayIdentity): IssuerIdentity {
   return { cas: cas.map(({ cert: _cert, key: _key, ...publicPart }) => publicPart), keys };
 }
 

@@ -7,7 +7,7 @@ import { isDnsLabel } from "../../contract/untrusted-text.ts";
 import type { CheckCredential } from "../server/guard.ts";
 import { mintCredential, type ReadCredential, readCredential } from "./credential.ts";
 import {
-  type AccessIdentity,
+  type IssuerIdentity,
   isFreshKey,
   newestValidCa,
   type SigningKey,
@@ -16,7 +16,7 @@ import {
 } from "./identity.ts";
 
 type AccessPorts = {
-  readonly identity: () => AccessIdentity;
+  readonly identity: () => IssuerIdentity;
   readonly wallMs: () => number;
   readonly newNonce: () => string;
   /** Called when a credential names a key that this replica has not read; unauthenticated clients can trigger it. */
@@ -56,7 +56,7 @@ export function createCredentialCheck(ports: Pick<AccessPorts, "identity" | "onU
 }
 
 /** A second admission keeps the credential of the first one, unless the owner changed or the key is too old. */
-function reusableCredential(request: RelayAccessRequest, identity: AccessIdentity, wallMs: number): string | undefined {
+function reusableCredential(request: RelayAccessRequest, identity: IssuerIdentity, wallMs: number): string | undefined {
   const text = request.existing?.credential;
   const credential = text === undefined ? undefined : readCredential(text, (kid) => findKey(identity, kid));
   return credential !== undefined && isCredentialOf(request, credential, wallMs) ? text : undefined;
@@ -89,7 +89,7 @@ function validOwner({ ownerKind, ownerName, ownerUid }: Owner): Owner {
   return isValid ? { ownerKind, ownerName, ownerUid } : NO_OWNER;
 }
 
-function findKey({ keys }: AccessIdentity, kid: string): SigningKey | undefined {
+function findKey({ keys }: IssuerIdentity, kid: string): SigningKey | undefined {
   return keys.find((key) => key.kid === kid);
 }
 

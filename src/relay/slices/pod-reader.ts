@@ -16,7 +16,7 @@ const REREAD_AFTER_MS = 3_000;
 const RETRY_AFTER_MS = 15_000;
 const CHECK_MS = 100;
 
-type Job = { readonly pod: RelayedPod; readonly onDeletion: (deletion: PodDeletion) => void; dueMs: number };
+type PodRead = { readonly pod: RelayedPod; readonly onDeletion: (deletion: PodDeletion) => void; dueMs: number };
 
 type PodReader = {
   /** Calls `onDeletion` at most once, when the Pod is being deleted. @returns a function that stops reading */
@@ -25,68 +25,68 @@ type PodReader = {
 };
 
 export function createPodReader(request: SendRequest, clock: Clock): PodReader {
-  /** Jobs by namespace, the least recently read first, so that a flood from one namespace delays only itself. */
-  const waitingJobs = new Map<string, Set<Job>>();
-  const activeJobs = new Set<Job>();
+  /** Reads by namespace, the least recently served namespace first, so that a flood from one namespace delays only itself. */
+  const queuedReads = new Map<string, Set<PodRead>>();
+  const activeReads = new Set<PodRead>();
   const stopped = new AbortController();
   const tokens = createKeyedBuckets(RATE, 1);
   let readsInProgress = 0;
 
-  const readJob = async (job: Job): Promise<void> => {
-    const reading = await readPod(request, job.pod, readPodDeletion, stopped.signal);
-    if (!activeJobs.has(job)) return;
-    if (reading.kind === "terminating") job.onDeletion(reading.deletion);
+  const runRead = async (read: PodRead): Promise<void> => {
+    const reading = await readPod(request, read.pod, readPodDeletion, stopped.signal);
+    if (!activeReads.has(read)) return;
+    if (reading.kind === "terminating") read.onDeletion(reading.deletion);
     if (reading.kind === "terminating" || reading.kind === "gone") {
-      activeJobs.delete(job);
+      activeReads.delete(read);
       return;
     }
-    job.dueMs = clock.nowMs() + (reading.kind === "not-terminating" ? REREAD_AFTER_MS : RETRY_AFTER_MS);
-    addToSet(waitingJobs, job.pod.namespace, job);
+    read.dueMs = clock.nowMs() + (reading.kind === "not-terminating" ? REREAD_AFTER_MS : RETRY_AFTER_MS);
+    addToSet(queuedReads, read.pod.namespace, read);
   };
 
-  const nextDueJob = (nowMs: number): Job | undefined => {
-    for (const jobs of waitingJobs.values()) for (const job of jobs) if (job.dueMs <= nowMs) return job;
+  const nextDueRead = (nowMs: number): PodRead | undefined => {
+    for (const reads of queuedReads.values()) for (const read of reads) if (read.dueMs <= nowMs) return read;
     return undefined;
   };
 
-  const start = (job: Job): void => {
-    const { namespace } = job.pod;
-    removeFromSet(waitingJobs, namespace, job);
-    const otherJobs = waitingJobs.get(namespace);
-    waitingJobs.delete(namespace);
-    if (otherJobs !== undefined) waitingJobs.set(namespace, otherJobs);
+  const start = (read: PodRead): void => {
+    const { namespace } = read.pod;
+    removeFromSet(queuedReads, namespace, read);
+    const otherReads = queuedReads.get(namespace);
+    queuedReads.delete(namespace);
+    if (otherReads !== undefined) queuedReads.set(namespace, otherReads);
     readsInProgress += 1;
-    void readJob(job).finally(() => {
+    void runRead(read).finally(() => {
       readsInProgress -= 1;
-      startDueJobs();
+      startDueReads();
     });
   };
 
   const takeToken = (nowMs: number): boolean => readsInProgress < CONCURRENT_READS_LIMIT && tokens.take("", nowMs);
 
-  const startDueJobs = (): void => {
+  const startDueReads = (): void => {
     const nowMs = clock.nowMs();
-    for (let job = nextDueJob(nowMs); job !== undefined && takeToken(nowMs); job = nextDueJob(nowMs)) start(job);
-    if (activeJobs.size === 0) ticker.stop();
+    for (let read = nextDueRead(nowMs); read !== undefined && takeToken(nowMs); read = nextDueRead(nowMs)) start(read);
+    if (activeReads.size === 0) ticker.stop();
     else if (!stopped.signal.aborted) ticker.start();
   };
-  const ticker = createTicker(clock, CHECK_MS, startDueJobs);
+  const ticker = createTicker(clock, CHECK_MS, startDueReads);
 
   return {
     read: (pod, onDeletion) => {
-      const job: Job = { pod, onDeletion, dueMs: clock.nowMs() };
-      activeJobs.add(job);
-      addToSet(waitingJobs, pod.namespace, job);
-      startDueJobs();
+      const read: PodRead = { pod, onDeletion, dueMs: clock.nowMs() };
+      activeReads.add(read);
+      addToSet(queuedReads, pod.namespace, read);
+      startDueReads();
       return () => {
-        activeJobs.delete(job);
-        removeFromSet(waitingJobs, pod.namespace, job);
+        activeReads.delete(read);
+        removeFromSet(queuedReads, pod.namespace, read);
       };
     },
     stop: () => {
       stopped.abort();
-      activeJobs.clear();
-      waitingJobs.clear();
+      activeReads.clear();
+      queuedReads.clear();
       ticker.stop();
     },
   };

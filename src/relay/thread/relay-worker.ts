@@ -1,7 +1,7 @@
 /** Starts the program in a worker thread, as `relay-thread`, and defines the messages in both directions. */
 import { Worker } from "node:worker_threads";
 import type { EventSpec } from "../../api-server/event-object.ts";
-import type { AccessIdentity } from "../identity/identity.ts";
+import type { IssuerIdentity } from "../identity/identity.ts";
 import type { AdminListen } from "../page/admin-server.ts";
 
 export type WorkerSettings = {
@@ -29,7 +29,7 @@ export type LogLine = {
 
 /** Messages are structured-cloned: they contain plain data, and the signing keys as KeyObjects. */
 export type WorkerMessage =
-  | { readonly kind: "identity"; readonly identity: AccessIdentity }
+  | { readonly kind: "identity"; readonly identity: IssuerIdentity }
   | { readonly kind: "ready" }
   | { readonly kind: "event"; readonly event: EventSpec }
   | LogLine

@@ -8,7 +8,7 @@ import { Registry } from "prom-client";
 import { loadKubeConfig } from "../../api-server/load-kube-config.ts";
 import { EXIT_OK, EXIT_USAGE } from "../../contract/exit-codes.ts";
 import { releaseStartupMemory } from "../../startup-memory.ts";
-import { accessIdentityOf, type RelayIdentity } from "../identity/identity.ts";
+import { issuerIdentityOf, type RelayIdentity } from "../identity/identity.ts";
 import { addGauge } from "../metrics.ts";
 import { type RelayLog, startRelay } from "../relay.ts";
 import type { LogLine, WorkerMessage, WorkerRequest, WorkerSettings } from "./relay-worker.ts";
@@ -63,7 +63,7 @@ function identitySender(send: Send): (identity: RelayIdentity) => void {
     const ids = [...identity.cas.map(({ id }) => id), ...identity.keys.map(({ kid }) => kid)].join();
     if (ids === sent) return;
     sent = ids;
-    send({ kind: "identity", identity: accessIdentityOf(identity) });
+    send({ kind: "identity", identity: issuerIdentityOf(identity) });
   };
 }
 

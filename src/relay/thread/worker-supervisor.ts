@@ -3,7 +3,7 @@ import type { Registry } from "prom-client";
 import type { RecordEvent } from "../../api-server/event-recorder.ts";
 import { retryDelayMs } from "../../api-server/retry-delay.ts";
 import type { IssueRelayAccess } from "../../contract/relay-access.ts";
-import type { AccessIdentity } from "../identity/identity.ts";
+import type { IssuerIdentity } from "../identity/identity.ts";
 import { createAccessIssuer, readRelayAddress } from "../identity/relay-access.ts";
 import { threadMetrics } from "../metrics.ts";
 import type { RelayLog } from "../relay.ts";
@@ -64,7 +64,7 @@ export function superviseWorker(parts: SupervisorParts): RelayThread {
   const stopped = new AbortController();
   const ready = Promise.withResolvers<void>();
   let streamsEnded = Promise.withResolvers<void>();
-  let identity: AccessIdentity = { cas: [], keys: [] };
+  let identity: IssuerIdentity = { cas: [], keys: [] };
   let worker: RelayWorker | undefined;
   let failures = 0;
   let streamsEnding: Promise<void> | undefined;
@@ -144,7 +144,7 @@ export function superviseWorker(parts: SupervisorParts): RelayThread {
   };
 }
 
-function createIssuer(parts: SupervisorParts, identity: () => AccessIdentity): IssueRelayAccess | undefined {
+function createIssuer(parts: SupervisorParts, identity: () => IssuerIdentity): IssueRelayAccess | undefined {
   const address = readRelayAddress(parts.address);
   if (address !== undefined)
     return createAccessIssuer(address, { identity, wallMs: parts.wallMs, newNonce: parts.newToken });

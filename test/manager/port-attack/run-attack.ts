@@ -43,8 +43,8 @@ export const POD_SET_UP = (pid: number): string =>
 export const CLIENTS_NETWORK: readonly string[] = ["unshare", "--net", "sh", "-c", CLIENTS_SET_UP];
 const SCENARIO_PROGRAM = new URL("attack-scenario.ts", import.meta.url).pathname;
 
-/** @returns the reason for skipping; empty if this host supports such networks */
-export function networkRefusal(): string {
+/** @returns the reason for skipping the test; empty if this host can create the network namespaces */
+export function namespacesFailure(): string {
   const tried = spawnSync("unshare", [...NETWORK_NAMESPACE, `${SET_UP}`, "unshare", "--net", "true"], {
     encoding: "utf8",
   });

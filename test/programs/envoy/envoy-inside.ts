@@ -6,7 +6,7 @@ import { runScript } from "../harness/namespace-script.ts";
 import { caseName, type EnvoyCase, envoyCases } from "./envoy-cases.ts";
 import { runEnvoy } from "./envoy-run.ts";
 import type { Peers } from "./envoy-scenario.ts";
-import { NODE_MANAGER, type RunRequest, runCases } from "./run-lanes.ts";
+import { NODE_MANAGER, type RunRequest, runCases } from "./run-cases.ts";
 import { createTestbed } from "./testbed.ts";
 
 const LANES = 7;
@@ -25,10 +25,10 @@ await runScript(async (request: RunRequest & Peers, { processes, scratch: folder
   const cases = envoyCases(native !== "");
   const isHeavy = ({ scenario }: EnvoyCase) => scenario.heavy === true;
   const queues = [
-    { cases: cases.filter(isHeavy), lanes: 1 },
+    { cases: cases.filter(isHeavy), concurrency: 1 },
     {
       cases: cases.filter((envoyCase) => !isHeavy(envoyCase)).sort((a, b) => expectedMs(b) - expectedMs(a)),
-      lanes: native === "" ? LANES_ON_NODE : LANES,
+      concurrency: native === "" ? LANES_ON_NODE : LANES,
     },
   ];
   return runCases(queues, caseName, (envoyCase) =>

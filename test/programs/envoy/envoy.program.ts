@@ -7,7 +7,7 @@ import { recordResult } from "../results/record-result.ts";
 import { caseName, envoyCases } from "./envoy-cases.ts";
 import { checkEnvoy } from "./envoy-checks.ts";
 import type { EnvoyResult } from "./envoy-result.ts";
-import { type CaseResults, requireEnvoys, requireResult } from "./run-lanes.ts";
+import { type CaseResults, requireEnvoys, requireResult } from "./run-cases.ts";
 
 const INSIDE = new URL("./envoy-inside.ts", import.meta.url).pathname;
 

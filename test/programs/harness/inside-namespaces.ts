@@ -1,4 +1,4 @@
-/** Runs a script as process 1 of new network namespaces; the kernel ends all of its processes with it. */
+/** Runs a script as PID 1 of new PID and network namespaces: when it exits, the kernel kills its remaining processes. */
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { attempt } from "../../../e2e/host/run.ts";
 import { NATIVE_BUILD } from "../../manager/builds.ts";
-import { type CaseResults, requireEnvoys, requireResult } from "../envoy/run-lanes.ts";
+import { type CaseResults, requireEnvoys, requireResult } from "../envoy/run-cases.ts";
 import { type CaseContext, insideNamespaces } from "../harness/inside-namespaces.ts";
 import { requireProgram, skipCase } from "../install/program-of.ts";
 import { recordResult } from "../results/record-result.ts";

@@ -29,7 +29,7 @@ export function startClientNodes(starts: readonly NodeStart[]): ClientNodes {
     send: (kind) => send({ kind }),
     stop: () => {
       send({ kind: "stop" });
-      // A node exits after sending its counts, so it must not receive further endpoint changes.
+      // The process of a simulated node exits after it has sent its counts, so it must not receive further endpoint changes.
       stopped = true;
       return Promise.all(results);
     },

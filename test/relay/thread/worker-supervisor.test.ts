@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { RelayAccessRequest } from "../../../src/contract/relay-access.ts";
-import { accessIdentityOf } from "../../../src/relay/identity/identity.ts";
+import { issuerIdentityOf } from "../../../src/relay/identity/identity.ts";
 import { END_STREAMS_LIMIT_MS, METRICS_LIMIT_MS } from "../../../src/relay/thread/worker-supervisor.ts";
 import { createFakeCa, createFakeKey } from "../identity/fake-tools.ts";
 import { ADDRESS, type SupervisedThread, superviseFakeThread } from "./fake-workers.ts";
@@ -15,7 +15,7 @@ const REQUEST: RelayAccessRequest = {
 
 function identityOf(name: string) {
   const ca = { ...createFakeCa(name, 0), validFromMs: 0, validUntilMs: 1e12 };
-  return accessIdentityOf({ cas: [ca], keys: [createFakeKey(name, 0)] });
+  return issuerIdentityOf({ cas: [ca], keys: [createFakeKey(name, 0)] });
 }
 
 /** Longer than any restart delay. */

@@ -149,7 +149,7 @@ test("the webhook reports the API server's refusals as its unready reason, and r
   const api = await startApiServer();
   api.faults.errorStatus = 403;
   const replica = await startReplica(api);
-  await eventually(() => expect(replica.output()).toContain("403 made to fail"));
+  await eventually(() => expect(replica.output()).toContain("403 injected failure"));
   expect(replica.output()).not.toContain("PRIVATE KEY");
   await eventually(() =>
     expect(replica.output()).toContain("cannot read MutatingWebhookConfiguration drain.lastcall.dev"),
@@ -157,7 +157,7 @@ test("the webhook reports the API server's refusals as its unready reason, and r
   api.faults.errorStatus = undefined;
   await waitUntilReady(api, replica);
   api.faults.errorStatus = 500;
-  await eventually(() => expect(replica.output()).toContain("500 made to fail"));
+  await eventually(() => expect(replica.output()).toContain("500 injected failure"));
   expect((await probeAsApiServer(api, replica)).status).toBe(200);
 });
 

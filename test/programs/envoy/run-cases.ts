@@ -18,7 +18,7 @@ export async function requireEnvoys(context: SkipContext): Promise<RunRequest["e
   };
 }
 
-type Queue<Case> = { readonly cases: readonly Case[]; readonly lanes: number };
+type Queue<Case> = { readonly cases: readonly Case[]; readonly concurrency: number };
 
 export async function runCases<Case, Result>(
   queues: readonly Queue<Case>[],
@@ -26,7 +26,7 @@ export async function runCases<Case, Result>(
   run: (testCase: Case) => Promise<Result>,
 ): Promise<CaseResults<Result>> {
   const results: Record<string, CaseResults<Result>[string]> = {};
-  const lane = async (pending: Case[]) => {
+  const runSequentially = async (pending: Case[]) => {
     for (let testCase = pending.shift(); testCase !== undefined; testCase = pending.shift()) {
       results[nameOf(testCase)] = await run(testCase).then(
         (result) => ({ result }),
@@ -37,9 +37,9 @@ export async function runCases<Case, Result>(
     }
   };
   await Promise.all(
-    queues.flatMap(({ cases, lanes }) => {
+    queues.flatMap(({ cases, concurrency }) => {
       const pending = [...cases];
-      return Array.from({ length: lanes }, () => lane(pending));
+      return Array.from({ length: concurrency }, () => runSequentially(pending));
     }),
   );
   return results;
