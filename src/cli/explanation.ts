@@ -4,13 +4,15 @@ import type { DrainSettings } from "../contract/drain-settings.ts";
 import { formatDuration } from "../contract/duration.ts";
 import { MANAGER_CONTAINER } from "../contract/manager-environment.ts";
 import { parseServeFlags } from "../contract/serve-flags.ts";
+import { knownHook } from "../injection/hooks/known-hooks.ts";
+import { kindOfHook } from "../injection/hooks/own-hooks.ts";
 import { serveFlagsOf } from "../injection/manager/container.ts";
 import { type Release, type Selection, selectionOf } from "../injection/opt-in/selection.ts";
 import { findExistingInjection } from "../injection/record/existing-injection.ts";
 import { findPreload } from "../injection/record/preload-in-pod.ts";
 import type { ClusterFacts } from "../injection/request.ts";
 import { containersOf, initContainersOf, nameOf } from "../kubernetes/pod.ts";
-import { isRawObject } from "../kubernetes/raw-json.ts";
+import { isRawObject, objectAt } from "../kubernetes/raw-json.ts";
 import { isAtLeast, parseVersion } from "../kubernetes/version.ts";
 import type { Row } from "../policy/field-rows.ts";
 import { ANNOTATIONS, FIELDS, type Field, type PodPolicy } from "../policy/fields.ts";
@@ -39,6 +41,8 @@ export type WorkloadExplanation = {
   readonly grace?: GraceArithmetic;
   readonly timeline?: readonly Moment[];
   readonly holds?: readonly string[];
+  /** The containers' own preStop hooks that are replaced, with the reasons; absent if there are none. */
+  readonly replaces?: readonly string[];
   /** Containers with the preload library, which closes keep-alive connections; absent if there are none. */
   readonly loads?: readonly string[];
   readonly limit?: string;
@@ -90,6 +94,7 @@ function explainInjection(decision: Decision, facts: ClusterFacts): WorkloadExpl
       ...base,
       grace,
       holds,
+      ...replacedHooks(decision.pod, settings),
       ...preloadingContainers(pod),
       timeline: expectedShutdown(settings, afterSeconds),
       ...(limit === undefined ? {} : { limit }),
@@ -99,6 +104,22 @@ function explainInjection(decision: Decision, facts: ClusterFacts): WorkloadExpl
   const { drainDelayMs, deregistrationDelayMs } = outcome.explanation.policy;
   const timeline = sleepModeShutdown(drainDelayMs + deregistrationDelayMs, afterSeconds);
   return { ...base, timeline, limit: SLEEP_MODE_LIMIT };
+}
+
+function replacedHooks(pod: object, { hooks, driver }: DrainSettings): Pick<WorkloadExplanation, "replaces"> {
+  if (!isRawObject(pod)) return {};
+  const recordedHooks = findExistingInjection(pod)?.record.preStop;
+  const replaces = containersOf(pod).flatMap((container) => {
+    const name = nameOf(container);
+    const hook =
+      recordedHooks === undefined
+        ? objectAt(objectAt(container, "lifecycle"), "preStop")
+        : objectAt(recordedHooks, name);
+    if (hook === undefined || !hooks.some((held) => held.container === name)) return [];
+    const reason = knownHook(pod, container, hook, driver)?.reason ?? "Set by lastcall.dev/prestop.";
+    return [`${kindOfHook(hook)} of ${name}: ${reason}`];
+  });
+  return replaces.length === 0 ? {} : { replaces };
 }
 
 function preloadingContainers(pod: object): Pick<WorkloadExplanation, "loads"> {

@@ -65,7 +65,7 @@ export function writeManifests(result: Transformed, ports: Ports): void {
 }
 
 export function explanationText(explanation: WorkloadExplanation): string {
-  const { workload, grace, timeline, limit, holds, loads } = explanation;
+  const { workload, grace, timeline, limit, holds, replaces = [], loads } = explanation;
   const lines = [`${workloadTitle(workload)} (${workload.file}, document ${workload.document})`];
   lines.push(`  decision: ${explanation.decision}`);
   if (explanation.assumed !== undefined) lines.push(`  assumed: ${explanation.assumed}`);
@@ -73,6 +73,7 @@ export function explanationText(explanation: WorkloadExplanation): string {
   lines.push("  values:", ...table(explanation.values.map(({ name, value, origin }) => [name, value, origin])));
   if (holds !== undefined)
     lines.push(`  held until the drain ends: ${holds.length === 0 ? "nothing" : holds.join(", ")}`);
+  lines.push(...replaces.map((hook) => `  replaced preStop hook: ${hook}`));
   if (loads !== undefined) lines.push(`  load ${PRELOAD_LIBRARY}: ${loads.join(", ")}`);
   if (grace !== undefined) lines.push(`  grace period: ${graceSentence(grace)}`);
   if (timeline !== undefined) {

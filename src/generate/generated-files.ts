@@ -18,6 +18,7 @@ import {
   annotationReference,
   eventReference,
   lintRuleReference,
+  ownHookReference,
   profileReference,
   resourcesReference,
   stopSignalReference,
@@ -42,7 +43,7 @@ const PAGES: Readonly<Record<string, Sections>> = {
   "docs/architecture.md": { injectPod: injectWalk, "the preStop calls": prestopWalk, "the slice event": sliceWalk },
   "docs/access.md": { resources: resourcesReference },
   "docs/reference/alerts.md": { alerts: alertReference },
-  "docs/reference/annotations.md": { annotations: annotationReference },
+  "docs/reference/annotations.md": { annotations: annotationReference, "own hooks": ownHookReference },
   "docs/reference/events.md": { events: eventReference },
   "docs/reference/exit-statuses.md": {
     "command line": () => exitStatusReference("cli/exit-statuses.ts"),

@@ -1,5 +1,6 @@
 /** Renders the reference tables of annotations, profiles, resources, Events and lint rules. */
 
+import { SHUTDOWN_MANAGERS } from "../injection/hooks/known-hooks.ts";
 import { STOP_SIGNALS } from "../injection/hooks/stop-signals.ts";
 import { planResources } from "../injection/resources/manager-resources.ts";
 import { qosClass } from "../kubernetes/qos.ts";
@@ -26,6 +27,28 @@ export function stopSignalReference(): string {
     since,
   ]);
   return markdownTable(["images", "program", "graceful signal", "set by the image"], rows);
+}
+
+export function ownHookReference(): string {
+  const managers = SHUTDOWN_MANAGERS.map(({ program, hooks, needsEnvoyDriver, reason }) => [
+    `${hooks.map(code).join(", ")} of ${program}`,
+    needsEnvoyDriver ? "the driver is `envoy`" : "always",
+    reason,
+  ]);
+  const rows = [
+    [
+      '`sleep: {seconds: N}`, `sleep N`, `sh -c "sleep N || true"`',
+      "always",
+      "The drain delay is at least as long as the sleep.",
+    ],
+    [
+      "`nginx -s quit`, `openresty -s quit`, `kong quit`, `apachectl -k graceful-stop`, `kill -QUIT 1`, also after `sleep N;`",
+      "its signal is the container's stop signal",
+      "The kubelet sends the same signal after the drain. The stop signal is `lifecycle.stopSignal`, or that of a [known image](lint-rules.md#stop-signals-of-images).",
+    ],
+    ...managers,
+  ];
+  return markdownTable(["the container's own hook", "replaced if", "why"], rows);
 }
 
 export function annotationReference(): string {

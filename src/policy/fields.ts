@@ -209,7 +209,8 @@ const TABLE = {
     name: "prestop",
     codec: oneOf("auto", "keep", "chain", "replace"),
     fallback: "auto",
-    summary: "Handling of a container's own preStop hook. `auto` replaces hooks that only sleep and keeps all others.",
+    summary:
+      "Handling of a container's own preStop hook. `auto` replaces hooks whose effect lastcall has too, and keeps all others.",
   }),
   profile: setting({
     name: "profile",

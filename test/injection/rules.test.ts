@@ -20,7 +20,7 @@ describe("a hook that only sleeps", () => {
     [["/bin/bash", "-c", "exec sleep 15;"], 15],
     [["/bin/sh", "-ec", "  /bin/sleep 0.2 "], 1],
     [["sh", "-c", "sleep 15 && nginx -s quit"], undefined],
-    [["sh", "-c", "sleep 15; true"], undefined],
+    [["sh", "-c", "sleep 15; true"], 15],
     [["sh", "-c", "sleep $DELAY"], undefined],
     [["sh", "-c", "sleep 15", "extra"], undefined],
     [["sleep", "15", "5"], undefined],

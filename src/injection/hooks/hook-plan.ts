@@ -1,11 +1,13 @@
 /** Plans the preStop hook of each container, and reports containers that keep their own hook. */
 import type { HookRole } from "../../contract/drain-settings.ts";
+import type { DriverName } from "../../contract/driver-table.ts";
 import { containersOf, nameOf } from "../../kubernetes/pod.ts";
 import { objectAt, type RawObject } from "../../kubernetes/raw-json.ts";
 import type { PodPolicy } from "../../policy/fields.ts";
 import type { Problem } from "../../policy/problem.ts";
 import { quote } from "../../policy/quote.ts";
 import { isMeshProxy } from "../mesh/mesh.ts";
+import { knownHook } from "./known-hooks.ts";
 import { type ChainedHook, isNoHook, kindOfHook, sleepSecondsOf, toChainedHook } from "./own-hooks.ts";
 
 export type HookPlan =
@@ -32,8 +34,15 @@ export type HookPlan =
 /**
  * Returns one plan per regular container. Native sidecars have no plan, because the kubelet runs their hooks at the start of the
  * termination.
+ *
+ * @param driver of the injected manager; `none` without a manager
  */
-export function planHooks(pod: RawObject, policy: PodPolicy, chosen: ReadonlySet<string>): readonly HookPlan[] {
+export function planHooks(
+  pod: RawObject,
+  policy: PodPolicy,
+  chosen: ReadonlySet<string>,
+  driver: DriverName,
+): readonly HookPlan[] {
   return containersOf(pod).map((container) => {
     const name = nameOf(container);
     const role: HookRole = isMeshProxy(pod, container) ? "mesh-proxy" : "app";
@@ -47,7 +56,7 @@ export function planHooks(pod: RawObject, policy: PodPolicy, chosen: ReadonlySet
       replacedSleepSeconds: 0,
       chained: undefined,
     };
-    return handler === undefined ? hold : planOwnHook(container, handler, policy, hold);
+    return handler === undefined ? hold : planOwnHook({ pod, container, handler, policy, driver }, hold);
   });
 }
 
@@ -55,28 +64,32 @@ export function hasOnlyOwnHooks(hooks: readonly HookPlan[]): boolean {
   return hooks.some((hook) => hook.kind === "keep") && !hooks.some((hook) => hook.kind === "hold");
 }
 
+type OwnHook = {
+  readonly pod: RawObject;
+  readonly container: RawObject;
+  readonly handler: RawObject;
+  readonly policy: PodPolicy;
+  readonly driver: DriverName;
+};
+
 function planOwnHook(
-  container: RawObject,
-  handler: RawObject,
-  policy: PodPolicy,
+  { pod, container, handler, policy, driver }: OwnHook,
   hold: Extract<HookPlan, { kind: "hold" }>,
 ): HookPlan {
   const keep = { kind: "keep", container: hold.container, role: hold.role } as const;
   if (isNoHook(handler)) return { ...keep, ownHookKind: "" };
-  const seconds = sleepSecondsOf(handler);
+  const known = knownHook(pod, container, handler, driver);
   // The injected hook keeps a mesh proxy running until the app has exited, so the proxy's own sleep does not count.
-  const sleptSeconds = seconds !== undefined && hold.role === "mesh-proxy" ? 0 : seconds;
+  const replacedSleepSeconds = hold.role === "mesh-proxy" ? 0 : (known?.sleepSeconds ?? 0);
   switch (policy.preStop) {
     case "replace":
-      return { ...hold, replacedSleepSeconds: sleptSeconds ?? 0 };
+      return { ...hold, replacedSleepSeconds };
     case "chain": {
-      const chained = toChainedHook(container, handler, seconds);
+      const chained = toChainedHook(container, handler, sleepSecondsOf(handler));
       return chained === undefined ? { ...keep, ownHookKind: kindOfHook(handler) } : { ...hold, chained };
     }
     case "auto":
-      return sleptSeconds === undefined
-        ? { ...keep, ownHookKind: kindOfHook(handler) }
-        : { ...hold, replacedSleepSeconds: sleptSeconds };
+      return known === undefined ? { ...keep, ownHookKind: kindOfHook(handler) } : { ...hold, replacedSleepSeconds };
     case "keep":
       return { ...keep, ownHookKind: kindOfHook(handler) };
   }

@@ -11,17 +11,26 @@ import {
   wholeNumberAt,
 } from "../../kubernetes/raw-json.ts";
 import { portNumberOf } from "../mesh/ports.ts";
+import { type HookScript, parseHookCommand } from "./hook-script.ts";
 
-/** Seconds that the hook sleeps, rounded up; `undefined` for any other hook. */
-export function sleepSecondsOf(handler: RawObject): number | undefined {
+/** Returns the sleeps and signals of a hook; `undefined` for a hook with any other effect. */
+export function parseHook(handler: RawObject): HookScript | undefined {
   if (Object.keys(handler).length !== 1) return undefined;
   const sleep = objectAt(handler, "sleep");
   if (sleep !== undefined) {
     const seconds = wholeNumberAt(sleep, "seconds");
-    return seconds !== undefined && seconds >= 0 ? seconds : undefined;
+    return seconds !== undefined && seconds >= 0 ? { sleepSeconds: seconds, signals: [] } : undefined;
   }
   const command = listAt(objectAt(handler, "exec"), "command");
-  return command.every((word) => typeof word === "string") ? secondsOfCommand(command) : undefined;
+  return command.length > 0 && command.every((word) => typeof word === "string")
+    ? parseHookCommand(command)
+    : undefined;
+}
+
+/** Seconds that the hook sleeps, rounded up; `undefined` for any other hook. */
+export function sleepSecondsOf(handler: RawObject): number | undefined {
+  const script = parseHook(handler);
+  return script?.signals.length === 0 ? script.sleepSeconds : undefined;
 }
 
 /** A sleep of 0 s is the usual way to write "no hook". */
@@ -31,28 +40,6 @@ export function isNoHook(handler: RawObject): boolean {
 
 export function sleepHandler(seconds: number): RawObject {
   return { sleep: { seconds } };
-}
-
-function secondsOfCommand(command: readonly string[]): number | undefined {
-  const [program = "", ...rest] = command;
-  if (baseName(program) === "sleep") return rest.length === 1 ? secondsOfText(rest[0] ?? "") : undefined;
-  if (!SHELLS.includes(baseName(program)) || rest.length !== 2 || !/^-e?c$/.test(rest[0] ?? "")) return undefined;
-  const script = /^\s*(?:exec\s+)?(\S+)\s+(\S+?)\s*;?\s*$/.exec(rest[1] ?? "");
-  return script !== null && baseName(script[1] ?? "") === "sleep" ? secondsOfText(script[2] ?? "") : undefined;
-}
-
-const SHELLS: readonly string[] = ["sh", "bash", "ash", "dash"];
-
-function baseName(program: string): string {
-  return /^(?:\/(?:usr\/)?bin\/)?([a-z]+)$/.exec(program)?.[1] ?? "";
-}
-
-/** `sleep` of GNU and busybox accepts a fraction and a unit. */
-function secondsOfText(text: string): number | undefined {
-  const match = /^([0-9]{1,9}(?:\.[0-9]{1,9})?)([smh]?)$/.exec(text);
-  if (match === null) return undefined;
-  const unit = match[2] === "h" ? 3_600 : match[2] === "m" ? 60 : 1;
-  return Math.ceil(Number(match[1]) * unit);
 }
 
 export function kindOfHook(handler: RawObject): string {

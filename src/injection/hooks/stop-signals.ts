@@ -1,5 +1,6 @@
 /** Lists stop signals of images: which ones let the main program finish its requests, and which ones the images set. */
-import { type Image, isBefore } from "../../kubernetes/image.ts";
+import { type Image, isBefore, parseImage } from "../../kubernetes/image.ts";
+import { objectAt, type RawObject, textAt } from "../../kubernetes/raw-json.ts";
 
 type StopSignalFact = {
   readonly images: readonly string[];
@@ -26,6 +27,30 @@ export const STOP_SIGNALS: readonly StopSignalFact[] = [
     stopsBySigterm: (image) =>
       isBefore(image, [1, 9, 0]) || (isBefore(image, [1, 19, 5]) && !isBefore(image, [1, 13, 0])),
     since: "the official image sets STOPSIGNAL SIGQUIT since 1.19.5",
+  },
+  {
+    images: ["nginxinc/nginx-unprivileged"],
+    program: "nginx",
+    graceful: "SIGQUIT",
+    closesConnections: true,
+    stopsBySigterm: (image) => isBefore(image, [1, 19, 5]),
+    since: "the image sets STOPSIGNAL SIGQUIT since 1.19.5",
+  },
+  {
+    images: ["openresty/openresty"],
+    program: "OpenResty",
+    graceful: "SIGQUIT",
+    closesConnections: false,
+    stopsBySigterm: () => false,
+    since: "the image sets STOPSIGNAL SIGQUIT since 1.13.6.2-2",
+  },
+  {
+    images: ["kong", "kong/kong", "kong/kong-gateway"],
+    program: "Kong",
+    graceful: "SIGQUIT",
+    closesConnections: false,
+    stopsBySigterm: (image) => isBefore(image, [1, 2, 0]),
+    since: "the official image sets STOPSIGNAL SIGQUIT since 1.2.0",
   },
   {
     images: ["httpd"],
@@ -72,6 +97,16 @@ export const STOP_SIGNALS: readonly StopSignalFact[] = [
     since: "no signal drains Varnish",
   },
 ];
+
+/** Returns the signal that the kubelet sends first; `undefined` if the image is unknown and the container does not set it. */
+export function stopSignalOf(container: RawObject): string | undefined {
+  const signal = textAt(objectAt(container, "lifecycle"), "stopSignal");
+  if (signal !== undefined) return signal;
+  const image = parseImage(textAt(container, "image") ?? "");
+  const fact = stopSignalFactOf(image);
+  if (fact === undefined) return undefined;
+  return fact.stopsBySigterm(image) || fact.graceful === undefined ? "SIGTERM" : fact.graceful;
+}
 
 export function stopSignalFactOf({ repository }: Image): StopSignalFact | undefined {
   return STOP_SIGNALS.find(({ images }) => images.includes(repository));

@@ -81,7 +81,7 @@ function draftManager(requested: PlanRequest, omissions: Omissions, access: Mana
   const request = omissions.keepsHooks ? withKeptHooks(requested) : requested;
   const { pod, policy, where } = request;
   const chosen = chosenContainers(pod, policy, where);
-  const hooks = planHooks(pod, policy, chosen.names);
+  const hooks = planHooks(pod, policy, chosen.names, driverOf(pod, policy));
   const preload = planPreload(request);
   const settingsRequest = settingsRequestOf(request, hooks, access.port, preload);
   const settings = managerSettings(settingsRequest);

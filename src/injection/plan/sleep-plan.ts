@@ -33,7 +33,7 @@ function draftSleep(request: PlanRequest, omissions: Omissions): Draft {
   const { pod, where } = request;
   const policy = { ...request.policy, preStop: preStopChoice(request, omissions) };
   const chosen = chosenContainers(pod, policy, where);
-  const hooks = planHooks(pod, policy, chosen.names);
+  const hooks = planHooks(pod, policy, chosen.names, "none");
   const heldContainers = hooks.flatMap((hook) => (hook.kind === "hold" ? [hook.container] : []));
   const original = originalGrace(request);
   const originalSeconds = original ?? DEFAULT_GRACE_SECONDS;
