@@ -67,6 +67,16 @@ export const GO_MODULES = {
     link: ["-X github.com/argoproj/argo-workflows/v3.version=v3.7.2"],
     completion: { module: "github.com/argoproj/argo-workflows/v3", files: "completed" },
   },
+  "envoy-gateway": {
+    packages: ["github.com/envoyproxy/gateway/cmd/envoy-gateway"],
+    programs: ["envoy-gateway"],
+    link: ["-X github.com/envoyproxy/gateway/internal/cmd/version.envoyGatewayVersion=v1.9.1"],
+  },
+  contour: {
+    packages: ["github.com/projectcontour/contour/cmd/contour"],
+    programs: ["contour"],
+    link: ["-X github.com/projectcontour/contour/internal/build.Version=v1.33.8"],
+  },
   coredns: { packages: ["github.com/coredns/coredns"], programs: ["coredns"], link: [] },
 } as const satisfies Readonly<Record<string, GoModule>>;
 
