@@ -132,12 +132,12 @@ describe("the chart's monitoring", () => {
     monitoring: { podMonitor: enabled, prometheusRule: enabled, dashboard: { enabled: true } },
   });
 
-  test("is disabled by default, because the cluster may not have these kinds", () => {
+  test("is disabled by default, because the cluster may not have the kinds of Prometheus Operator", () => {
     const kinds = render().map(({ kind, metadata }) => `${kind} ${metadata.name}`);
     expect(kinds.filter((name) => /Monitor|PrometheusRule|dashboard/.test(name))).toEqual([]);
   });
 
-  test("renders the alerts of their file unchanged", () => {
+  test("renders the alerts of the chart's file unchanged", () => {
     const rule = onlyOfKind(manifests, "PrometheusRule");
     expect(rule["spec"]).toEqual(ALERTS);
     expect(rule.metadata.labels).toMatchObject({ release: "prometheus", "app.kubernetes.io/name": "lastcall" });

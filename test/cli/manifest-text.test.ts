@@ -183,7 +183,7 @@ test("inject adds entries of an empty JSON object on separate lines", async () =
   expect(injectedText).toBe(`${JSON.stringify(JSON.parse(injectedText), null, 2)}\n`);
 });
 
-test("inject preserves lines that uninject cannot reproduce as a comment", async () => {
+test("inject preserves, as a comment, the lines that uninject cannot reproduce", async () => {
   const text = `${POD}spec:\n  containers:\n  - name: app\n    lifecycle:\n      preStop:\n        exec:\n          command: ["sleep", "7"] # s\n`;
   expect(await injected(text)).toContain(
     [
@@ -201,7 +201,7 @@ test("uninject does not change an author's comment that looks like preserved lin
   expect(await uninjected(await injected(text))).toBe(text);
 });
 
-test("another YAML parser reads the injected text as the injector's result", async () => {
+test("the npm package yaml reads the same Pod from an injected YAML manifest as from an injected JSON manifest", async () => {
   const { parse } = await import("yaml");
   const plain = parse(await injected(`${POD}${CONTAINERS}`, "--token-seed", "s"));
   const json = JSON.parse(await injected(JSON.stringify(parse(`${POD}${CONTAINERS}`)), "--token-seed", "s"));

@@ -47,7 +47,7 @@ describe.for(goldenNames())("%s", (name) => {
     await expect(readablePatch(outcome.patch)).toMatchFileSnapshot(join(golden.folder, "patch.yaml"));
   });
 
-  test("is the patched input, is not changed by a second injection, and can be uninjected", () => {
+  test("has an injected Pod that equals the patched input, is not changed by a second injection, and can be uninjected", () => {
     if (outcome.kind !== "patched") {
       expect(run(golden, after)).toEqual(outcome);
       return;

@@ -145,7 +145,7 @@ test("a second injection recognises a hook that Istio's injector rewrote", () =>
   expect(argsOf(pod, "lastcall")).toContain("--kubelet-probes=15021:15s,15020:10s");
 });
 
-test("in a namespace without Istio's label, a redirected port is reported only if the kubelet sends a hook to the port", () => {
+test("in a namespace without Istio's label, a redirect of the manager's port is reported only if the kubelet sends a hook to that port", () => {
   const withoutNamespaceAnnotations: InjectorInputs = { request: { namespaceAnnotations: {} } };
   const native = injectAroundMesh(
     { injector: INJECTORS["Istio with a native proxy"] as Injector },

@@ -65,7 +65,7 @@ test.for<[string, Partial<Settings>, { where: string; message: string }]>([
     },
   ],
   [
-    "a CA lifetime that is too short for the settle time",
+    "a CA lifetime that is too short for --ca-settle",
     { caLifeMs: 3_599_999 },
     { where: "--ca-life", message: "Too short for --ca-settle 6m. Set at least 1h." },
   ],

@@ -76,7 +76,7 @@ describe("the relay's reader of Pods", () => {
     expect([requestCount, received]).toEqual([4, [{ terminating: true, graceSeconds: 30 }]]);
   });
 
-  test("skips a Pod without a waiting drain", async () => {
+  test("does not read a Pod again after its drain has stopped waiting", async () => {
     const clock = createManualClock(100);
     let requestCount = 0;
     const reader = createPodReader(async () => {
@@ -110,7 +110,7 @@ describe("the relay's reader of Pods", () => {
     expect([requestCount, received]).toEqual([2, []]);
   });
 
-  test("retries a forbidden read seldom", async () => {
+  test("repeats a read with status 403 less than once in ten seconds", async () => {
     const clock = createManualClock(100);
     let requestCount = 0;
     const reader = createPodReader(async () => {

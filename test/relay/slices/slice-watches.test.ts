@@ -32,7 +32,7 @@ const countWatched = async (): Promise<number | undefined> =>
 const TERMINATING: Conditions = { ready: false, serving: true, terminating: true };
 
 describe("a drain", () => {
-  test("receives the status unknown at once, then in, and then out", async () => {
+  test("receives the status `unknown` at once, then `in`, and then `out`", async () => {
     cluster.put(webSlice());
     const drainer = cluster.startDrain();
     expect(drainer.lines).toEqual([{ state: "unknown", terminating: false, reason: "the slices are being read" }]);
@@ -134,7 +134,7 @@ describe("a namespace's EndpointSlices", () => {
     expect(otherRequests).toEqual([]);
   });
 
-  test("are unknown beyond the limit until another namespace is no longer watched", async () => {
+  test("are not watched beyond the limit of namespaces until another namespace is no longer watched", async () => {
     const names = ["ns-1", "ns-2", "ns-3", "ns-4"];
     const drainers = names.map((namespace) => cluster.startDrain({ namespace }));
     for (const drainer of drainers.slice(0, 3)) await waitForStatus(drainer, { state: "out" });

@@ -44,7 +44,7 @@ test("connections with completed reviews are closed last, the least recently use
   expect(other.isKnown()).toBe(true);
 });
 
-test("a response to a request that is not a review does not protect its connection", () => {
+test("a connection whose only request was not a review counts as a connection without a review", () => {
   const { closed, add, addMany } = limitUnderTest();
   const probed = add("probed");
   probed.responseStarted();
@@ -61,7 +61,7 @@ test("a connection with a review in progress stays open; if all have one, the ne
   expect(closed).toEqual(["new"]);
 });
 
-test("the client address with the most connections loses one first, even if older connections exist", () => {
+test("the client address with the most connections loses a connection first, even if other addresses have older connections", () => {
   const { closed, add, addMany } = limitUnderTest();
   addMany(2, "old");
   addMany(LIMIT - 2, "greedy", "10.0.0.9");
@@ -69,7 +69,7 @@ test("the client address with the most connections loses one first, even if olde
   expect(closed).toEqual(["greedy0"]);
 });
 
-test("a new connection of an API server is not closed for unknown connections of another address", () => {
+test("a new connection of an API server is not closed for connections without reviews of another address", () => {
   const { closed, add, addMany } = limitUnderTest();
   addMany(LIMIT, "s", "10.0.0.9");
   add("api-server", "10.0.0.1");
