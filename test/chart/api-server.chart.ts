@@ -292,7 +292,7 @@ describe("a Helm release on a real API server", () => {
         expect(await callsFor("skipped")).toBe(2);
       });
 
-      test("has an account that is allowed to write only the fail-closed copies", async () => {
+      test("has a ServiceAccount that is allowed to write only the fail-closed copies", async () => {
         const patch = (operation: object) => api.send("PATCH", `${ENFORCING}?dryRun=All`, [operation], account);
         const copies = listOf(await read(ENFORCING), "webhooks");
         expect((await patch({ op: "add", path: "/webhooks", value: copies })).status).toBe(200);
@@ -317,7 +317,7 @@ describe("a Helm release on a real API server", () => {
         }
       });
 
-      test("has an account that is allowed to create Pods only as a dry run", async () => {
+      test("has a ServiceAccount that is allowed to create Pods only as a dry run", async () => {
         const pod = podOf({ ...(POD_CASES[0] as PodCase), namespace: "default" });
         const createPod = (query: string) => api.send("POST", `/api/v1/namespaces/default/pods${query}`, pod, account);
         expect((await createPod("?dryRun=All")).status).toBe(201);

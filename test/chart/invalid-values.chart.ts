@@ -93,7 +93,7 @@ const BY_RULE: readonly (readonly [string, Values, string])[] = [
     "podDisruptionBudget.enabled is false and failurePolicy is Fail",
   ],
   [
-    "a proof of injection in kube-system",
+    "a dry run that proves injection in kube-system",
     { failurePolicy: "Fail", selfTest: { enabled: false, namespace: "kube-system" } },
     "selfTest.namespace is kube-system, where nothing is ever injected",
   ],

@@ -298,7 +298,7 @@ describe("the values of a drain's settings are set", () => {
   });
 });
 
-describe("the hook token of inject", () => {
+describe("the token that inject writes into hooks", () => {
   const tokenOf = (out: string): string => parse(out).spec.initContainers[0].env[0].value;
 
   test("differs between workloads, and is not changed by a second injection", async () => {

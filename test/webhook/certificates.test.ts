@@ -38,7 +38,7 @@ test("a certificate made in memory is signed by its CA for every DNS name of the
   expect(leaf.signatureAlgorithm).toBe("ecdsa-with-SHA256");
 });
 
-test("the written CA file does not contain a private key", async () => {
+test("the CA file that the webhook writes does not contain a private key", async () => {
   expect((await makeCertificate("lastcall", NOW_MS)).caCertificate).not.toContain("PRIVATE");
 });
 

@@ -71,7 +71,7 @@ describe("the self-test of a Helm release", () => {
     expect(reported).toEqual(['The API server refuses a Pod in namespace shop (403): "not yet"']);
   });
 
-  test("reports a refusal by the API server once and in full, although the generated Pod name differs", async () => {
+  test("reports a refusal by the API server once and in full, although each attempt has another generated Pod name", async () => {
     const why = "exceeded quota: small, requested: pods=1, used: pods=5, limited: pods=5";
     const { passes, reported } = await run((_optIn, requestCount) =>
       refusal(`pods "lastcall-self-test-${requestCount}" is forbidden: ${why}`),

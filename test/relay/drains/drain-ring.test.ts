@@ -46,13 +46,13 @@ test("a second report replaces the first report of the Pod, whose id, time and p
   expect(ring.list("shop")).toEqual([drain("b", "shop", 9), { ...drain("a", "shop", 1), report }]);
 });
 
-describe("a running drain", () => {
+describe("the record of a running drain", () => {
   const running = (id: string, endedAtMs: number, remainingMs = 55_000) => ({
     ...drain(id, "shop", endedAtMs, "pod"),
     report: runningReport({ remainingMs }),
   });
 
-  test("is replaced by each later report, and by its final report, which counts as a new drain", () => {
+  test("is replaced by each later report, and by the final report, which counts as a new drain", () => {
     const ring = createDrainRing(10, () => 0);
     expect(ring.add(running("a", 0))).toBe("new");
     expect(ring.add(running("b", 20_000, 35_000))).toBe("repeated");
@@ -62,7 +62,7 @@ describe("a running drain", () => {
     expect(ring.list()).toEqual([{ ...end, id: "a" }]);
   });
 
-  test("does not replace its final report if it is reported late, and counts as a new drain a minute later", () => {
+  test("does not replace the final report if it arrives late, and counts as a new drain a minute later", () => {
     const ring = createDrainRing(10, () => 0);
     const end = drain("a", "shop", 1_000, "pod");
     ring.add(end);

@@ -184,8 +184,8 @@ test("a report whose namespace is not the credential's gets status 403", async (
 describe("a malformed report gets status 400 and a message:", () => {
   test.for([
     { title: "no body", body: "", sentence: "The body is not JSON.\n" },
-    { title: "half a body", body: reportBody().slice(0, 99), sentence: "The body is not JSON.\n" },
-    { title: "brackets to the limit", body: "[".repeat(16_384), sentence: "The body is not JSON.\n" },
+    { title: "a truncated body", body: reportBody().slice(0, 99), sentence: "The body is not JSON.\n" },
+    { title: "brackets up to the size limit", body: "[".repeat(16_384), sentence: "The body is not JSON.\n" },
     { title: "an empty object", body: "{}", sentence: "namespace: nothing is not the name of a namespace.\n" },
     {
       title: "a number beyond its limit",
@@ -193,7 +193,7 @@ describe("a malformed report gets status 400 and a message:", () => {
       sentence: "report.milliseconds.draining: 1e+308 is not a number from 0 to 100000000000.\n",
     },
     {
-      title: "a number that JSON cannot hold",
+      title: "NaN instead of a number",
       body: reportBody().replace('"draining":2240', '"draining":NaN'),
       sentence: "The body is not JSON.\n",
     },
@@ -203,7 +203,7 @@ describe("a malformed report gets status 400 and a message:", () => {
       sentence: 'pod: "<script>alert(1)</script>" is not the name of a Pod.\n',
     },
     {
-      title: "more connections than a report has",
+      title: "more connections than a report may list",
       body: reportBody().replace('"left":[]', `"left":[${Array.from({ length: 8_000 }, () => 0).join()}]`),
       sentence: "report.left: has 8000 entries, more than the limit of 20.\n",
     },

@@ -35,7 +35,7 @@ describe("a CA of the relay", () => {
   });
 });
 
-describe("a signing key", () => {
+describe("a signing key of the relay", () => {
   test("is replaced after 90 days", () => {
     expect(findMissing(BOTH, START_MS + 90 * DAY_MS - 1).key).toBe(false);
     expect(findMissing(BOTH, START_MS + 90 * DAY_MS).key).toBe(true);

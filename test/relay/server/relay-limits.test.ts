@@ -10,7 +10,7 @@ function openStreams(limits: RelayLimits, namespace: string, attempts = 100_000)
   return attempts;
 }
 
-describe("streams", () => {
+describe("status streams of the relay", () => {
   test("of 5 000 Pods of one namespace are within the limit, with room for other namespaces", () => {
     const limits = createRelayLimits();
     expect(openStreams(limits, "shop", 5_000)).toBe(5_000);
@@ -75,7 +75,7 @@ test("each released heartbeat is available again", () => {
   expect([available, limit.takenCount()]).toEqual([9, 10]);
 });
 
-describe("requests", () => {
+describe("requests to the relay", () => {
   test("of a namespace are rejected for some milliseconds above its limit, and those of other namespaces are accepted", () => {
     const limits = createRelayLimits();
     let accepted = 0;

@@ -31,7 +31,7 @@ const countWatched = async (): Promise<number | undefined> =>
 
 const TERMINATING: Conditions = { ready: false, serving: true, terminating: true };
 
-describe("a drain", () => {
+describe("the manager of a drain", () => {
   test("receives the status `unknown` at once, then `in`, and then `out`", async () => {
     cluster.put(webSlice());
     const drainer = cluster.startDrain();
@@ -59,7 +59,7 @@ describe("a drain", () => {
     await waitForStatus(drainer, { state: "in" });
   });
 
-  test("does not receive the status `out` while its endpoint moves to another slice", async () => {
+  test("does not receive the status `out` while the endpoint of its Pod moves to another EndpointSlice", async () => {
     cluster.put(webSlice());
     const drainer = cluster.startDrain();
     await waitForStatus(drainer, { state: "in" });
@@ -288,7 +288,7 @@ describe("an API server", () => {
   });
 
   test.for([
-    { title: "garbage", bytes: "\u0000{{{ nonsense\n" },
+    { title: "bytes that are not JSON", bytes: "\u0000{{{ nonsense\n" },
     { title: "an event without an object", bytes: '{"type":"MODIFIED"}\n' },
     { title: "an event of an unknown type", bytes: '{"type":"WHAT","object":{}}\n' },
     { title: "an ERROR event", bytes: '{"type":"ERROR","object":{"code":500}}\n' },

@@ -94,7 +94,7 @@ describe("a relay thread that exits unexpectedly", () => {
     expect(relay.threads).toHaveLength(1);
   });
 
-  test("is not restarted after the shutdown of the process has begun", async () => {
+  test("is not restarted after the process starts to shut down", async () => {
     const relay = superviseFakeThread();
     relay.newest().fail("it threw");
     await relay.endStreams();
