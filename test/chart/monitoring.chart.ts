@@ -42,7 +42,7 @@ function replaceVariables(expression: string): string {
   return expression.replaceAll("$__rate_interval", "5m").replaceAll("$__range", "6h").replaceAll("$namespace", ".*");
 }
 
-describe.for(EXPRESSIONS)("%s", ([, expression]) => {
+describe.for(EXPRESSIONS)("the PromQL of the %s", ([, expression]) => {
   test("uses only metrics, labels and label values that the server exports", () => {
     const query = readPromql(expression);
     expect(query.selectors).not.toEqual([]);

@@ -202,7 +202,7 @@ test("an image reference has the configured registry, tag and digest", () => {
   expect(imagesOf({ image: { webhook: { tag: "1", digest } } })[0]).toBe(`lastcall-webhook@${digest}`);
 });
 
-describe("common settings of a platform", () => {
+describe("additional labels, flags and volumes in the chart's values", () => {
   const values = MATRIX["common labels, extra volumes and pull secrets"] ?? {};
   const manifests = render(values);
 

@@ -11,7 +11,7 @@ function readText(file: string): string {
   return readFileSync(join(FOLDER, file), "utf8");
 }
 
-describe.for(files)("%s", (file) => {
+describe.for(files)("the manifest %s", (file) => {
   const text = readText(file);
 
   test("is injected and reported as in the golden file of the kind", async () => {

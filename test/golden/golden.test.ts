@@ -36,7 +36,7 @@ function report(golden: GoldenCase, outcome: Outcome): string {
   return `${lines.join("\n")}\n`;
 }
 
-describe.for(goldenNames())("%s", (name) => {
+describe.for(goldenNames())("the golden case %s", (name) => {
   const golden = goldenCase(name);
   const outcome = run(golden);
   const after = podAfter(golden, outcome);

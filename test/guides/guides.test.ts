@@ -43,7 +43,7 @@ test("every guide has a manifest, and every manifest has a guide", () => {
   expect(EXAMPLES.length).toBeGreaterThanOrEqual(8);
 });
 
-describe.for(GUIDE_NAMES)("%s", { timeout: 60_000 }, (name) => {
+describe.for(GUIDE_NAMES)("the guide %s", { timeout: 60_000 }, (name) => {
   const guide = readGuide(name);
 
   test("the manifest in the guide equals the file in examples", () => {

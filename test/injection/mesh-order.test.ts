@@ -71,7 +71,7 @@ function holdOf(proxy: string) {
   return { httpGet: { path: `/${TOKEN}/prestop/${proxy}`, port: 17_890 } };
 }
 
-describe.for(MESH_CASES)("$mesh", (entry: MeshCase) => {
+describe.for(MESH_CASES)("in a Pod of $mesh", (entry: MeshCase) => {
   const { injector, proxy, init, driver, native } = entry;
 
   test("if lastcall runs before the mesh's injector, the manager's port is excluded, without a warning", () => {

@@ -202,7 +202,7 @@ describe("kubelet probes", () => {
     ["a command", { exec: { command: ["x"] } }],
     ["a port that the container does not have", { httpGet: { port: "no" } }],
     ["another host", { tcpSocket: { port: 8080, host: "10.0.0.1" } }],
-  ])("of %s are not listed", ([, readinessProbe]) => {
+  ])("of %s are not listed for the manager", ([, readinessProbe]) => {
     expect(kubeletProbesOf({ spec: { containers: [{ ...app, readinessProbe }] } })).toEqual([]);
   });
 });

@@ -61,7 +61,7 @@ test("the relay records an Event on the Pod, once, while its drain runs", async 
   ]);
 });
 
-test("the relay records an Event on the Pod's owner if the Pod's stop reset connections, and none if it did not", async () => {
+test("the relay records an Event on the Pod's owner if the Pod's stop reset connections, and no Event otherwise", async () => {
   const server = createDrainsServer();
   await server.app.ready();
   const post = (resets?: ResetsReport) =>

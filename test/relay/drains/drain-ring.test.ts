@@ -30,7 +30,7 @@ test("a second report of a Pod within a minute replaces the first report under t
   expect(ring.add(drain("d", "shop", 2 * SAME_DRAIN_MS, "pod"))).toBe("new");
 });
 
-test("a second report whose first report is missing is listed at the end time of its drain", () => {
+test("the second report of a Pod whose first report is missing is listed at the end time of its drain", () => {
   const ring = createDrainRing(10, () => 0);
   for (const record of [drain("a", "shop", 1), drain("b", "shop", 9)]) ring.add(record);
   const resets = { draining: 0, stopping: 0, probes: 0, stoppingMs: 90_000 };
@@ -38,7 +38,7 @@ test("a second report whose first report is missing is listed at the end time of
   expect(ring.list("shop").map(({ id }) => id)).toEqual(["b", "c", "a"]);
 });
 
-test("a second report replaces the first report of the Pod, whose id, time and place in the list stay", () => {
+test("the second report of a Pod replaces the first report, and the drain's id, time and place in the list stay", () => {
   const ring = createDrainRing(10, () => 0);
   for (const record of [drain("a", "shop", 1), drain("b", "shop", 9)]) ring.add(record);
   const report = someReport({ resets: { draining: 0, stopping: 2, probes: 0, stoppingMs: 90_000 } });
@@ -98,7 +98,7 @@ test("a namespace that sends very many reports loses only its own stored drains"
   expect(ring.list("loud")[0]?.id).toBe("loud-9999");
 });
 
-test("the oldest stored drain is dropped if all namespaces have equally many", () => {
+test("the oldest stored drain is removed if all namespaces have equally many drains", () => {
   const ring = createDrainRing(3, () => 0);
   for (let index = 0; index < 5; index += 1) ring.add(drain(`${index}`, `n${index}`, index));
   expect(ring.list().map(({ id }) => id)).toEqual(["4", "3", "2"]);
@@ -130,7 +130,7 @@ test("the store of drains never exceeds its limit, and a namespace within its sh
   );
 });
 
-test("a report replaces the record of a lost drain of the same Pod, and never the reverse", () => {
+test("a report replaces the record of a lost drain of the same Pod, and that record never replaces a report", () => {
   const ring = createDrainRing(10, () => 0);
   const lost = { ...someReport(), outcome: "lost" } as const;
   ring.add(drain("a", "shop", 0, "pod"));

@@ -47,7 +47,7 @@ function createReplica(identity: RelayIdentity, wallMs = START_MS): Replica {
 const BOTH: RelayIdentity = { cas: [FIRST], keys: [KEY] };
 const authorizationOf = (access: RelayAccess | undefined) => `Lastcall ${access?.credential}`;
 
-describe("the relay access of a Pod", () => {
+describe("the access of a Pod to the relay", () => {
   test("has the newest CA, the server name of that CA, and a credential for the Pod's namespace and owner", () => {
     const { issueAccess, checkCredential } = createReplica(BOTH);
     const access = issueAccess();

@@ -265,7 +265,7 @@ test("an admin port in use is an error with the port number", async () => {
   await expect(opening).rejects.toThrow(`admin port ${usedPort} is in use by another process`);
 });
 
-test("responses with a thousand drains are limited in size, and the page shows the number it omits", async () => {
+test("responses with a thousand drains are limited in size, and the page shows the number of omitted drains", async () => {
   const drains = createFullRing();
   const opened = await openAdmin({ drains, instance: "web-1" }, 0);
   openServers.push(opened);

@@ -54,7 +54,7 @@ describe("status streams of the relay", () => {
   });
 });
 
-test("heartbeats are limited per namespace, and a stream without a heartbeat is accepted at that limit", () => {
+test("heartbeats of status streams are limited per namespace, and a stream without a heartbeat is accepted at that limit", () => {
   const limits = createRelayLimits();
   let heartbeats = 0;
   while (limits.startHeartbeat("hostile")) heartbeats += 1;

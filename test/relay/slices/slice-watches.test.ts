@@ -333,7 +333,7 @@ test("two relay replicas send the same statuses", async () => {
   }
 });
 
-test("the end of the relay closes every watch at once", async () => {
+test("the shutdown of the relay closes every watch at once", async () => {
   for (const namespace of ["ns-1", "ns-2"]) await waitForStatus(cluster.startDrain({ namespace }), { state: "out" });
   expect(await countWatched()).toBe(2);
   await cluster.watches.stop();

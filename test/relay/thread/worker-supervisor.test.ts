@@ -21,7 +21,7 @@ function identityOf(name: string) {
 /** Longer than any restart delay. */
 const PAUSE_MS = 60_000;
 
-describe("the relay access of Pods", () => {
+describe("the access of Pods to the relay", () => {
   test("has the CA of the thread's last message, and is missing before the first message", () => {
     const relay = superviseFakeThread();
     expect(relay.issueRelayAccess?.(REQUEST)).toBeUndefined();
