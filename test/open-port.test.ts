@@ -52,7 +52,7 @@ test("a server on loopback tries IPv6 only if the node has no IPv4", async () =>
   await expect(openPort(taken.server, wanted({ host: LOOPBACK }))).rejects.toThrow("port 8443 is in use");
 });
 
-test("a program with its own listen function gets the hosts in the same order", async () => {
+test("a program with its own listen function tries the addresses in the same order as a Node server", async () => {
   const { server } = serverOn({});
   const hosts: string[] = [];
   const listen = async (host: string) => {
@@ -79,6 +79,6 @@ test.for([
   });
 });
 
-test.for([null, "/run/a.sock"])("a server without a port (%j) is an error", async (given) => {
+test.for([null, "/run/a.sock"])("a server whose address() has no port (%j) is an error", async (given) => {
   await expect(openPort(serverOn({}, given).server, wanted())).rejects.toThrow("no address was assigned");
 });

@@ -59,7 +59,7 @@ test("a list fails if one object exceeds the size limit, with the limit in the m
   expect(requestedLimits()).toEqual([4, 2, 1, 2, 1]);
 });
 
-test("the size limit of the store applies while a list is read", async () => {
+test("the store's limit of entries applies while a list is read", async () => {
   putObjects(10, 1, "small");
   const stop = new AbortController();
   let largest = 0;

@@ -259,7 +259,7 @@ describe("a watch with a short timeout", () => {
     expect([countLists(), failures]).toEqual([1, []]);
   });
 
-  test("causes a list after the silence limit without an event", async () => {
+  test("causes a new list if no event arrives within the silence limit", async () => {
     put("a", "1");
     startReflector({ resource: { watchMs: 1_000, silenceMs: () => 1_500 } });
     const startMs = performance.now();

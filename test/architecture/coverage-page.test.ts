@@ -25,12 +25,12 @@ const isTitle = (quoted: string): boolean =>
 const isCase = (name: string): boolean =>
   goldenNames().some((golden) => (name.endsWith("*") ? golden.startsWith(name.slice(0, -1)) : golden === name));
 
-test("every title that the page quotes is a test's title", () => {
+test("every title that test/injection/README.md quotes is a test's title", () => {
   expect(titles.length).toBeGreaterThan(20);
   expect(titles.filter((title) => !isTitle(title))).toEqual([]);
 });
 
-test("every golden case that the page names exists", () => {
+test("every golden case that test/injection/README.md names exists", () => {
   expect(cases.length).toBeGreaterThan(80);
   expect(cases.filter((name) => !isCase(name))).toEqual([]);
 });

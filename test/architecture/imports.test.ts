@@ -98,7 +98,7 @@ test("an npm package with a single allowed importer has no second importer", () 
   }
 });
 
-test("the rules about imports find forbidden ones", () => {
+test("the rules about imports reject forbidden imports", () => {
   expect(isAllowed("injection/plan.ts", "node:fs")).toBe(false);
   expect(isAllowed("manager/runner.ts", "../policy/resolve.ts")).toBe(false);
   expect(isAllowed("manager/runner.ts", "koffi")).toBe(false);

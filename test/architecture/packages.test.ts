@@ -35,6 +35,6 @@ test("every version in package.json is exact", () => {
   expect(Object.entries(versions).filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
 });
 
-test("the lock file contains no registry", () => {
+test("the lock file contains no address of a registry", () => {
   expect(read("package-lock.json")).not.toMatch(/"resolved": "(?!tools")/);
 });

@@ -31,6 +31,6 @@ test("the README builds and installs images of this version", () => {
   expect(new Set(tags)).toEqual(new Set([VERSION]));
 });
 
-test("the command line's page installs the package of this version", () => {
+test("docs/command-line.md installs the package of this version", () => {
   expect(read("docs/command-line.md")).toContain(`./lastcall-${VERSION}.tgz\n`);
 });

@@ -77,7 +77,7 @@ test("a CA that was not made by lastcall is rejected", async () => {
   expect(tools.readCa(foreign.cert)).toMatchObject({ why: expect.stringContaining("Corporate CA") });
 });
 
-test("a CA of another program is rejected", async () => {
+test("a CA of lastcall with another purpose is rejected", async () => {
   expect(caReader("lastcall relay CA").readCa((await newCa()).cert)).toMatchObject({
     why: expect.stringContaining("not made by lastcall"),
   });

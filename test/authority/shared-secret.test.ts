@@ -73,7 +73,7 @@ async function writeToSecret(
   return { calls, events };
 }
 
-test("a missing Secret is created without removed entries, and an existing one is updated", async () => {
+test("a missing Secret is created without the entries to remove, and an existing Secret is updated", async () => {
   const done = [{ kind: "secret-written", reason: "repair" }];
   expect(await writeToSecret(undefined, "done")).toStrictEqual({
     calls: [{ create: { "a.crt": "new" } }],

@@ -31,7 +31,7 @@ describe.for(MATRIX_NAMES)("with %s", (name) => {
     }
   });
 
-  test("every object is in the release's namespace, except permissions for the self-test and the proof", () => {
+  test("every object is in the release's namespace, except permissions for the self-test and for the dry run that proves injection", () => {
     const inOtherNamespaces = render(values, { namespace: "other" })
       .filter(({ kind }) => !CLUSTER_WIDE.includes(kind))
       .filter(({ metadata }) => metadata.namespace !== "other");
@@ -60,7 +60,7 @@ test("version and appVersion of the chart equal the program's version", () => {
   expect([chart["version"], chart["appVersion"]]).toEqual([VERSION, VERSION]);
 });
 
-test("Kubernetes before 1.29 is rejected, and admission policies are omitted before 1.30", () => {
+test("Kubernetes before 1.29 is rejected, and the chart has no ValidatingAdmissionPolicy before 1.30", () => {
   const rejected = renderText({}, { kubernetes: "1.28.9" });
   expect(rejected.status).not.toBe(0);
   expect(rejected.stderr).toContain(">=1.29.0-0");

@@ -88,7 +88,7 @@ const isReported = (response: ApiResponse): boolean =>
   response.warnings.some((warning) => warning.includes(UNINJECTED_WARNING));
 
 describe("a Helm release on a real API server", () => {
-  test("with failurePolicy Fail admits Pods until injection is proved", async () => {
+  test("with failurePolicy Fail admits Pods before a dry run has proved injection", async () => {
     const { status, stderr } = await api.helm("install", { failurePolicy: "Fail" });
     expect([status, stderr]).toEqual([0, ""]);
     expect(listOf(await read(ENFORCING), "webhooks")).toEqual([]);
@@ -108,7 +108,7 @@ describe("a Helm release on a real API server", () => {
     expect(at(body, "status", "typeChecking", "expressionWarnings")).toBeUndefined();
   });
 
-  test("has the same CA, caBundle and enforcement after an upgrade, and no enforcement with Ignore", async () => {
+  test("keeps its CA, caBundle and fail-closed copies in an upgrade, and has no copies after a rollback to failurePolicy Ignore", async () => {
     const [root = ""] = rootCertificates;
     const caBundle = Buffer.from(root).toString("base64");
     const data = { "ca.crt": caBundle, "ca.key": Buffer.from("not a key").toString("base64") };
@@ -150,7 +150,7 @@ describe("a Helm release on a real API server", () => {
     expect(listOf(await read(CONFIGURATION), "webhooks")).toHaveLength(4);
   });
 
-  test("accepts the documented network policy unchanged", async () => {
+  test("has a documented NetworkPolicy that the API server accepts without warnings", async () => {
     const path = "/apis/networking.k8s.io/v1/namespaces/shop/networkpolicies?dryRun=All&fieldValidation=Strict";
     const { status, warnings } = await api.send("POST", path, documentedPolicy());
     expect([status, warnings]).toEqual([201, []]);
@@ -261,7 +261,7 @@ describe("a Helm release on a real API server", () => {
         return (await sendHttps({ host: String(at(service, "spec", "clusterIP")), port: 443, path: "/metrics" })).text;
       };
 
-      test("enforces injection once it is proved, and still injects", async () => {
+      test("sets failurePolicy Fail in the copies after a dry run has proved injection, and still injects", async () => {
         await run("upgrade", { failurePolicy: "Fail", webhook: { extraArgs: ["--certificate-check=500ms"] } });
         await killProgram(webhook);
         webhook = await startWebhook(api, folder);
@@ -292,7 +292,7 @@ describe("a Helm release on a real API server", () => {
         expect(await callsFor("skipped")).toBe(2);
       });
 
-      test("has an account that is allowed to write only the fail-closed copies", async () => {
+      test("has a ServiceAccount that is allowed to write only the fail-closed copies", async () => {
         const patch = (operation: object) => api.send("PATCH", `${ENFORCING}?dryRun=All`, [operation], account);
         const copies = listOf(await read(ENFORCING), "webhooks");
         expect((await patch({ op: "add", path: "/webhooks", value: copies })).status).toBe(200);
@@ -317,7 +317,7 @@ describe("a Helm release on a real API server", () => {
         }
       });
 
-      test("has an account that is allowed to create Pods only as a dry run", async () => {
+      test("has a ServiceAccount that is allowed to create Pods only as a dry run", async () => {
         const pod = podOf({ ...(POD_CASES[0] as PodCase), namespace: "default" });
         const createPod = (query: string) => api.send("POST", `/api/v1/namespaces/default/pods${query}`, pod, account);
         expect((await createPod("?dryRun=All")).status).toBe(201);
@@ -334,7 +334,7 @@ describe("a Helm release on a real API server", () => {
       });
     });
 
-    test.runIf(HAS_LOW_PORTS)("recreates a deleted Secret, which upgrades adopt", async () => {
+    test.runIf(HAS_LOW_PORTS)("recreates a deleted Secret, and later Helm upgrades adopt that Secret", async () => {
       await sendOrThrow("DELETE", SECRET);
       await eventually(async () => expect((await api.send("GET", SECRET)).status).toBe(200));
       const createdCa = at(await read(SECRET), "data", "next.crt");
@@ -363,7 +363,7 @@ describe("a Helm release on a real API server", () => {
         relay = relayOf((await create(pod)).body, web);
       });
 
-      test("is injected into Pods with the Service's address", async () => {
+      test("has the address of the Service in injected Pods", async () => {
         const service = await read("/api/v1/namespaces/lastcall/services/lastcall-webhook");
         expect(at(service, "spec", "ports", 1, "name")).toBe("relay");
         const endpoint = { address: at(service, "spec", "clusterIP"), port: at(service, "spec", "ports", 1, "port") };
@@ -436,7 +436,7 @@ describe("a Helm release on a real API server", () => {
       });
     });
 
-    test("gets no 401 or 403 with the permissions of the chart", () => {
+    test("gets no status 401 or 403 from the API server with the permissions of the chart", () => {
       const log = readFileSync(join(folder, "node.log"), "utf8");
       expect(log).toContain('"msg":"listening"');
       // Matches an HTTP status, but not milliseconds or the end of a uid.
@@ -458,7 +458,7 @@ describe("a Helm release on a real API server", () => {
       expect(isReported(response)).toBe(pod.outcome === "injected");
     });
 
-    test("reports a manager without restartPolicy, with which the Pod would never start", async () => {
+    test("sends a warning about a manager without restartPolicy Always, because such a Pod would never start", async () => {
       const spec = { initContainers: [{ name: "lastcall", image: "m" }] };
       const damagedPod: PodCase = { title: "", namespace: "shop", spec, outcome: "injected" };
       const { warnings } = await create(damagedPod);

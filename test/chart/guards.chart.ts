@@ -43,7 +43,7 @@ test.for<{ readonly title: string; readonly values: Values; readonly guards: rea
     guards: [CONFIGURATION],
   },
   { title: "the guards disabled", values: { failurePolicy: "Fail", admissionPolicy: { guards: false } }, guards: [] },
-])("with $title, the chart's guard policies are $guards", ({ values, guards }) => {
+])("with $title, the ValidatingAdmissionPolicies that deny requests are $guards", ({ values, guards }) => {
   expect(denyingPolicies(values)).toEqual(guards);
 });
 
@@ -51,7 +51,7 @@ test("for Kubernetes before 1.30 the chart renders no ValidatingAdmissionPolicy"
   expect(denyingPolicies({ failurePolicy: "Fail" }, { kubernetes: "1.29.4" })).toEqual([]);
 });
 
-test("the guard policy applies to the account that is allowed to patch the webhook configuration", () => {
+test("the policy configuration.lastcall.dev applies to the account that is allowed to patch the webhook configuration", () => {
   const manifests = render({}, { namespace: "elsewhere" });
   const account = onlyOfKind(manifests, "ClusterRoleBinding")["subjects"];
   expect(account).toEqual([{ kind: "ServiceAccount", name: "lastcall-webhook", namespace: "elsewhere" }]);
@@ -62,7 +62,7 @@ test("the guard policy applies to the account that is allowed to patch the webho
   expect(at(guard, "spec", "failurePolicy")).toBe("Fail");
 });
 
-test("the guard policy protects the release's namespace while the webhook configuration exists", () => {
+test("the policy namespace.lastcall.dev denies the deletion of the release's namespace while enforce.lastcall.dev exists", () => {
   const manifests = render({ failurePolicy: "Fail" }, { namespace: "elsewhere" });
   const guard = ofKind(manifests, "ValidatingAdmissionPolicy").find(({ metadata }) => metadata.name === NAMESPACE);
   expect(at(guard, "spec", "matchConstraints", "resourceRules", 0)).toMatchObject({

@@ -93,7 +93,7 @@ const BY_RULE: readonly (readonly [string, Values, string])[] = [
     "podDisruptionBudget.enabled is false and failurePolicy is Fail",
   ],
   [
-    "a proof of injection in kube-system",
+    "a dry run that proves injection in kube-system",
     { failurePolicy: "Fail", selfTest: { enabled: false, namespace: "kube-system" } },
     "selfTest.namespace is kube-system, where nothing is ever injected",
   ],
@@ -223,7 +223,7 @@ describe("the chart's templates reject, with a message,", () => {
     expect(renderError(values)).toContain(message);
   });
 
-  test("an unknown profile, and list a replaced shipped profile once", () => {
+  test("an unknown profile, and list a shipped profile that the values replace once", () => {
     const message = renderError({ policy: { defaults: { profile: "slow" }, profiles: { spot: {} } } });
     expect(message).toContain("use one of spot, dev, singleton, edge, long-work, or add slow to policy.profiles.");
   });
@@ -240,6 +240,9 @@ describe("the chart's templates reject, with a message,", () => {
   });
 });
 
-test.for(Object.keys(SHIPPED_PROFILES))("the shipped profile %s is a default of the cluster", (profile) => {
-  expect(renderError({ policy: { defaults: { profile } } })).toBe("");
-});
+test.for(Object.keys(SHIPPED_PROFILES))(
+  "the chart accepts the shipped profile %s as the default profile",
+  (profile) => {
+    expect(renderError({ policy: { defaults: { profile } } })).toBe("");
+  },
+);

@@ -42,7 +42,7 @@ function replaceVariables(expression: string): string {
   return expression.replaceAll("$__rate_interval", "5m").replaceAll("$__range", "6h").replaceAll("$namespace", ".*");
 }
 
-describe.for(EXPRESSIONS)("%s", ([, expression]) => {
+describe.for(EXPRESSIONS)("the PromQL of the %s", ([, expression]) => {
   test("uses only metrics, labels and label values that the server exports", () => {
     const query = readPromql(expression);
     expect(query.selectors).not.toEqual([]);
@@ -132,12 +132,12 @@ describe("the chart's monitoring", () => {
     monitoring: { podMonitor: enabled, prometheusRule: enabled, dashboard: { enabled: true } },
   });
 
-  test("is disabled by default, because the cluster may not have these kinds", () => {
+  test("is disabled by default, because the cluster may not have the kinds of Prometheus Operator", () => {
     const kinds = render().map(({ kind, metadata }) => `${kind} ${metadata.name}`);
     expect(kinds.filter((name) => /Monitor|PrometheusRule|dashboard/.test(name))).toEqual([]);
   });
 
-  test("renders the alerts of their file unchanged", () => {
+  test("renders the alerts of the chart's file unchanged", () => {
     const rule = onlyOfKind(manifests, "PrometheusRule");
     expect(rule["spec"]).toEqual(ALERTS);
     expect(rule.metadata.labels).toMatchObject({ release: "prometheus", "app.kubernetes.io/name": "lastcall" });

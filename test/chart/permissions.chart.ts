@@ -78,19 +78,19 @@ test("with failurePolicy Fail and cert-manager the webhook may read its configur
   expect(permissions).toEqual([PERMISSIONS.configurationRead, PERMISSIONS.enforcing]);
 });
 
-test("without the watch of image pulls, no account may read Events", () => {
+test("without the watch of image pulls, no ServiceAccount may read Events", () => {
   const roles = ofKind(render({ image: { manager: { watchPulls: false } } }), "ClusterRole");
   expect(roles.flatMap(permissionsOf)).toContain(PERMISSIONS.eventWrites);
   expect(roles.flatMap(permissionsOf)).not.toContain(PERMISSIONS.eventReads);
 });
 
-test("the account of a self-test with only dry runs may not read or delete Pods", () => {
+test("the ServiceAccount of a self-test with only dry runs may not read or delete Pods", () => {
   const roles = ofKind(render({ selfTest: { startsPod: false } }), "Role");
   expect(roles.flatMap(permissionsOf)).toContain(PERMISSIONS.selfTest);
   expect(roles.flatMap(permissionsOf)).not.toContain(PERMISSIONS.selfTestPod);
 });
 
-test("without the relay and lastcall's own CA, no account may write Secrets", () => {
+test("without the relay and lastcall's own CA, no ServiceAccount may write Secrets", () => {
   const manifests = render({ certificates: { mode: "cert-manager" }, relay: { enabled: false } });
   expect([...ofKind(manifests, "Secret"), ...ofKind(manifests, "Role")].map(({ metadata }) => metadata.name)).toEqual([
     "lastcall-self-test",

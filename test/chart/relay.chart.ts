@@ -26,7 +26,7 @@ describe("with the relay, which is enabled by default,", () => {
   test.for([
     ["10.96.0.7", "10.96.0.7:8444"],
     ["fd00:10::7", "[fd00:10::7]:8444"],
-  ] as const)("the server sends its Service's address %s to Pods as %s", ([address, expected]) => {
+  ] as const)("the server injects the address %s of its Service into Pods as %s", ([address, expected]) => {
     expect(settingsOf({}, address)).toEqual({
       relaySecret: "lastcall-relay",
       relayAddress: `[${address}]:8444`,

@@ -104,7 +104,7 @@ describe("with several releases in one cluster", () => {
     expect(selectedTwice).toEqual([]);
   });
 
-  test("no two releases check the settings of the same object, and no release checks those of an injected Pod", () => {
+  test("no two releases check the settings of the same object, and no release checks those of a Pod that a release injects", () => {
     const checks = [
       checksOf({}),
       checksOf({ revision: "canary" }, "lastcall-canary"),

@@ -30,7 +30,7 @@ test("no Helm hook runs before an installation, even with failurePolicy Fail", (
 });
 
 test.for(MATRIX_NAMES.filter((name) => MATRIX[name]?.["selfTest"] === undefined))(
-  "with %s, the self-test meets the restricted profile, and its flags are valid",
+  "with %s, the self-test meets the restricted Pod Security Standard, and its flags are valid",
   (name) => {
     const pod = render(MATRIX[name]).find(({ kind }) => kind === "Pod");
     const [command, ...flags] = listOf<string>(pod, "spec", "containers", 0, "args");

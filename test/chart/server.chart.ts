@@ -107,7 +107,7 @@ test("a rollout stops a replica only after a new one is ready, and replicas are 
   expect(at(podOf(), "priorityClassName")).toBe("system-cluster-critical");
 });
 
-test("a configured rollout strategy replaces the chart's, even on the host's network", () => {
+test("a configured rollout strategy replaces the chart's, even with hostNetwork", () => {
   const strategyOf = (webhook: object) =>
     at(onlyOfKind(render({ webhook, relay: { adminPort: 0 } }), "Deployment"), "spec", "strategy");
   expect(strategyOf({ strategy: { type: "Recreate" }, hostNetwork: true })).toEqual({ type: "Recreate" });
@@ -126,7 +126,7 @@ test("the Service has the configured IP families, or the cluster's default", () 
   expect(familiesOf({ webhook: { ipFamilyPolicy: "PreferDualStack" } })).toEqual(["PreferDualStack", undefined]);
 });
 
-test("on the host's network, a rollout stops a replica before it starts one, since two cannot share a node's port", () => {
+test("with hostNetwork, a rollout stops a replica before it starts one, since two cannot share a node's port", () => {
   const deployment = onlyOfKind(render(MATRIX["the host's network"]), "Deployment");
   expect(at(deployment, "spec", "strategy", "rollingUpdate")).toEqual({ maxUnavailable: 1, maxSurge: 0 });
   expect(at(deployment, "spec", "template", "spec")).toMatchObject({
@@ -202,7 +202,7 @@ test("an image reference has the configured registry, tag and digest", () => {
   expect(imagesOf({ image: { webhook: { tag: "1", digest } } })[0]).toBe(`lastcall-webhook@${digest}`);
 });
 
-describe("common settings of a platform", () => {
+describe("additional labels, flags and volumes in the chart's values", () => {
   const values = MATRIX["common labels, extra volumes and pull secrets"] ?? {};
   const manifests = render(values);
 

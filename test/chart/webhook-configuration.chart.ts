@@ -64,9 +64,9 @@ function entriesFor(values: Values, namespace: Labels, pod: Labels): readonly st
     .map(({ name }) => name);
 }
 
-describe("in opt-out mode the webhook is called for a Pod", () => {
+describe("in opt-out mode the webhook that is called for a Pod", () => {
   test.for(OPT_OUT_TABLE)(
-    "in namespace %s with labels %j if the Pod has labels %j; selecting entry: %s",
+    "in namespace %s with labels %j and Pod labels %j is: %s",
     ([name, namespaceLabels, podLabels, expected]) => {
       const namespace = { ...namespaceLabels, "kubernetes.io/metadata.name": name };
       const selected = expected === "none" ? [] : [`${expected}.drain.lastcall.dev`];
@@ -85,7 +85,7 @@ describe("configured selectors and match conditions", () => {
   };
   const shop = { "kubernetes.io/metadata.name": "shop", stage: "test" };
 
-  test.for(["opt-in", "opt-out"])("apply together with the chart's, in %s mode", (mode) => {
+  test.for(["opt-in", "opt-out"])("apply in addition to the chart's own, in %s mode", (mode) => {
     const values = { injection: { ...injection, mode } };
     const countEntries = (namespace: Labels, pod: Labels) =>
       entriesFor(values, { ...namespace, ...OPTED_IN }, pod).length;
@@ -124,9 +124,9 @@ test.for(["defaults", "opt-out mode with excluded namespaces", "own selectors"])
   },
 );
 
-describe("the webhook is called for a Pod", () => {
+describe("the webhook that is called for a Pod", () => {
   test.for(TABLE)(
-    "in namespace %s with labels %j if the Pod has labels %j; selecting entry: %s",
+    "in namespace %s with labels %j and Pod labels %j is: %s",
     ([name, namespaceLabels, podLabels, expected]) => {
       const namespace = { ...namespaceLabels, "kubernetes.io/metadata.name": name };
       const selected = entries.filter((entry) => selectsObject(entry, namespace, podLabels));
@@ -136,14 +136,14 @@ describe("the webhook is called for a Pod", () => {
     },
   );
 
-  test("but never for one in the release's namespace", () => {
+  test("does not exist if the Pod is in the release's namespace", () => {
     const manifests = render({}, { namespace: "elsewhere" });
     const webhooks = [...injectingEntries(manifests), ...settingsEntries(manifests)];
     const labels = { ...OPTED_IN, "kubernetes.io/metadata.name": "elsewhere" };
     expect(webhooks.filter((entry) => selects(entry.namespaceSelector, labels))).toEqual([]);
   });
 
-  test("only when it is created, and for no other resource", () => {
+  test("is called only at the creation of the Pod, and for no other resource", () => {
     for (const entry of entries) {
       expect(entry["rules"]).toEqual([
         { apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE"], resources: ["pods"], scope: "Namespaced" },
@@ -239,7 +239,7 @@ describe("with failurePolicy Fail", () => {
     });
   });
 
-  test("the second configuration is called after the first, and before those of service meshes", () => {
+  test("the fail-closed configuration is called after the other, and before those of service meshes", () => {
     for (const revision of ["", "canary", "zz"]) {
       const names = configurations({ revision }).map(({ metadata }) => metadata.name);
       const [first, second] = [...names, "istio-sidecar-injector", "linkerd-proxy-injector-webhook-config"].sort();

@@ -112,7 +112,7 @@ describe("the exit status of inject", () => {
     if (isSame === true) expect(result.out).toBe(text);
   });
 
-  test("is 1 if the cluster configuration refuses the Pod, and the reason is printed", async () => {
+  test("is 1 if the cluster configuration has `onInvalid: deny` and a Pod has an invalid setting, and the reason is printed", async () => {
     const invalidPod = POD.replace("spec:", "  annotations: {lastcall.dev/drain-timeout: soon}\nspec:");
     const { status, out, err } = await lastcall(["inject", "--config", "c.yaml"], {
       "-": invalidPod,
@@ -275,7 +275,7 @@ describe("the values of a drain's settings are set", () => {
     );
   });
 
-  test("by a namespace that disables injection", async () => {
+  test("not in a namespace that disables injection", async () => {
     const namespace =
       "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: shop\n  labels: {lastcall.dev/inject: disabled}\n---\n";
     const { err } = await lastcall(["inject"], { "-": namespace + POD });
@@ -298,7 +298,7 @@ describe("the values of a drain's settings are set", () => {
   });
 });
 
-describe("the hook token of inject", () => {
+describe("the token that inject writes into hooks", () => {
   const tokenOf = (out: string): string => parse(out).spec.initContainers[0].env[0].value;
 
   test("differs between workloads, and is not changed by a second injection", async () => {
@@ -347,9 +347,9 @@ describe("the command diff", () => {
   });
 
   test.for<[string, readonly string[], string]>([
-    ["a file that is no YAML", [], "a: b: c\n"],
+    ["a file that is not YAML", [], "a: b: c\n"],
     ["an unknown flag", ["--kube-verson=1.30"], POD],
-    ["a configuration that is not there", ["--config=nowhere.yaml"], POD],
+    ["a configuration that does not exist", ["--config=nowhere.yaml"], POD],
   ])("exits with 2 for %s", async ([, flags, text]) => {
     const { status, out, err } = await lastcall(["diff", ...flags], { "-": text });
     expect({ status, out }).toEqual({ status: 2, out: "" });
@@ -388,7 +388,7 @@ describe("the command explain", () => {
     expect(out).toContain("    110s  deadline:");
   });
 
-  test("prints the limit of the drain only if clients cannot be disconnected gracefully", async () => {
+  test("prints that requests can be lost only if nothing can disconnect the clients gracefully", async () => {
     const limit = "one request per connection can be lost";
     const withoutDriver = await lastcall(["explain"], { "-": POD });
     expect(withoutDriver.out).toContain(limit);
@@ -403,7 +403,7 @@ describe("the command explain", () => {
     expect(withCounter.out).toContain("when the driver has counted no active request for 2s");
   });
 
-  test("lists the containers with the preload and its limit", async () => {
+  test("lists the containers that load the preload library, and the limit of that library", async () => {
     const { out } = await lastcall(["explain", "--preload", "http1", "--kube-version", "1.36"], { "-": POD });
     expect(out).toContain("  load /lastcall-preload/lastcall-preload.so: app\n");
     expect(out).toContain("limit: The preloaded library adds Connection: close to the next HTTP/1.1 response");

@@ -36,7 +36,7 @@ describe("an explanation of an effective value that differs from the configured 
     expect(await explain(POD)).toMatch(new RegExp(`^    ${name} +${becomes} `, "m"));
   });
 
-  test("shows the part of the drain delay that a chained sleep adds", async () => {
+  test("shows the part of the drain delay that a chained sleep hook adds", async () => {
     expect(await explain(SLEEPING_POD)).toMatch(/^ {4}drain-delay +5s → 20s /m);
   });
 
@@ -46,7 +46,7 @@ describe("an explanation of an effective value that differs from the configured 
 });
 
 describe("the explained limit of a drain", () => {
-  test("applies to the driver http without a drain-url", async () => {
+  test("is printed for the driver http without a drain-url", async () => {
     const out = await explain(POD, "--driver=http", "--active-url=http://127.0.0.1:80/active");
     expect(out).toContain("limit: drain-url is not set, so the app is not notified");
   });
@@ -64,18 +64,18 @@ describe("the explained limit of a drain", () => {
     expect(out).toContain("when traffic has been absent for 2s");
   });
 
-  test("of Envoy contains the sessions that Envoy cannot close, and the driver's count as criterion", async () => {
+  test("of Envoy is that only HTTP connections drain, and the criterion is the driver's count of requests", async () => {
     const out = await explain(POD, "--driver=envoy");
     expect(out).toContain("limit: Envoy drains HTTP connections only");
     expect(out).toMatch(/^ {4}driver +envoy +command line$/m);
     expect(out).toContain("when the driver has counted no active request for 2s");
   });
 
-  test("of a sidecar's Envoy contains the drain strategy", async () => {
+  test("of Istio's Envoy contains `drainStrategy: immediate`", async () => {
     expect(await explain(POD, "--driver=istio")).toContain("drainStrategy: immediate");
   });
 
-  test("of an app that shuts down gracefully is its own shutdown, and its drain has no patience", async () => {
+  test("of an app with --shutdown=graceful is that only the app closes connections, and the drain has no patience", async () => {
     const graceful = await explain(POD, "--shutdown=graceful");
     expect(graceful).toContain(
       "limit: No driver is set, so only the app's own shutdown closes a kept-alive connection",

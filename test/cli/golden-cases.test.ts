@@ -45,7 +45,7 @@ function manifestOf(golden: GoldenCase): string {
 
 const KIND = "apiVersion: v1\nkind: Pod\n";
 
-describe.for(cases)("$name", (golden) => {
+describe.for(cases)("the golden case $name", (golden) => {
   const input = manifestOf(golden);
   const files = { "namespace.yaml": namespaceOf(golden), "config.yaml": stringify(golden.config), "pod.yaml": input };
   const outcome = injectPod(golden.request, golden.config, golden.facts, { newToken: () => golden.token });

@@ -11,7 +11,7 @@ function readText(file: string): string {
   return readFileSync(join(FOLDER, file), "utf8");
 }
 
-describe.for(files)("%s", (file) => {
+describe.for(files)("the manifest %s", (file) => {
   const text = readText(file);
 
   test("is injected and reported as in the golden file of the kind", async () => {
@@ -43,11 +43,11 @@ describe("an object with several Pod templates", () => {
   });
 });
 
-describe("a restart policy beside the Pod template", () => {
+describe("a restart policy outside of the Pod template", () => {
   const text = readText("pytorch-job.yaml");
 
   test.for(["OnFailure", "Never", "ExitCode"])(
-    "with the value %s counts as a Pod that runs to completion",
+    "with the value %s means that the Pods run to completion",
     async (policy) => {
       const { status, err } = await lastcall(["inject"], { "-": text.replaceAll("OnFailure", policy) });
       expect(status).toBe(0);

@@ -19,7 +19,7 @@ const TEXTS: readonly { readonly title: string; readonly text: string }[] = [
     text: `${POD}spec:\n  containers:\n# left\n  - name: app\n          # right\n    image: b\n      # deeper\n`,
   },
   {
-    title: "dashes below the key and four columns a step",
+    title: "indented list items and an indentation of four spaces",
     text: `${POD}spec:\n    containers:\n        -   name: app\n            image: b\n            ports:\n                -   containerPort: 80\n`,
   },
   { title: "every kind of quote", text: `${POD}spec:\n  'containers':\n  - "name": 'app'\n    image: "b\\u0041"\n` },
@@ -28,11 +28,11 @@ const TEXTS: readonly { readonly title: string; readonly text: string }[] = [
     text: `${POD}  annotations:\n    note: |+\n      text\n\n    # tail\nspec:\n  containers:\n  - name: app\n    args:\n    - >-\n      one\n      two\n\n    - |2\n        kept\n\n\n# end\n`,
   },
   {
-    title: "braces in a block",
+    title: "flow mappings in a block mapping",
     text: `${POD}spec: {containers: [{name: app, image: b}, {name: side,   image: c }] } # x\n`,
   },
   {
-    title: "braces over several lines with a comma at the end",
+    title: "flow mappings over several lines with trailing commas",
     text: `---\n{\n  apiVersion: "v1", kind: "Pod",\n  metadata: { name: "web", },\n  spec: {\n    containers: [{\n      name: "app", # first\n      image: "b",\n    }],\n  },\n}\n`,
   },
   {
@@ -97,15 +97,15 @@ const TEXTS: readonly { readonly title: string; readonly text: string }[] = [
     text: `${POD}  __proto__: {x: 1}\nspec:\n  __proto__:\n    hostNetwork: true\n  containers:\n  - name: app\n    constructor: {prototype: 1}\n`,
   },
   {
-    title: "two Deployments of one template by alias",
+    title: "two Deployments whose Pod template is one anchor and its alias",
     text: `apiVersion: v1\nkind: List\nitems:\n- apiVersion: apps/v1\n  kind: Deployment\n  metadata: {name: a}\n  spec:\n    template: &t\n      spec:\n        containers:\n        - name: app\n- apiVersion: apps/v1\n  kind: Deployment\n  metadata: {name: b}\n  spec:\n    template: *t  # the same\n`,
   },
   {
-    title: "containers through merge keys",
+    title: "containers that use merge keys",
     text: `${POD}x-base: &base\n  name: app\n  image: b\nspec:\n  containers:\n  - <<: *base\n    image: c # newer\n  - <<: *base\n    name: side\n`,
   },
   {
-    title: "the list of containers by alias",
+    title: "an alias as the list of containers",
     text: `${POD}x-list: &list\n- name: app\n  image: b\nspec:\n  containers: *list # above\n`,
   },
   {
@@ -183,7 +183,7 @@ test("inject adds entries of an empty JSON object on separate lines", async () =
   expect(injectedText).toBe(`${JSON.stringify(JSON.parse(injectedText), null, 2)}\n`);
 });
 
-test("inject preserves lines that uninject cannot reproduce as a comment", async () => {
+test("inject preserves, as a comment, the lines that uninject cannot reproduce", async () => {
   const text = `${POD}spec:\n  containers:\n  - name: app\n    lifecycle:\n      preStop:\n        exec:\n          command: ["sleep", "7"] # s\n`;
   expect(await injected(text)).toContain(
     [
@@ -201,7 +201,7 @@ test("uninject does not change an author's comment that looks like preserved lin
   expect(await uninjected(await injected(text))).toBe(text);
 });
 
-test("another YAML parser reads the injected text as the injector's result", async () => {
+test("the npm package yaml reads the same Pod from an injected YAML manifest as from an injected JSON manifest", async () => {
   const { parse } = await import("yaml");
   const plain = parse(await injected(`${POD}${CONTAINERS}`, "--token-seed", "s"));
   const json = JSON.parse(await injected(JSON.stringify(parse(`${POD}${CONTAINERS}`)), "--token-seed", "s"));

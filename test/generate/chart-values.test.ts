@@ -7,7 +7,7 @@ import { ANNOTATIONS, FIELDS } from "../../src/policy/fields.ts";
 import { resolvePolicy } from "../../src/policy/resolve.ts";
 import { LOG_LEVELS } from "../../src/webhook/settings.ts";
 
-describe("the defaults shown in the chart's values", () => {
+describe("the commented defaults in the chart's values", () => {
   const uncommented = chartPolicyComment()
     .split("\n")
     .slice(1)

@@ -36,7 +36,7 @@ function report(golden: GoldenCase, outcome: Outcome): string {
   return `${lines.join("\n")}\n`;
 }
 
-describe.for(goldenNames())("%s", (name) => {
+describe.for(goldenNames())("the golden case %s", (name) => {
   const golden = goldenCase(name);
   const outcome = run(golden);
   const after = podAfter(golden, outcome);
@@ -47,7 +47,7 @@ describe.for(goldenNames())("%s", (name) => {
     await expect(readablePatch(outcome.patch)).toMatchFileSnapshot(join(golden.folder, "patch.yaml"));
   });
 
-  test("is the patched input, is not changed by a second injection, and can be uninjected", () => {
+  test("has an injected Pod that equals the patched input, is not changed by a second injection, and can be uninjected", () => {
     if (outcome.kind !== "patched") {
       expect(run(golden, after)).toEqual(outcome);
       return;

@@ -43,7 +43,7 @@ test("every guide has a manifest, and every manifest has a guide", () => {
   expect(EXAMPLES.length).toBeGreaterThanOrEqual(8);
 });
 
-describe.for(GUIDE_NAMES)("%s", { timeout: 60_000 }, (name) => {
+describe.for(GUIDE_NAMES)("the guide %s", { timeout: 60_000 }, (name) => {
   const guide = readGuide(name);
 
   test("the manifest in the guide equals the file in examples", () => {
@@ -61,7 +61,7 @@ describe.for(GUIDE_NAMES)("%s", { timeout: 60_000 }, (name) => {
     expect(restored.out).toBe(guide.manifest);
   });
 
-  test("the Pods are the same from webhook and command line, and a second review changes nothing", async () => {
+  test("the webhook and the command line inject the same Pods, and a second review changes nothing", async () => {
     const namespace = namespaceIn(guide.manifest);
     const { out } = await lastcall(["inject", ...FLAGS], { "-": guide.manifest }, TOKEN);
     const after = podsOf(out);

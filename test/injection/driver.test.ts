@@ -63,7 +63,7 @@ describe("without a setting, the admin address", () => {
     expect(driverFlagsOf({ spec: { containers: [bare, ENVOY] } })).toEqual(["--driver=envoy"]);
   });
 
-  test("of an Istio gateway is Istio's default, and all listeners drain", () => {
+  test("of an Istio gateway is Istio's default, with the driver envoy", () => {
     expect(driverFlagsOf({ spec: { containers: [{ name: "istio-proxy" }] } })).toEqual(
       envoyFlags("http://127.0.0.1:15000"),
     );

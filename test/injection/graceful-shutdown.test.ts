@@ -20,7 +20,7 @@ describe("an image without a command of the Pod", () => {
     ["varnish:7", {}, false],
     ["shop/nginx:1.29", {}, false],
     ["", {}, false],
-  ] as const)("%s with %j: %s", ([image, more, isGraceful]) => {
+  ] as const)("%s with %j shuts down gracefully: %s", ([image, more, isGraceful]) => {
     expect(shutsDownGracefully({ image, ...more })).toBe(isGraceful);
   });
 });
@@ -39,7 +39,7 @@ describe("a command line of the Pod", () => {
     [["python", "-m"], false],
     [["node", "gunicorn"], false],
     [[7], false],
-  ] as const)("%j: %s", ([words, isGraceful]) => {
+  ] as const)("%j shuts down gracefully: %s", ([words, isGraceful]) => {
     expect(shutsDownGracefully({ image: "nginx:1.29", command: words })).toBe(isGraceful);
     expect(shutsDownGracefully({ image: "nginx:1.29", command: words.slice(0, 1), args: words.slice(1) })).toBe(
       isGraceful,

@@ -30,7 +30,7 @@ function longestTextBytes({ args, env }: Manager): number {
   return Math.max(...[...args, ...env.map((entry) => entry.value ?? "")].map((text) => Buffer.byteLength(text)));
 }
 
-test("a Pod of 1 000 containers gets a manager that Linux can start, even with the largest record", () => {
+test("a Pod of 1 000 containers gets a manager whose arguments Linux accepts, even with the largest injection record", () => {
   const probe = { httpGet: { port: 65_535 }, periodSeconds: 999_999, terminationGracePeriodSeconds: null };
   const probes = { livenessProbe: probe, readinessProbe: { ...probe }, startupProbe: probe };
   for (const lifecycle of [null, {}, { preStop: null }, { preStop: { exec: { command: ["x"] } } }]) {
@@ -140,7 +140,7 @@ test("a Pod whose annotations would exceed the API server's limit is skipped", (
   expect(withText(262_145)).toMatchObject({ kind: "unchanged", reason: "invalid_pod" });
 });
 
-test("a forged record that is longer than Linux's argument limit is ignored", () => {
+test("a forged injection record that is longer than Linux's argument limit is ignored", () => {
   const value = JSON.stringify({ grace: 45, preStop: { app: { exec: { command: ["x".repeat(140_000)] } } } });
   const env = [{ name: "LASTCALL_ORIGINAL", value }];
   const manager = { name: "lastcall", image: "x", restartPolicy: "Always", args: ["serve", "--port=17890"], env };

@@ -71,7 +71,7 @@ function holdOf(proxy: string) {
   return { httpGet: { path: `/${TOKEN}/prestop/${proxy}`, port: 17_890 } };
 }
 
-describe.for(MESH_CASES)("$mesh", (entry: MeshCase) => {
+describe.for(MESH_CASES)("in a Pod of $mesh", (entry: MeshCase) => {
   const { injector, proxy, init, driver, native } = entry;
 
   test("if lastcall runs before the mesh's injector, the manager's port is excluded, without a warning", () => {
@@ -145,7 +145,7 @@ test("a second injection recognises a hook that Istio's injector rewrote", () =>
   expect(argsOf(pod, "lastcall")).toContain("--kubelet-probes=15021:15s,15020:10s");
 });
 
-test("in a namespace without Istio's label, a redirected port is reported only if the kubelet sends a hook to the port", () => {
+test("in a namespace without Istio's label, a redirect of the manager's port is reported only if the kubelet sends a hook to that port", () => {
   const withoutNamespaceAnnotations: InjectorInputs = { request: { namespaceAnnotations: {} } };
   const native = injectAroundMesh(
     { injector: INJECTORS["Istio with a native proxy"] as Injector },

@@ -122,7 +122,7 @@ describe("an injected init container of a mesh", () => {
   });
 });
 
-test("a mesh proxy's own sleep hook is replaced by a hold and does not lengthen the app's drain delay", () => {
+test("a mesh proxy's own sleep hook is replaced by a hook to the manager, and does not lengthen the app's drain delay", () => {
   const sleeps = { preStop: { exec: { command: ["/bin/sleep", "40"] } } };
   const spec = { containers: [...SPEC.containers, { name: "linkerd-proxy", image: "proxy:1", lifecycle: sleeps }] };
   const pod = JSON.stringify(injected({ spec }));

@@ -21,7 +21,7 @@ const injectOnce = (pod: Pod): Pod => injected(pod, INPUTS) as Pod;
 const containerOf = (pod: Pod, name = "app"): Container | undefined =>
   pod.spec.containers.find((container) => container.name === name);
 
-test("the preload volume with defaults of the API server is not changed by a second injection", () => {
+test("the preload library's volume with defaults of the API server is not changed by a second injection", () => {
   const first = injectOnce(podOf(APP));
   const [volume] = first.spec.volumes as { readonly image: object }[];
   const completed = { ...volume, image: { ...volume?.image, pullPolicy: "Always" } };
@@ -29,7 +29,7 @@ test("the preload volume with defaults of the API server is not changed by a sec
   expect(inject(stored, INPUTS)).toMatchObject({ kind: "unchanged", reason: "up_to_date" });
 });
 
-test("variables, mounts and volumes that other webhooks add next to the preload's are not changed by a second injection", () => {
+test("variables, mounts and volumes that other webhooks add beside those of the preload library are not changed by a second injection", () => {
   const first = injectOnce(podOf({ ...APP, env: [{ name: "A", value: "1" }] }));
   for (const place of ["before", "behind"] as const) {
     const withEntry = (list: unknown, entry: object): readonly unknown[] => {
@@ -50,14 +50,14 @@ test("variables, mounts and volumes that other webhooks add next to the preload'
   }
 });
 
-test("a second injection with a new manager image changes the image of the preload volume", () => {
+test("a second injection with a new manager image changes the image of the preload library's volume", () => {
   const first = injectOnce(podOf(APP));
   const image = "registry.example/lastcall-manager:0.2.0";
   const second = injected(first, { facts: { ...INPUTS.facts, managerImage: image } }) as Pod;
   expect(second.spec.volumes).toEqual([{ name: "lastcall-preload", image: { reference: image } }]);
 });
 
-test("a second injection of a Pod with preload disabled removes the preload's volume, mounts and variables", () => {
+test("a second injection of a Pod with preload disabled removes the volume, mounts and variables of the preload library", () => {
   const first = injectOnce(podOf({ ...APP, env: [{ name: "LD_PRELOAD", value: "/x.so" }] }));
   expect(containerOf(first)?.["env"]).toEqual([{ name: "LD_PRELOAD", value: `/x.so:${LIBRARY}` }]);
   const annotations = { "lastcall.dev/preload": "disabled" };
@@ -67,7 +67,7 @@ test("a second injection of a Pod with preload disabled removes the preload's vo
   expect(second.spec).not.toHaveProperty("volumes");
 });
 
-test("a Pod does not get the preload if a node's container runtime cannot mount images, and the problem names the runtime", () => {
+test("a Pod does not get the preload library if a node's container runtime cannot mount images, and the problem names the runtime", () => {
   const outcome = inject(podOf(APP), { facts: { ...INPUTS.facts, runtimeWithoutImageVolumes: "containerd://1.7.27" } });
   expect(codes(outcome)).toEqual(["preload_left_out"]);
   expect(outcome.explanation.problems[0]?.message).toContain('"containerd://1.7.27"');
@@ -81,8 +81,11 @@ test("the manager listens for preloaded processes only if a container loads the 
   expect(JSON.stringify(outcome.kind === "patched" ? outcome.pod : {})).not.toContain("--preload");
 });
 
-test.for(["istio-proxy", "linkerd-proxy"])("the mesh proxy %s in an app's Pod never gets the preload", (name) => {
-  const pod = injectOnce(podOf(APP, { name, image: "registry.example/proxy:1" }));
-  expect(containerOf(pod, name)).not.toHaveProperty("env");
-  expect(containerOf(pod)?.["env"]).toEqual([{ name: "LD_PRELOAD", value: LIBRARY }]);
-});
+test.for(["istio-proxy", "linkerd-proxy"])(
+  "the mesh proxy %s in an app's Pod never gets the preload library",
+  (name) => {
+    const pod = injectOnce(podOf(APP, { name, image: "registry.example/proxy:1" }));
+    expect(containerOf(pod, name)).not.toHaveProperty("env");
+    expect(containerOf(pod)?.["env"]).toEqual([{ name: "LD_PRELOAD", value: LIBRARY }]);
+  },
+);

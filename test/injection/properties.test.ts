@@ -98,7 +98,7 @@ test("for any Pod, an injection does not change the QoS class", { timeout: TIME_
   expect(seenClasses.size).toBe(3);
 });
 
-test("the manager sets each resource that every container sets, as quotas require", {
+test("the manager sets each request and limit that every container of the Pod sets, because a ResourceQuota may require it", {
   timeout: TIME_LIMIT,
 }, () => {
   const seenAmounts = new Set<number>();

@@ -30,7 +30,7 @@ function expandReferences(text: string): string {
   return out;
 }
 
-test("the fake kubelet expands the documentation's examples", () => {
+test("the fake kubelet expands $(NAME) as in the examples of Kubernetes' documentation", () => {
   expect(expandReferences("a $(B) c")).toBe("a EXPANDED c");
   expect(expandReferences("$$(B) $$$(B) $(B")).toBe("$(B) $EXPANDED $(B");
   expect(expandReferences("$a$")).toBe("$a$");

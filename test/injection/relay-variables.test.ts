@@ -126,7 +126,7 @@ describe("injection with a relay", () => {
     expect(variablesOf(now)).toMatchObject(RELAY_VARIABLES);
   });
 
-  test("does not request relay access in sleep mode, which has no manager", () => {
+  test("does not request a credential for the relay in sleep mode, which has no manager", () => {
     const { issue, requests } = fakeRelay();
     const pod = { ...WEB, metadata: { ...WEB.metadata, annotations: { "lastcall.dev/mode": "sleep" } } };
     expect(inject(pod, withRelay(issue))).toMatchObject({ kind: "patched", mode: "sleep" });

@@ -29,9 +29,12 @@ describe("a hook that only sleeps", () => {
     [["python", "-c", "sleep 15"], undefined],
     [["/app/sleep", "15"], undefined],
     [[], undefined],
-  ])("is detected in the command %j with a duration of %s seconds", ([command, seconds]) => {
-    expect(sleepSecondsOf({ exec: { command } })).toBe(seconds);
-  });
+  ])(
+    "with the command %j has the seconds %s, which are undefined if the command does more than sleep",
+    ([command, seconds]) => {
+      expect(sleepSecondsOf({ exec: { command } })).toBe(seconds);
+    },
+  );
 
   test("is not recognised with a second handler or a duration that is not a number", () => {
     expect(sleepSecondsOf({ sleep: { seconds: 5 }, exec: { command: ["x"] } })).toBeUndefined();
@@ -180,7 +183,7 @@ describe("kubelet probes", () => {
     startupProbe: { tcpSocket: { port: 8080 } },
   };
 
-  test("that continue at the Pod's end are listed for the manager with numeric port and period", () => {
+  test("that continue during the Pod's termination are listed for the manager with numeric port and period", () => {
     const sidecar = {
       name: "proxy",
       restartPolicy: "Always",
@@ -199,7 +202,7 @@ describe("kubelet probes", () => {
     ["a command", { exec: { command: ["x"] } }],
     ["a port that the container does not have", { httpGet: { port: "no" } }],
     ["another host", { tcpSocket: { port: 8080, host: "10.0.0.1" } }],
-  ])("of %s are not listed", ([, readinessProbe]) => {
+  ])("of %s are not listed for the manager", ([, readinessProbe]) => {
     expect(kubeletProbesOf({ spec: { containers: [{ ...app, readinessProbe }] } })).toEqual([]);
   });
 });

@@ -94,7 +94,7 @@ test("a second injection replaces the image of an older version and does not cha
   expect(second).toEqual(injected(WEB));
 });
 
-test("repeated injections by replicas of two versions become stable", () => {
+test("an injection by a replica of a newer version is not changed by the next injection of that version", () => {
   const newer = { facts: { managerImage: "registry.example/lastcall-manager:0.2.0" } };
   const upgraded = injected(injected(WEB), newer);
   expect(inject(upgraded, newer)).toMatchObject({ reason: "up_to_date" });

@@ -75,7 +75,7 @@ describe("the QoS class", () => {
   });
 });
 
-test("sameJson ignores the order of keys, and covers accepts additional keys", () => {
+test("`sameJson` ignores the order of keys, and `covers` accepts additional keys", () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.dictionary(fc.string(), fc.jsonValue()), (value, extra) => {
       const copy: unknown = JSON.parse(JSON.stringify(value));

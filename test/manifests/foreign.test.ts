@@ -10,11 +10,11 @@ const files = filesIn(foreignFolder() ?? "");
 const readable = files.filter(isReadable);
 const reviews = readable.filter((file) => requestIn(file) !== undefined);
 
-test("the folder of foreign manifests is not empty", () => {
+test("the folder of third-party manifests is not empty", () => {
   expect(readable).not.toEqual([]);
 });
 
-describe("a foreign manifest", () => {
+describe("a third-party manifest", () => {
   testManifestProperties(readable.filter((file) => !reviews.includes(file)));
 
   test.for(files.filter((file) => !isReadable(file)))(
@@ -27,6 +27,6 @@ describe("a foreign manifest", () => {
   );
 });
 
-describe("a foreign review", () => {
+describe("a third-party review", () => {
   testReviewProperties(reviews);
 });

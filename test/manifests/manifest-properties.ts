@@ -24,7 +24,7 @@ export function testManifestProperties(files: readonly TextFile[]): void {
   );
 
   test.for(files)(
-    "keeps documents without a Pod, and protected fields of Pods, in an injection: $name",
+    "keeps documents without a Pod, and all fields of Pods that an injection may not change: $name",
     async (file) => {
       const before = documentsOf(file.text);
       const { out } = await throughCommandLine(file.text);

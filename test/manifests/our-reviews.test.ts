@@ -8,7 +8,7 @@ const files = filesIn(OUR_REVIEWS);
 
 testReviewProperties(files);
 
-test("a review without a Pod or containers is skipped, and every other review results in a manager", async () => {
+test("a review without a Pod or containers is skipped, and the Pod of every other review gets a manager", async () => {
   const filesWithoutManager: string[] = [];
   for (const file of files) {
     const { object, namespace } = podOfReview(file);

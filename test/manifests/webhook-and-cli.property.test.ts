@@ -10,7 +10,7 @@ import { throughCommandLine, throughWebhook } from "./webhook-and-cli.ts";
 
 const arbitraryStyle = fc.array(fc.nat(99), { minLength: 20, maxLength: 60 });
 
-test("webhook and command line inject any Pod in the same way, without a change of protected fields", {
+test("webhook and command line inject any Pod in the same way, without a change of fields that an injection may not change", {
   timeout: 300_000,
 }, async () => {
   let changed = 0;

@@ -33,7 +33,7 @@ const GOOD: Readonly<Record<Field, readonly string[]>> = {
   preload: ["disabled", "http1"],
 };
 
-describe.for(FIELDS)("%s", (field) => {
+describe.for(FIELDS)("the codec of the setting %s", (field) => {
   const { parse, format, schema } = codecOf(field);
 
   test("reads valid values, which match the schema", () => {

@@ -7,7 +7,7 @@ import { cluster, namespace, pod } from "./layers.ts";
 describe("the precedence of settings", () => {
   test.for([
     {
-      title: "all three",
+      title: "Pod, namespace and cluster",
       layers: [
         pod({ "drain-timeout": "1m" }),
         namespace({ "drain-timeout": "2m" }),

@@ -10,7 +10,7 @@ const resolveProfile = (name: string, others: Readonly<Record<string, string>> =
 };
 const graceWith = (name: string, appSeconds: number) => gracePeriodSeconds(appSeconds, resolveProfile(name).policy, 0);
 
-describe.for(Object.entries(SHIPPED_PROFILES))("%s", ([name, { values }]) => {
+describe.for(Object.entries(SHIPPED_PROFILES))("the shipped profile %s", ([name, { values }]) => {
   test("sets valid values, with the profile as their origin", () => {
     const { problems, origin } = resolveProfile(name);
     expect(problems).toEqual([]);
@@ -18,7 +18,7 @@ describe.for(Object.entries(SHIPPED_PROFILES))("%s", ([name, { values }]) => {
     expect(fromProfile).toHaveLength(Object.keys(values).length);
   });
 
-  test("is the default of a cluster that configures it", () => {
+  test("can be configured as the default profile of a cluster", () => {
     const { config, problems } = readClusterConfig({ defaults: { profile: name } });
     expect(problems).toEqual([]);
     const resolution = resolvePolicy([clusterLayer(config)], config.profiles);

@@ -57,25 +57,30 @@ const firstStatus = (replica: Replica, variables: Variables): Promise<unknown> =
   });
 
 describe("two relay replicas with one Secret", () => {
-  test("inject relay access that both accept, and do not replace each other's", LIMIT, async () => {
-    const server = await startApiServer();
-    const [first, second] = await Promise.all([startTestReplica(server), startTestReplica(server)]);
-    const { pod, variables } = await admitWithRelay(first, OWNED_POD);
-    expect(variables).toMatchObject({
-      LASTCALL_RELAY_ADDRESS: "10.96.0.7:443",
-      LASTCALL_RELAY_NAME: expect.stringMatching(/^relay-[0-9a-f]{16}\.lastcall\.internal$/),
-      POD_IPS: "status.podIPs",
-    });
-    expect((await admitWithRelay(second, pod)).pod).toEqual(pod);
-    for (const each of [first, second]) expect((await requestRelay(each, variables, REPORT_REQUEST)).status).toBe(200);
-    const other = (await admitWithRelay(second, OWNED_POD)).variables;
-    expect(other["LASTCALL_RELAY_CREDENTIAL"]).not.toBe(variables["LASTCALL_RELAY_CREDENTIAL"]);
-    expect((await requestRelay(first, other, REPORT_REQUEST)).status).toBe(200);
-    expect(server.writes.filter((write) => write === `POST ${SECRETS} 201`)).toHaveLength(1);
-  });
+  test(
+    "inject credentials that both replicas accept, and do not replace a credential of the other replica",
+    LIMIT,
+    async () => {
+      const server = await startApiServer();
+      const [first, second] = await Promise.all([startTestReplica(server), startTestReplica(server)]);
+      const { pod, variables } = await admitWithRelay(first, OWNED_POD);
+      expect(variables).toMatchObject({
+        LASTCALL_RELAY_ADDRESS: "10.96.0.7:443",
+        LASTCALL_RELAY_NAME: expect.stringMatching(/^relay-[0-9a-f]{16}\.lastcall\.internal$/),
+        POD_IPS: "status.podIPs",
+      });
+      expect((await admitWithRelay(second, pod)).pod).toEqual(pod);
+      for (const each of [first, second])
+        expect((await requestRelay(each, variables, REPORT_REQUEST)).status).toBe(200);
+      const other = (await admitWithRelay(second, OWNED_POD)).variables;
+      expect(other["LASTCALL_RELAY_CREDENTIAL"]).not.toBe(variables["LASTCALL_RELAY_CREDENTIAL"]);
+      expect((await requestRelay(first, other, REPORT_REQUEST)).status).toBe(200);
+      expect(server.writes.filter((write) => write === `POST ${SECRETS} 201`)).toHaveLength(1);
+    },
+  );
 
   test(
-    "send that the last stops of a workload reset no connection, if they were reported to this replica",
+    "send the shutdown `graceful` of a workload only if they received the reports of its Pods without resets",
     LIMIT,
     async () => {
       const server = await startApiServer();
@@ -93,22 +98,26 @@ describe("two relay replicas with one Secret", () => {
     },
   );
 
-  test("make a new CA after the Secret's deletion, and serve each other's Pods", LIMIT, async () => {
-    const server = await startApiServer();
-    const [first, second] = await Promise.all([startTestReplica(server), startTestReplica(server)]);
-    const before = (await admitWithRelay(first, OWNED_POD)).variables;
-    server.remove(SECRETS, "lastcall-relay", "lastcall");
-    await eventually(() => expect(first.output() + second.output()).toContain("lost CAs"));
-    await eventually(async () => {
-      const now = (await admitPod(first, OWNED_POD)).variables;
-      expect(now["LASTCALL_RELAY_NAME"]).not.toBe(before["LASTCALL_RELAY_NAME"]);
-      const responses = await Promise.all([first, second].map((each) => requestRelay(each, now, REPORT_REQUEST)));
-      expect(responses.map(({ status }) => status)).toEqual([200, 200]);
-    });
-    // The TLS handshake of a client that trusts only the deleted CA fails. Its Pod therefore drains without a withdrawal status.
-    await expect(requestRelay(first, before, REPORT_REQUEST)).rejects.toThrow();
-    expect(first.output() + second.output()).not.toMatch(/PRIVATE|"secret"/);
-  });
+  test(
+    "create a new CA after the Secret's deletion, and serve the Pods that the other replica injects",
+    LIMIT,
+    async () => {
+      const server = await startApiServer();
+      const [first, second] = await Promise.all([startTestReplica(server), startTestReplica(server)]);
+      const before = (await admitWithRelay(first, OWNED_POD)).variables;
+      server.remove(SECRETS, "lastcall-relay", "lastcall");
+      await eventually(() => expect(first.output() + second.output()).toContain("lost CAs"));
+      await eventually(async () => {
+        const now = (await admitPod(first, OWNED_POD)).variables;
+        expect(now["LASTCALL_RELAY_NAME"]).not.toBe(before["LASTCALL_RELAY_NAME"]);
+        const responses = await Promise.all([first, second].map((each) => requestRelay(each, now, REPORT_REQUEST)));
+        expect(responses.map(({ status }) => status)).toEqual([200, 200]);
+      });
+      // The TLS handshake of a client that trusts only the deleted CA fails. Its Pod therefore drains without a withdrawal status.
+      await expect(requestRelay(first, before, REPORT_REQUEST)).rejects.toThrow();
+      expect(first.output() + second.output()).not.toMatch(/PRIVATE|"secret"/);
+    },
+  );
 });
 
 describe("the ports of the relay and the webhook", () => {
@@ -129,7 +138,7 @@ describe("the ports of the relay and the webhook", () => {
     );
   });
 
-  test("reject a client without a credential, or with a changed one or one of another namespace", LIMIT, async () => {
+  test("reject a client whose credential is missing, changed or of another namespace", LIMIT, async () => {
     const replica = await startTestReplica(await startApiServer());
     const { variables } = await admitWithRelay(replica, OWNED_POD);
     const credential = variables["LASTCALL_RELAY_CREDENTIAL"] ?? "";
@@ -143,7 +152,7 @@ describe("the ports of the relay and the webhook", () => {
 });
 
 test(
-  "after SIGTERM the relay closes its port, ends the open streams, and the program exits at once",
+  "after SIGTERM and the drain delay the relay ends the open streams, and the program exits despite idle connections",
   LIMIT,
   async () => {
     const server = await startApiServer();
@@ -188,20 +197,24 @@ describe("Pods are admitted", () => {
     expect(replica.output().match(/Pods are injected without the relay/g)).toHaveLength(1);
   });
 
-  test("without relay access while the Secret is unreadable, and later with relay access", LIMIT, async () => {
-    const server = await startApiServer();
-    const restrictedApi = await forbidSecrets(server);
-    const replica = await startTestReplica(restrictedApi);
-    expect(Object.keys((await admitPod(replica, OWNED_POD)).variables)).toContain("LASTCALL_TOKEN");
-    expect(Object.keys((await admitPod(replica, OWNED_POD)).variables)).not.toContain("LASTCALL_RELAY_CA");
-    expect((await sendRequest(replica, { path: "/readyz" })).status).toBe(200);
-    expect(await metricsWithRelay(replica)).toContain("lastcall_relay_identity_ready 0");
-    await eventually(() => expect(replica.output()).toContain("cannot reconcile the relay's Secret"));
-    restrictedApi.forbidsSecrets = false;
-    await eventually(async () =>
-      expect(Object.keys((await admitPod(replica, OWNED_POD)).variables)).toContain("LASTCALL_RELAY_CA"),
-    );
-  });
+  test(
+    "without the relay's CA while the relay's Secret cannot be read, and with the CA afterwards",
+    LIMIT,
+    async () => {
+      const server = await startApiServer();
+      const restrictedApi = await forbidSecrets(server);
+      const replica = await startTestReplica(restrictedApi);
+      expect(Object.keys((await admitPod(replica, OWNED_POD)).variables)).toContain("LASTCALL_TOKEN");
+      expect(Object.keys((await admitPod(replica, OWNED_POD)).variables)).not.toContain("LASTCALL_RELAY_CA");
+      expect((await sendRequest(replica, { path: "/readyz" })).status).toBe(200);
+      expect(await metricsWithRelay(replica)).toContain("lastcall_relay_identity_ready 0");
+      await eventually(() => expect(replica.output()).toContain("cannot reconcile the relay's Secret"));
+      restrictedApi.forbidsSecrets = false;
+      await eventually(async () =>
+        expect(Object.keys((await admitPod(replica, OWNED_POD)).variables)).toContain("LASTCALL_RELAY_CA"),
+      );
+    },
+  );
 
   test("without a credential for a namespace until that namespace exists", LIMIT, async () => {
     const server = await startApiServer();
@@ -216,26 +229,30 @@ describe("Pods are admitted", () => {
     );
   });
 
-  test("with relay access even while this replica's relay port is in use", LIMIT, async () => {
-    const otherServer = createServer();
-    const port = await listenOnOwnPort(otherServer, "127.0.0.1");
-    cleanups.push(() => otherServer.close());
-    const args = ["--relay-address=10.96.0.7:443", `--relay-port=${port}`];
-    const replica = await startTestReplica(await startApiServer(), args);
-    await eventually(() => expect(replica.output()).toMatch(/restarting it[\s\S]*restarting it/));
-    const { variables } = await admitWithRelay(replica, OWNED_POD);
-    expect((await sendRequest(replica, { path: "/readyz" })).status).toBe(200);
-    const metricsWithoutRelay = (await sendRequest(replica, { path: "/metrics" })).body;
-    expect(metricsWithoutRelay).toMatch(/^lastcall_relay_thread_starts_total ([2-9]|[1-9][0-9]+)$/m);
-    expect(metricsWithoutRelay).toContain("lastcall_admissions_total");
-    expect(replica.output()).toContain(`the relay's port ${port} of 127.0.0.1 is in use by another process`);
-    await new Promise((resolve) => otherServer.close(resolve));
-    expect((await requestRelay(replica, variables, REPORT_REQUEST)).status).toBe(200);
-    const metrics = await metricsWithRelay(replica);
-    expect(metrics).toMatch(/^lastcall_drains_total\{outcome="drained"\} 1$/m);
-  });
+  test(
+    "with the relay's variables even while the relay's port of this replica is in use by another process",
+    LIMIT,
+    async () => {
+      const otherServer = createServer();
+      const port = await listenOnOwnPort(otherServer, "127.0.0.1");
+      cleanups.push(() => otherServer.close());
+      const args = ["--relay-address=10.96.0.7:443", `--relay-port=${port}`];
+      const replica = await startTestReplica(await startApiServer(), args);
+      await eventually(() => expect(replica.output()).toMatch(/restarting it[\s\S]*restarting it/));
+      const { variables } = await admitWithRelay(replica, OWNED_POD);
+      expect((await sendRequest(replica, { path: "/readyz" })).status).toBe(200);
+      const metricsWithoutRelay = (await sendRequest(replica, { path: "/metrics" })).body;
+      expect(metricsWithoutRelay).toMatch(/^lastcall_relay_thread_starts_total ([2-9]|[1-9][0-9]+)$/m);
+      expect(metricsWithoutRelay).toContain("lastcall_admissions_total");
+      expect(replica.output()).toContain(`the relay's port ${port} of 127.0.0.1 is in use by another process`);
+      await new Promise((resolve) => otherServer.close(resolve));
+      expect((await requestRelay(replica, variables, REPORT_REQUEST)).status).toBe(200);
+      const metrics = await metricsWithRelay(replica);
+      expect(metrics).toMatch(/^lastcall_drains_total\{outcome="drained"\} 1$/m);
+    },
+  );
 
-  test("with priority, since only the relay's thread has a lower one", LIMIT, async () => {
+  test("by threads of normal CPU priority, while only the relay's thread has a lower priority", LIMIT, async () => {
     const replica = await startTestReplica(await startApiServer());
     await admitWithRelay(replica, OWNED_POD);
     const nicenesses = readdirSync(`/proc/${replica.pid}/task`).map((thread) => {

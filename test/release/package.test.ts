@@ -53,7 +53,7 @@ describe("the npm package", { timeout: LIMIT_MS }, () => {
     expect(demo.err).toBe("lastcall demo: The demo runs only in a clone of the repository: npm ci && npm run demo\n");
   });
 
-  test("reports the pack command if it was packed without the bundle", () => {
+  test("prints the command `npm run package` if it does not contain the bundle", () => {
     const launcher = join(folder, "empty/release/lastcall.mjs");
     cpSync(join(ROOT, "release/lastcall.mjs"), launcher, { recursive: true });
     const result = run(process.execPath, [launcher, "--version"], folder);

@@ -9,7 +9,7 @@ const RUNS: readonly RunResult[] = [
   { condition: "frozen", tests: 9, failures: [failureOf("b")], seconds: 80 },
 ];
 
-test("each condition has a row with its runs, its failed runs, and the seconds of both", () => {
+test("each condition has a row with its runs, failed runs and tests, and its shortest and longest run in seconds", () => {
   expect(stabilityTable(RUNS).split("\n").slice(2)).toEqual([
     "| alone | 2 | 1 | 9 | 40–42 |",
     "| frozen | 1 | 1 | 9 | 80–80 |",

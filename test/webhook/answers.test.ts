@@ -98,7 +98,7 @@ describe("a review of anything but a Pod's creation is allowed unchanged, withou
   });
 });
 
-test("a dry-run review gets the same response as another review, and is labelled in metrics and log", async () => {
+test("a dry-run review gets the same response as a review without dryRun, and is labelled in metrics and log", async () => {
   const server = serverUnderTest({ inject: () => PATCHED });
   const normal = await sendReview(server);
   const dryRun = await sendReview(server, { dryRun: true });
@@ -127,13 +127,13 @@ test("the log has one line per review, with the Pod's name and without the Pod's
   expect(server.logText()).not.toContain("PASSWORD");
 });
 
-test("a Pod name that is not a string, or is too long, does not break the log line", async () => {
+test("a Pod name that is not a string or is too long is truncated in the log line", async () => {
   const server = serverUnderTest({ inject: () => PATCHED });
   await sendReview(server, { object: { metadata: { name: { a: 1 }, generateName: "x".repeat(5_000) } } });
   expect(String(server.lines()[0]?.["pod"])).toHaveLength(253);
 });
 
-test("the injector receives the namespace of the request, its annotations and the opt-in mode", async () => {
+test("the injector receives the request's namespace, the annotations of that namespace, and the opt-in mode", async () => {
   const requests: InjectionRequest[] = [];
   const server = serverUnderTest({
     rules: { optIn: "label" },

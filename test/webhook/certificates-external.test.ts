@@ -96,7 +96,7 @@ test("a replica fills empty caBundles from the ca.crt in the certificate's folde
   expect(bundleSizes(store)).toEqual([1, 1]);
 });
 
-test("a new certificate of the same CA is served after the next refresh", async () => {
+test("a new certificate of the same CA is served after the next read of the files", async () => {
   const { ca, clock, mounts, sources } = await startReplicas();
   const next = await filesSignedBy(ca, 120);
   mounts[0]?.swap(next);
@@ -104,7 +104,7 @@ test("a new certificate of the same CA is served after the next refresh", async 
   expect(sources[0]?.current().cert).toBe(next.cert);
 });
 
-test("a certificate of a new CA is served once every webhook has trusted that CA for the settle time", async () => {
+test("a certificate of a new CA is served after every caBundle has contained that CA for the duration of --ca-settle", async () => {
   const { clock, store, mounts, sources, files } = await startReplicas();
   const next = await filesSignedBy(await newCa("second CA"));
   mounts[0]?.swap(next);
@@ -145,7 +145,7 @@ test("a certificate of a new CA is not served while the caBundles contain only t
   expect(source.unreadyReason(clock.nowMs)).toContain("does not trust");
 });
 
-test("replicas whose files change minutes apart keep each other's CA in the caBundles, and drop the old CA later", async () => {
+test("replicas whose certificate files change minutes apart do not remove each other's CA, and remove the old CA later", async () => {
   const { clock, store, mounts, sources } = await startReplicas(2);
   const next = await filesSignedBy(await newCa("second CA"));
   const [early, late] = sources;
@@ -178,7 +178,7 @@ test("an unknown CA is removed from a caBundle after 15 minutes, and invalid tex
   expect(bundleSizes(store)).toEqual([1, 1]);
 });
 
-test("files that do not match are reported with their paths, and the served pair does not change", async () => {
+test("a certificate, key and CA that do not match are reported with a path, and the served certificate does not change", async () => {
   const { clock, mounts, sources, files } = await startReplicas();
   const other = await filesSignedBy(await newCa("other CA"));
   for (const invalidFiles of [
@@ -207,7 +207,7 @@ test("an expired certificate is replaced at once, even by a certificate of an un
   expect(await sources[0]?.refresh(clock.nowMs)).toEqual({ kind: "changed" });
 });
 
-test("a missing webhook configuration is reported until its caBundles trust the certificate", async () => {
+test("a missing webhook configuration is reported until it exists and its caBundle contains the certificate's CA", async () => {
   const clock: Clock = { nowMs: START_MS + DAY_MS };
   const store = apiStore(() => clock.nowMs, 1);
   store.setBundles(undefined);
@@ -229,7 +229,7 @@ test("a certificate folder without ca.crt is an error at startup", async () => {
   expect(readFileSync(join(folder, "tls.crt"), "utf8")).toContain("BEGIN CERTIFICATE");
 });
 
-test("a written caBundle is recorded with its number of CAs, and 16 conflicts end the refresh", async () => {
+test("a write of the caBundle is recorded with the number of CAs, and the refresh fails after 16 write conflicts", async () => {
   const { clock, store, mounts } = await startReplicas();
   store.setBundles(["", ""]);
   const events: AuthorityEvent[] = [];

@@ -21,8 +21,8 @@ const CONFIGURATION = { webhookConfiguration: "lastcall" };
 test.for<[string, Partial<Settings>]>([
   ["no file or Secret, with the shortest CA lifetime and check interval", {}],
   ["a file for the CA of a certificate made in memory", { caFile: "ca.crt" }],
-  ["a pair of files", FILES],
-  ["a pair of files and a webhook configuration", { ...FILES, ...CONFIGURATION }],
+  ["a certificate file and a key file", FILES],
+  ["a certificate file, a key file and a webhook configuration", { ...FILES, ...CONFIGURATION }],
   ["a Secret and a webhook configuration", { ...SECRET, ...CONFIGURATION }],
 ])("a valid combination of certificate settings is accepted: %s", ([, set]) => {
   expect(certificateProblems({ ...DEFAULTS, ...set })).toEqual([]);
@@ -38,10 +38,10 @@ const NO_CA_TO_WRITE = {
 test.for<[string, Partial<Settings>, { where: string; message: string }]>([
   ["a certificate without its key", { certificateFile: "tls.crt" }, INCOMPLETE_PAIR],
   ["a key without its certificate", { keyFile: "tls.key" }, INCOMPLETE_PAIR],
-  ["a pair of files and a file for a CA", { ...FILES, caFile: "ca.crt" }, NO_CA_TO_WRITE],
+  ["a certificate file, a key file and a file for a CA", { ...FILES, caFile: "ca.crt" }, NO_CA_TO_WRITE],
   ["a Secret and a file for a CA", { ...SECRET, ...CONFIGURATION, caFile: "ca.crt" }, NO_CA_TO_WRITE],
   [
-    "files and a Secret",
+    "certificate files and a Secret",
     { ...FILES, ...SECRET, ...CONFIGURATION },
     {
       where: "--ca-secret",
@@ -65,7 +65,7 @@ test.for<[string, Partial<Settings>, { where: string; message: string }]>([
     },
   ],
   [
-    "a CA lifetime that is too short for the settle time",
+    "a CA lifetime that is too short for --ca-settle",
     { caLifeMs: 3_599_999 },
     { where: "--ca-life", message: "Too short for --ca-settle 6m. Set at least 1h." },
   ],

@@ -38,7 +38,7 @@ test("a certificate made in memory is signed by its CA for every DNS name of the
   expect(leaf.signatureAlgorithm).toBe("ecdsa-with-SHA256");
 });
 
-test("the written CA file does not contain a private key", async () => {
+test("the CA file that the webhook writes does not contain a private key", async () => {
   expect((await makeCertificate("lastcall", NOW_MS)).caCertificate).not.toContain("PRIVATE");
 });
 
@@ -73,7 +73,7 @@ test("a certificate is rejected before and after its validity, and accepted with
   expect(validityError(certificate, NOW_MS + 91 * DAY_MS)).toContain("expired");
 });
 
-test("a chain with an invalid second certificate is rejected, and the old pair is still served", async () => {
+test("a chain with an invalid second certificate is rejected, and the old certificate is still served", async () => {
   const [one, two] = [await makeCertificate("a", NOW_MS), await makeCertificate("b", NOW_MS)].map((made) =>
     made.source.current(),
   );
@@ -86,7 +86,7 @@ test("a chain with an invalid second certificate is rejected, and the old pair i
   }
 });
 
-test("a new pair of files is served once both files have changed; until then the old pair is served", async () => {
+test("a new certificate and its key are served only after both files have changed", async () => {
   const [one, two] = [await makeCertificate("a", NOW_MS), await makeCertificate("b", NOW_MS)].map((made) =>
     made.source.current(),
   );

@@ -61,7 +61,7 @@ describe("a Helm release with failurePolicy Fail", () => {
     expect([isEnforcing, why, writes]).toEqual([false, "it was not injected", []]);
   });
 
-  test("writes a copy of every webhook with failurePolicy Fail once a dry-run Pod is injected", async () => {
+  test("writes a copy of every webhook, with failurePolicy Fail, after a dry-run Pod is injected", async () => {
     expect(await check({})).toMatchObject({ isEnforcing: true, why: "", writes: [failClosedCopies(ORIGINALS)] });
   });
 
@@ -105,7 +105,7 @@ describe("a Helm release with failurePolicy Fail", () => {
     expect(await check({ originals: [] })).toMatchObject({ isEnforcing: false, writes: [], proofs: 0 });
   });
 
-  test("does not create a missing configuration, so Pods are admitted", async () => {
+  test("does not create the configuration for the copies if it is missing, and does not enforce injection", async () => {
     expect(await check({ copies: undefined })).toMatchObject({ isEnforcing: false, writes: [], proofs: 0 });
   });
 
@@ -218,7 +218,7 @@ describe("the API requests of enforcement", () => {
     ]);
   });
 
-  test("do not set a reason in the metric once enforcement is active", async () => {
+  test("do not set a reason in the metric while enforcement is active", async () => {
     const { ports } = apiServer(true);
     expect(await blockedMetrics(await enforce(ports))).toEqual([
       'lastcall_enforcement_blocked{reason="quota"} 0',
@@ -226,7 +226,7 @@ describe("the API requests of enforcement", () => {
     ]);
   });
 
-  test("do not create a missing object", async () => {
+  test("do not create the configuration for the copies if it is missing", async () => {
     const { [`${KIND}/enforce.lastcall.dev`]: _gone, ...others } = OBJECTS;
     const { ports, requests } = apiServer(true, others);
     expect((await enforce(ports)).isEnforcing).toBe(false);
@@ -244,7 +244,7 @@ describe("a copied webhook", () => {
     expect(objectsAt({ matchConditions }, "matchConditions").slice(0, -1)).toEqual(conditions);
   });
 
-  test("matches only Pods without the record of an injection", () => {
+  test("matches only Pods without the annotation lastcall.dev/status", () => {
     expect(objectsAt(copy, "matchConditions").at(-1)).toEqual({
       name: "not-injected-yet",
       expression: "!has(object.metadata.annotations) || !('lastcall.dev/status' in object.metadata.annotations)",

@@ -14,7 +14,7 @@ function webhookOf({ request, config, facts, token }: GoldenCase) {
   });
 }
 
-test.for(goldenNames())("the webhook's patch turns %s into the golden file", async (name) => {
+test.for(goldenNames())("the webhook's patch for the golden case %s results in the expected Pod", async (name) => {
   const golden = goldenCase(name);
   const expected = injectPod(golden.request, golden.config, golden.facts, { newToken: () => golden.token });
   const received = JSON.parse(JSON.stringify(golden.request.pod));

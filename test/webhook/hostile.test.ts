@@ -28,7 +28,7 @@ function recordingInjector(): {
 }
 
 describe("a review with keys of JavaScript's object prototype", () => {
-  test("passes an annotation named __proto__ to the injector, and does not pollute a prototype", async () => {
+  test("reaches the injector with an annotation named __proto__, and does not pollute a prototype", async () => {
     const { requests, inject } = recordingInjector();
     const text = reviewText().replace('"name":"web-0"', '"name":"web-0","annotations":{"__proto__":"x","a":"b"}');
     const reply = await post(serverUnderTest({ inject }), text);
@@ -38,7 +38,7 @@ describe("a review with keys of JavaScript's object prototype", () => {
     expect(({} as Record<string, unknown>)["a"]).toBeUndefined();
   });
 
-  test("is injected, and the patch does not change an annotation named __proto__", async () => {
+  test("gets a patch that does not change an annotation named __proto__", async () => {
     const text = reviewText().replace('"name":"web-0"', '"name":"web-0","annotations":{"__proto__":"x"}');
     const reply = await post(serverUnderTest(), text);
     expect(reply.statusCode).toBe(200);
@@ -69,7 +69,7 @@ test("the last of two equal JSON keys counts, as in the API server", async () =>
 });
 
 describe("a review with deep nesting", () => {
-  test.for([1_000, 100_000])("of %d levels inside the Pod is allowed unchanged", async (levels) => {
+  test.for([1_000, 100_000])("of %d levels inside the Pod is allowed, and the Pod is injected", async (levels) => {
     const deep = `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
     const text = reviewText().replace('"kind":"Pod","metadata"', `"kind":"Pod","future":${deep},"metadata"`);
     const reply = await post(serverUnderTest(), text);

@@ -33,7 +33,7 @@ function temporaryFolder(): string {
 }
 
 test(
-  "the webhook admits a Pod over HTTPS with a certificate of the written CA, and counts each request once",
+  "the webhook admits Pods over HTTPS with a certificate of the CA that it wrote to a file, and counts each request once",
   LIMIT,
   async () => {
     const webhook = await startForTest(["--opt-in", "all"]);
@@ -187,34 +187,38 @@ describe("after SIGTERM or SIGINT the webhook", () => {
   });
 });
 
-test("new connections get the certificate of changed files, and open connections continue", LIMIT, async () => {
-  const nowMs = Date.now();
-  const [one, two] = [await makeCertificate("lastcall", nowMs), await makeCertificate("lastcall", nowMs)];
-  const folder = temporaryFolder();
-  const [cert, key] = [join(folder, "tls.crt"), join(folder, "tls.key")];
-  const write = (made: typeof one) => {
-    writeFileSync(cert, made.source.current().cert);
-    writeFileSync(key, made.source.current().key);
-  };
-  write(one);
-  const webhook = await startForTest(
-    [`--cert=${cert}`, `--key=${key}`, "--certificate-check=100ms"],
-    one.caCertificate,
-  );
-  const agent = keepAliveAgent(1);
-  cleanups.push(() => agent.destroy());
-  expect((await sendRequest(webhook, { path: "/healthz", agent })).status).toBe(200);
-  write(two);
-  const renewed = { ...webhook, ca: two.caCertificate };
-  await eventually(async () => expect((await sendRequest(renewed, { path: "/healthz" })).status).toBe(200));
-  expect((await sendRequest(webhook, { path: "/healthz", agent })).status).toBe(200);
-  await expect(sendRequest(webhook, { path: "/healthz" })).rejects.toThrow(/certificate|signature/);
-  // A key file that does not match the certificate file leaves the served certificate unchanged.
-  const foreignKey = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
-  writeFileSync(key, foreignKey.export({ type: "pkcs8", format: "pem" }));
-  await eventually(() => expect(webhook.output()).toContain("the current one stays in use"));
-  expect((await sendRequest(renewed, { path: "/healthz" })).status).toBe(200);
-});
+test(
+  "after a change of the certificate files, new connections get the new certificate, and open connections continue",
+  LIMIT,
+  async () => {
+    const nowMs = Date.now();
+    const [one, two] = [await makeCertificate("lastcall", nowMs), await makeCertificate("lastcall", nowMs)];
+    const folder = temporaryFolder();
+    const [cert, key] = [join(folder, "tls.crt"), join(folder, "tls.key")];
+    const write = (made: typeof one) => {
+      writeFileSync(cert, made.source.current().cert);
+      writeFileSync(key, made.source.current().key);
+    };
+    write(one);
+    const webhook = await startForTest(
+      [`--cert=${cert}`, `--key=${key}`, "--certificate-check=100ms"],
+      one.caCertificate,
+    );
+    const agent = keepAliveAgent(1);
+    cleanups.push(() => agent.destroy());
+    expect((await sendRequest(webhook, { path: "/healthz", agent })).status).toBe(200);
+    write(two);
+    const renewed = { ...webhook, ca: two.caCertificate };
+    await eventually(async () => expect((await sendRequest(renewed, { path: "/healthz" })).status).toBe(200));
+    expect((await sendRequest(webhook, { path: "/healthz", agent })).status).toBe(200);
+    await expect(sendRequest(webhook, { path: "/healthz" })).rejects.toThrow(/certificate|signature/);
+    // A key file that does not match the certificate file leaves the served certificate unchanged.
+    const foreignKey = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
+    writeFileSync(key, foreignKey.export({ type: "pkcs8", format: "pem" }));
+    await eventually(() => expect(webhook.output()).toContain("the current one stays in use"));
+    expect((await sendRequest(renewed, { path: "/healthz" })).status).toBe(200);
+  },
+);
 
 test("a port in use ends the webhook with one line of output and status 1", LIMIT, async () => {
   const holder = createServer();

@@ -71,7 +71,7 @@ describe("the self-test of a Helm release", () => {
     expect(reported).toEqual(['The API server refuses a Pod in namespace shop (403): "not yet"']);
   });
 
-  test("reports a refusal by the API server once and in full, although the generated Pod name differs", async () => {
+  test("reports a refusal by the API server once and in full, although each attempt has another generated Pod name", async () => {
     const why = "exceeded quota: small, requested: pods=1, used: pods=5, limited: pods=5";
     const { passes, reported } = await run((_optIn, requestCount) =>
       refusal(`pods "lastcall-self-test-${requestCount}" is forbidden: ${why}`),
@@ -85,7 +85,7 @@ describe("the self-test of a Helm release", () => {
     expect(reported).toEqual([`The API server refuses a Pod in namespace shop (403): "${"x".repeat(300)}…"`]);
   });
 
-  test("fails in time when the API server is unreachable", async () => {
+  test("fails with a message when the API server is unreachable", async () => {
     const { passes, reported } = await run(() => {
       throw new Error("connect ECONNREFUSED");
     });
@@ -99,7 +99,7 @@ describe("the self-test of a Helm release", () => {
   });
 });
 
-describe("the started Pod of the self-test", () => {
+describe("the Pod that the self-test starts", () => {
   const POD = "/api/v1/namespaces/shop/pods/lastcall-self-test";
   const statusOf = (manager: object, probe: object) => ({
     initContainerStatuses: [{ name: "lastcall", state: manager }],
@@ -197,7 +197,7 @@ describe("the started Pod of the self-test", () => {
     ]);
   });
 
-  test("is not created if injection does not work", async () => {
+  test("is not created if the dry-run Pods are not injected", async () => {
     const { passes, requests } = await run(() => pod(false));
     expect(passes).toBe(false);
     expect(requests.every(({ path }) => path.endsWith("dryRun=All"))).toBe(true);

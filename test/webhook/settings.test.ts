@@ -152,7 +152,7 @@ test("the relay requires a Secret, a cluster and its own ports", () => {
   expect(placesOf(...relay, "--ca-secret=relay", "--webhook-configuration=w")).toEqual(["--relay-secret"]);
 });
 
-test("an empty or unexpanded relay address is not reported as an invalid setting", () => {
+test("a relay address that is empty or has an unexpanded variable is not reported as an invalid setting", () => {
   const unfilled = "[$(LASTCALL_WEBHOOK_SERVICE_HOST)]:$(LASTCALL_WEBHOOK_SERVICE_PORT)";
   for (const address of [unfilled, ""]) {
     const { settings, problems } = readSettings(

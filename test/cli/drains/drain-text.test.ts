@@ -43,7 +43,7 @@ describe("drains are read from text", () => {
     expect(drains.map((drain) => drain.report.resets)).toEqual([resets]);
   });
 
-  test("that is a log with equal lines of two restarts, as two drains", async () => {
+  test("that is a log with equal lines of two restarts of a manager, as two drains", async () => {
     const { out } = await lastcall(["drains", "-f", "-"], { "-": `${LINE}\n${LINE}\n` });
     expect(out.match(/web-0/g)).toHaveLength(2);
     expect(out).toMatch(/^AGE .*\n– +shop +web-0 +– +drained/);
@@ -56,7 +56,7 @@ describe("a file for the command drains", () => {
     { title: "an unknown outcome", change: { report: { ...someReport(), outcome: "gone" } } },
     { title: "an id that could be a path", change: { id: "../x" } },
     { title: "a name with control characters", change: { pod: "web\u001b[2J" } },
-  ])("has a record skipped and counted that has $title", async ({ change }) => {
+  ])("is read without a record that has $title, and the skipped records are counted", async ({ change }) => {
     const text = JSON.stringify([{ ...someDrain(), ...change }, someDrain()]);
     expect(drainsInText(text)).toEqual({ drains: [someDrain()], unreadable: 1, isRecognized: true });
     const { status, err } = await lastcall(["drains", "-f", "d.json"], { "d.json": text });

@@ -88,7 +88,7 @@ test("a watch reports a stopped replica once, and reads the drains of a new one"
   expect(err.trimEnd().split("\n").at(-1)).toBe("all replicas respond again");
 });
 
-test("a watch continues after a temporary failure of the API server", async () => {
+test("a watch continues after a time in which the API server lists no replicas", async () => {
   const a = await cluster.addReplica("lastcall-webhook-a", [WEB]);
   const pods = [...cluster.pods];
   const { status, out, err } = await watch([

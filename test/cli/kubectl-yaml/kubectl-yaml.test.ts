@@ -59,7 +59,7 @@ if (missing !== undefined) process.stdout.write(`kubectl's YAML reader is not co
 describe.skipIf(missing !== undefined)("kubectl's YAML reader and lastcall's", () => {
   test.for([
     { name: "every manifest of the tests", texts: manifests },
-    { name: "words with a meaning, in every place", texts: wordsInPlaces },
+    { name: "words with a special meaning in YAML, in every place", texts: wordsInPlaces },
   ])("read the same values: $name", ({ texts }) => {
     expect(unexpectedDifferences(texts())).toEqual([]);
   });

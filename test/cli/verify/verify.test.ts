@@ -83,7 +83,7 @@ async function verify(args: readonly string[] = [], steps: readonly (() => unkno
 }
 
 describe("the command verify passes", () => {
-  test("if every ended Pod cut no connection", async () => {
+  test("if no ended Pod cut a connection", async () => {
     replica.add(ended("web-1-a", {}));
     replica.add(ended("web-1-b", { stoppingMs: 1_240 }));
     expect(await verify()).toEqual({
@@ -103,7 +103,7 @@ describe("the command verify passes", () => {
     expect(await verify()).toEqual({ status: 0, err: "", out: "deployment/web: 0 Pods ended and cut no connection\n" });
   });
 
-  test("without the Pods of earlier rollouts, other workloads and container restarts", async () => {
+  test("if only Pods of earlier rollouts or other workloads cut connections, or a container restarted", async () => {
     replica.add(ended("web-1-a", {}));
     replica.add(ended("web-0-x", { stopping: 3 }, { endedAtMs: NOW_MS - 3_600_000 }));
     replica.add(ended("api-1-a", { stopping: 3 }, { ownerName: "api-1" }));
@@ -187,7 +187,7 @@ describe("the command verify waits", () => {
     expect({ status, out }).toMatchObject({ status: 0, out: expect.stringContaining("1 Pod ended and cut no") });
   });
 
-  test("for a terminating Pod that takes longer than late reports", async () => {
+  test("for a terminating Pod, for longer than for a late report", async () => {
     cluster.pods.push(webPod("web-1-a", { deletionTimestamp: "2026-11-18T00:00:00Z" }));
     const longer = Array.from({ length: 20 }, () => () => undefined);
     const { status } = await verify([], [...longer, () => cluster.pods.pop(), () => replica.add(ended("web-1-a", {}))]);

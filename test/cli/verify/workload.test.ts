@@ -26,7 +26,7 @@ describe("a workload", () => {
     },
   );
 
-  test("can have a kind of another API, whose Pods belong to its ReplicaSets", () => {
+  test("can be of a custom kind such as Rollout, whose Pods belong to its ReplicaSets", () => {
     const rollout = workloadOf("Rollout/web");
     expect(rollout).toMatchObject({ kind: "Rollout", name: "web", resource: undefined });
     const owners = podOwners(rollout, [owned("web-1", "Rollout", "web"), owned("other-1", "Rollout", "other")]);

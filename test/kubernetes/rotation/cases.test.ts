@@ -32,7 +32,7 @@ describe("a Pod of a Service with a selector", () => {
     });
   });
 
-  test("has the status `out`, and terminating, after the controller has processed the deletion", () => {
+  test("has the status `out` and is terminating after the controller has processed the deletion", () => {
     expect(endpointStateIn([sliceWith({}, entryOf(WEB_0, TERMINATING_CONDITIONS))])).toMatchObject({
       state: "out",
       terminating: true,
@@ -40,7 +40,7 @@ describe("a Pod of a Service with a selector", () => {
     });
   });
 
-  test("has the status `out`, and not terminating, if the kubelet stops the Pod without a deletion", () => {
+  test("has the status `out` and is not terminating if the kubelet stops the Pod without a deletion", () => {
     const stopped = { ready: false, serving: false, terminating: false };
     expect(endpointStateIn([sliceWith({}, entryOf(WEB_0, stopped))])).toMatchObject({
       state: "out",

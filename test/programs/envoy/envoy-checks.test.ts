@@ -50,7 +50,7 @@ test.for([
   expect(failures[0]).toContain(failure);
 });
 
-test("a scheduling delay of the host extends the time by which a drain can end late", () => {
+test("a scheduling delay of the host is added to the tolerance for a late end of the drain", () => {
   expect(checkEnvoy(scenario("quiet"), { ...CORRECT_RESULT, overWaitSeconds: 0.6, lagSeconds: 0.4 })).toEqual([]);
 });
 
@@ -60,7 +60,7 @@ test("clients connected after the drain delay fail a check only if the scenario 
   expect(checkEnvoy({ ...scenario("quiet"), closesOnDrain: true }, connectedResult)).toHaveLength(1);
 });
 
-test("exactly one session must be closed by force at the deadline", () => {
+test("the scenario of the deadline requires exactly one session that is closed by force", () => {
   const cut = { ...CORRECT_RESULT, outcome: "timeout", cut: 1 };
   expect(checkEnvoy(scenario("deadline"), cut)).toEqual([]);
   expect(checkEnvoy(scenario("deadline"), { ...cut, cut: 0 })).toHaveLength(1);
@@ -71,7 +71,7 @@ test.for([
   ["idle", 7_000],
   ["quiet", 11_000],
   ["deadline", 65_000],
-] as const)("a drain that ends by %s is due %i ms after the trigger", ([ends, ms]) => {
+] as const)("the expected end of a drain with the end condition %s is %i ms after the trigger", ([ends, ms]) => {
   expect(dueMs(scenario(ends), { triggeredMs: 1_000, lastTrafficMs: 10_000 })).toBe(1_000 + ms);
 });
 

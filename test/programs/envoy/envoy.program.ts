@@ -23,7 +23,7 @@ async function runAllCases(context: CaseContext): Promise<CaseResults<EnvoyResul
 describe("a drain ends on time and no request fails", { timeout: 300_000 }, () => {
   for (const envoyCase of envoyCases(NATIVE_BUILD.command !== "")) {
     // test.for would shorten the values in titles.
-    test(`of Envoy ${envoyCase.version} by the ${envoyCase.manager === "node" ? "Node" : "native"} manager, with ${envoyCase.scenario.title}`, async (context) => {
+    test(`with Envoy ${envoyCase.version}, the ${envoyCase.manager === "node" ? "Node" : "native"} manager and ${envoyCase.scenario.title}`, async (context) => {
       running ??= runAllCases(context);
       const result = requireResult(await running, caseName(envoyCase));
       await recordResult(result);

@@ -14,7 +14,7 @@ const measured = new Map<Scenario, Map<Criterion, Ending>>();
 
 afterAll(endManagers);
 
-describeBuilds("the drain ends as expected by each criterion", (build) => {
+describeBuilds("the drain ends as expected with each criterion of drained-when", (build) => {
   // Both builds have the same source. One build runs all criteria, the other only `quiet`, the criterion with the most rules.
   const criteria = build === NATIVE_BUILD || NATIVE_BUILD.command === "" ? CRITERIA : (["quiet"] as const);
 

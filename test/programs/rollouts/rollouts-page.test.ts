@@ -68,7 +68,7 @@ describe("docs/rollouts.md", () => {
 describe("docs/beside-sleep.md", () => {
   const sleepLines = SLEEP_SCENARIOS.map((scenario) => checkRollouts(scenario, result).line);
 
-  test("lists each end of the Pods with its failures and times", () => {
+  test("has a row for each scenario with its failed requests and times", () => {
     const page = sleepPage([...lines, ...sleepLines]);
     expect(page).toContain("| graceful | 1 s late | preStop: sleep 5 | **0** of 11000 | 8.9 s, 12.0 s | – |");
     expect(page).toContain("| abrupt | 8 s late | lastcall | **0** of 11000 | 8.9 s, 12.0 s | drained 40 |");

@@ -4,7 +4,7 @@ import { sortByPart } from "./part-order.ts";
 const file = (part: string, name = part) => `/home/me/lastcall/test/programs/${part}/${name}.program.ts`;
 
 describe("the parts of a run of test:programs", () => {
-  test("start with the installation and end with folders that are not listed", () => {
+  test("start with the installation and end with folders that the list of parts does not contain", () => {
     const files = [file("zeppelin"), file("envoy"), file("servers"), file("install"), file("airship")];
     expect(sortByPart(files)).toEqual([
       file("install"),

@@ -61,7 +61,7 @@ test("the relay records an Event on the Pod, once, while its drain runs", async 
   ]);
 });
 
-test("the relay records an Event on the Pod's owner if the Pod's stop reset connections, and none if it did not", async () => {
+test("the relay records an Event on the Pod's owner if the Pod's stop reset connections, and no Event otherwise", async () => {
   const server = createDrainsServer();
   await server.app.ready();
   const post = (resets?: ResetsReport) =>
@@ -101,10 +101,10 @@ test("the owner in the Event of a drain is from the credential, not from the rep
 
 test.for([
   { title: "no owner", claims: { ownerKind: "", ownerName: "", ownerUid: "" } },
-  { title: "a node", claims: { ownerKind: "Node" } },
-  { title: "a path", claims: { ownerName: "../../secrets" } },
-  { title: "a uid with a quote", claims: { ownerUid: 'u"v' } },
-])("the relay records no Event for a credential of $title", ({ claims }) => {
+  { title: "a Node as owner", claims: { ownerKind: "Node" } },
+  { title: "a path as the owner's name", claims: { ownerName: "../../secrets" } },
+  { title: "a quote in the owner's uid", claims: { ownerUid: 'u"v' } },
+])("the relay records no Event for a credential with $title", ({ claims }) => {
   expect(eventFor(someDrain(), { ...CLAIMS, ...claims })).toBeUndefined();
 });
 

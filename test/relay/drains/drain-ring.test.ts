@@ -30,7 +30,7 @@ test("a second report of a Pod within a minute replaces the first report under t
   expect(ring.add(drain("d", "shop", 2 * SAME_DRAIN_MS, "pod"))).toBe("new");
 });
 
-test("a second report without a first one is stored at the time of its drain", () => {
+test("the second report of a Pod whose first report is missing is listed at the end time of its drain", () => {
   const ring = createDrainRing(10, () => 0);
   for (const record of [drain("a", "shop", 1), drain("b", "shop", 9)]) ring.add(record);
   const resets = { draining: 0, stopping: 0, probes: 0, stoppingMs: 90_000 };
@@ -38,7 +38,7 @@ test("a second report without a first one is stored at the time of its drain", (
   expect(ring.list("shop").map(({ id }) => id)).toEqual(["b", "c", "a"]);
 });
 
-test("a second report replaces the first in its place, and keeps its time", () => {
+test("the second report of a Pod replaces the first report, and the drain's id, time and place in the list stay", () => {
   const ring = createDrainRing(10, () => 0);
   for (const record of [drain("a", "shop", 1), drain("b", "shop", 9)]) ring.add(record);
   const report = someReport({ resets: { draining: 0, stopping: 2, probes: 0, stoppingMs: 90_000 } });
@@ -46,13 +46,13 @@ test("a second report replaces the first in its place, and keeps its time", () =
   expect(ring.list("shop")).toEqual([drain("b", "shop", 9), { ...drain("a", "shop", 1), report }]);
 });
 
-describe("a running drain", () => {
+describe("the record of a running drain", () => {
   const running = (id: string, endedAtMs: number, remainingMs = 55_000) => ({
     ...drain(id, "shop", endedAtMs, "pod"),
     report: runningReport({ remainingMs }),
   });
 
-  test("is replaced by each later report, and by its end, which is new", () => {
+  test("is replaced by each later report, and by the final report, which counts as a new drain", () => {
     const ring = createDrainRing(10, () => 0);
     expect(ring.add(running("a", 0))).toBe("new");
     expect(ring.add(running("b", 20_000, 35_000))).toBe("repeated");
@@ -62,7 +62,7 @@ describe("a running drain", () => {
     expect(ring.list()).toEqual([{ ...end, id: "a" }]);
   });
 
-  test("does not replace its end if it is reported late, and is new a minute later", () => {
+  test("does not replace the final report if it arrives late, and counts as a new drain a minute later", () => {
     const ring = createDrainRing(10, () => 0);
     const end = drain("a", "shop", 1_000, "pod");
     ring.add(end);
@@ -71,7 +71,7 @@ describe("a running drain", () => {
     expect(ring.add(running("c", 1_000 + SAME_DRAIN_MS))).toBe("new");
   });
 
-  test("is not listed after a minute beyond its deadline, because its manager has died or another replica has its end", () => {
+  test("is not listed later than a minute after its deadline, as its manager has exited or another replica has the final report", () => {
     let nowMs = 0;
     const ring = createDrainRing(10, () => nowMs);
     ring.add(running("a", 0));
@@ -98,13 +98,13 @@ test("a namespace that sends very many reports loses only its own stored drains"
   expect(ring.list("loud")[0]?.id).toBe("loud-9999");
 });
 
-test("the oldest stored drain is dropped if all namespaces have equally many", () => {
+test("the oldest stored drain is removed if all namespaces have equally many drains", () => {
   const ring = createDrainRing(3, () => 0);
   for (let index = 0; index < 5; index += 1) ring.add(drain(`${index}`, `n${index}`, index));
   expect(ring.list().map(({ id }) => id)).toEqual(["4", "3", "2"]);
 });
 
-test("the store of drains keeps its limit, and a namespace within its share loses no drain", () => {
+test("the store of drains never exceeds its limit, and a namespace within its share loses no drain", () => {
   const generatedReports = fc.array(fc.tuple(fc.nat(5), fc.nat(20), fc.nat(90_000)), { maxLength: 200 });
   fc.assert(
     fc.property(generatedReports, fc.integer({ min: 6, max: 40 }), (reports, limit) => {
@@ -130,7 +130,7 @@ test("the store of drains keeps its limit, and a namespace within its share lose
   );
 });
 
-test("a report replaces the record of a lost drain of the same Pod, and never the reverse", () => {
+test("a report replaces the record of a lost drain of the same Pod, and that record never replaces a report", () => {
   const ring = createDrainRing(10, () => 0);
   const lost = { ...someReport(), outcome: "lost" } as const;
   ring.add(drain("a", "shop", 0, "pod"));

@@ -37,7 +37,7 @@ test("a report is stored, counted, logged, recorded as an Event, and gets status
   expect(await server.metric('lastcall_drain_connections_left_bucket{le="50"}')).toMatch(/ 1$/);
 });
 
-test("the second report of a Pod adds the resets to its drain, which is not counted again", async () => {
+test("the second report of a Pod adds the connection resets to the stored drain, and the drain is not counted again", async () => {
   const server = createDrainsServer();
   const resets = { draining: 3, stopping: 2, probes: 0, stoppingMs: 90_000 };
   await post(server, reportBody());
@@ -51,7 +51,7 @@ test("the second report of a Pod adds the resets to its drain, which is not coun
   expect(await server.metric('lastcall_drain_resets_total{period="stopping"}')).toMatch(/ 2$/);
 });
 
-test("the second report of a Pod is stored at the time of its drain if another replica has the first report", async () => {
+test("the second report of a Pod is stored with the end time of its drain if another replica has the first report", async () => {
   const server = createDrainsServer();
   const milliseconds = { withdrawing: 5_000, deregistration: 0, draining: 2_000, holding: 1_000 };
   await post(server, reportBody({ milliseconds, resets: { draining: 0, stopping: 0, probes: 0, stoppingMs: 90_000 } }));
@@ -59,7 +59,7 @@ test("the second report of a Pod is stored at the time of its drain if another r
   expect(await server.metric('lastcall_drains_total{outcome="drained"}')).toMatch(/ 0$/);
 });
 
-test("three Pods of a workload that reset no connection make it graceful, which is logged", async () => {
+test("a workload counts as graceful after three Pods that reset no connection, and this change is logged", async () => {
   const server = createDrainsServer();
   const endPod = (uid: string, stopping: number) => {
     const resets = { draining: 0, stopping, probes: 0, stoppingMs: 900 };
@@ -184,8 +184,8 @@ test("a report whose namespace is not the credential's gets status 403", async (
 describe("a malformed report gets status 400 and a message:", () => {
   test.for([
     { title: "no body", body: "", sentence: "The body is not JSON.\n" },
-    { title: "half a body", body: reportBody().slice(0, 99), sentence: "The body is not JSON.\n" },
-    { title: "brackets to the limit", body: "[".repeat(16_384), sentence: "The body is not JSON.\n" },
+    { title: "a truncated body", body: reportBody().slice(0, 99), sentence: "The body is not JSON.\n" },
+    { title: "brackets up to the size limit", body: "[".repeat(16_384), sentence: "The body is not JSON.\n" },
     { title: "an empty object", body: "{}", sentence: "namespace: nothing is not the name of a namespace.\n" },
     {
       title: "a number beyond its limit",
@@ -193,7 +193,7 @@ describe("a malformed report gets status 400 and a message:", () => {
       sentence: "report.milliseconds.draining: 1e+308 is not a number from 0 to 100000000000.\n",
     },
     {
-      title: "a number that JSON cannot hold",
+      title: "NaN instead of a number",
       body: reportBody().replace('"draining":2240', '"draining":NaN'),
       sentence: "The body is not JSON.\n",
     },
@@ -203,7 +203,7 @@ describe("a malformed report gets status 400 and a message:", () => {
       sentence: 'pod: "<script>alert(1)</script>" is not the name of a Pod.\n',
     },
     {
-      title: "more connections than a report has",
+      title: "more connections than a report may list",
       body: reportBody().replace('"left":[]', `"left":[${Array.from({ length: 8_000 }, () => 0).join()}]`),
       sentence: "report.left: has 8000 entries, more than the limit of 20.\n",
     },

@@ -24,13 +24,13 @@ function afterStops(stops: readonly Stop[]) {
 const cleanStops = (count: number): readonly Stop[] =>
   Array.from({ length: count }, (_, index) => ({ uid: `${index}` }));
 
-test("a workload is graceful after three Pods that were handed over and reset no connection", () => {
+test("a workload is graceful after three Pods with the outcome handed-over that reset no connection", () => {
   expect(afterStops(cleanStops(CLEAN_STOPS - 1)).isGraceful).toBe(false);
   const { isGraceful, changes } = afterStops(cleanStops(CLEAN_STOPS + 1));
   expect([isGraceful, changes]).toEqual([true, [false, false, true, false]]);
 });
 
-test("a single reset ends it, also one that may be a probe, and three more clean stops are needed", () => {
+test("a workload is not graceful after one reset, which may be of a probe, until three more Pods reset no connection", () => {
   const { workloads, changes } = afterStops([...cleanStops(CLEAN_STOPS), { uid: "reset", stopping: 1 }]);
   expect([workloads.isGraceful(WEB), changes.at(-1)]).toEqual([false, true]);
   for (const uid of ["a", "b"]) workloads.recordStop(stopOf({ uid }));
@@ -39,12 +39,12 @@ test("a single reset ends it, also one that may be a probe, and three more clean
   expect(workloads.isGraceful(WEB)).toBe(true);
 });
 
-test("a report that is repeated counts once", () => {
+test("repeated reports of one Pod count once", () => {
   expect(afterStops([{ uid: "a" }, { uid: "a" }, { uid: "b" }, { uid: "a" }, { uid: "b" }]).isGraceful).toBe(false);
 });
 
 test.for<RecordedOutcome>(["drained", "timeout", "blind", "forced", "not-needed"])(
-  "a clean stop after the outcome %s proves nothing, because perhaps no client was sending requests",
+  "a Pod without resets does not count after the outcome %s, because perhaps no client was sending requests",
   (outcome) => {
     expect(afterStops(cleanStops(CLEAN_STOPS).map((stop) => ({ ...stop, outcome }))).isGraceful).toBe(false);
     expect(afterStops([...cleanStops(CLEAN_STOPS), { uid: "other", outcome }]).isGraceful).toBe(true);
@@ -52,7 +52,7 @@ test.for<RecordedOutcome>(["drained", "timeout", "blind", "forced", "not-needed"
   },
 );
 
-test("a report without resets changes nothing", () => {
+test("a report without the field `resets` does not change whether a workload is graceful", () => {
   const { workloads } = afterStops(cleanStops(CLEAN_STOPS));
   expect(workloads.recordStop({ ...WEB, uid: "first", report: someReport() })).toBe(false);
   expect(workloads.isGraceful(WEB)).toBe(true);
@@ -64,18 +64,18 @@ test.for([
   ["a workload of another kind", { ownerKind: "StatefulSet" }, false],
   ["another ReplicaSet of the same Deployment", { ownerName: "web-5c6bf8d4" }, true],
   ["a ReplicaSet whose name does not end in a hash", { ownerName: "web-api" }, false],
-] as const)("what three Pods showed applies to %s: %s", ([, owner, isGraceful]) => {
+] as const)("after three Pods of a ReplicaSet without resets, %s is graceful: %s", ([, owner, isGraceful]) => {
   expect(afterStops(cleanStops(CLEAN_STOPS)).workloads.isGraceful({ ...WEB, ...owner })).toBe(isGraceful);
 });
 
-test("Pods without an owner are never graceful", () => {
+test("Pods without an owner are never a graceful workload", () => {
   const workloads = createGracefulWorkloads();
   const owner = { ...WEB, ownerKind: "", ownerName: "" };
   for (const stop of cleanStops(CLEAN_STOPS)) workloads.recordStop(stopOf(stop, owner));
   expect(workloads.isGraceful(owner)).toBe(false);
 });
 
-test("beyond the limit the workload whose last stop is oldest is dropped", () => {
+test("beyond the limit of workloads, the one whose last Pod stopped first is removed", () => {
   const workloads = createGracefulWorkloads(2);
   const owners = ["a", "b", "c"].map((ownerName) => ({ ...WEB, ownerKind: "StatefulSet", ownerName }));
   for (const owner of owners.slice(0, 2))

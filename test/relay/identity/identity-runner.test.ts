@@ -92,7 +92,7 @@ describe("a client that trusts one CA of the relay and connects to an IP address
     expect(new Set(fingerprints).size).toBe(2);
   });
 
-  test("refuses a replica of another Secret, and a certificate for another name", LIMIT, async () => {
+  test("refuses a replica with another Secret, and a certificate for another name", LIMIT, async () => {
     const [replica, otherReplica] = [createReplica(fakeSecret()), createReplica(fakeSecret())];
     await replica.reconcile();
     await otherReplica.reconcile();
@@ -131,23 +131,27 @@ describe("a client that trusts one CA of the relay and connects to an IP address
 });
 
 describe("the TLS certificate of a relay replica", () => {
-  test("is renewed after half of its week, even while the relay's Secret cannot be read", LIMIT, async () => {
-    const secret = fakeSecret();
-    const replica = createReplica(secret);
-    await replica.reconcile();
-    const { ca, name } = injectedAccess(replica);
-    const port = await listenOn(replica);
-    const first = await serverFingerprint(port, ca, name);
-    replica.clock.wallMs += 3 * DAY_MS;
-    await replica.reconcile();
-    expect(await serverFingerprint(port, ca, name)).toBe(first);
-    replica.clock.wallMs += DAY_MS;
-    secret.failWith = "no route to host";
-    await replica.reconcile();
-    const second = await serverFingerprint(port, ca, name);
-    expect(second).toMatch(FINGERPRINT);
-    expect(second).not.toBe(first);
-  });
+  test(
+    "is renewed after half of its validity of a week, even while the relay's Secret cannot be read",
+    LIMIT,
+    async () => {
+      const secret = fakeSecret();
+      const replica = createReplica(secret);
+      await replica.reconcile();
+      const { ca, name } = injectedAccess(replica);
+      const port = await listenOn(replica);
+      const first = await serverFingerprint(port, ca, name);
+      replica.clock.wallMs += 3 * DAY_MS;
+      await replica.reconcile();
+      expect(await serverFingerprint(port, ca, name)).toBe(first);
+      replica.clock.wallMs += DAY_MS;
+      secret.failWith = "no route to host";
+      await replica.reconcile();
+      const second = await serverFingerprint(port, ca, name);
+      expect(second).toMatch(FINGERPRINT);
+      expect(second).not.toBe(first);
+    },
+  );
 
   test("is renewed after the correction of a clock that was ahead", LIMIT, async () => {
     const secret = fakeSecret();

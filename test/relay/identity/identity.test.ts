@@ -21,7 +21,7 @@ describe("a CA of the relay", () => {
     expect(FIRST.validUntilMs - (START_MS + 5 * YEAR_MS)).toBe(5 * YEAR_MS);
   });
 
-  test("is injected into Pods at once if it is newer, and the older one stays valid", () => {
+  test("is injected into Pods at once if it is the newest, and the older CA stays valid", () => {
     const second = createFakeCa("second", START_MS + 5 * YEAR_MS);
     const identity = { ...BOTH, cas: [FIRST, second] };
     expect(newestValidCa(identity, START_MS + 5 * YEAR_MS)).toBe(second);
@@ -35,7 +35,7 @@ describe("a CA of the relay", () => {
   });
 });
 
-describe("a signing key", () => {
+describe("a signing key of the relay", () => {
   test("is replaced after 90 days", () => {
     expect(findMissing(BOTH, START_MS + 90 * DAY_MS - 1).key).toBe(false);
     expect(findMissing(BOTH, START_MS + 90 * DAY_MS).key).toBe(true);
@@ -50,12 +50,12 @@ describe("a signing key", () => {
     expect(signingKey(identity, createdMs + HOUR_MS)).toBe(next);
   });
 
-  test("that is the older of two new keys signs first", () => {
+  test("signs first if it is the older of two keys that are less than an hour old", () => {
     const second = createFakeKey("second", START_MS + 60_000);
     expect(signingKey({ ...BOTH, keys: [second, KEY] }, START_MS + 120_000)).toBe(KEY);
   });
 
-  test("verifies for at least two years after its last signature", () => {
+  test("verifies credentials for at least two years after its replacement", () => {
     let identity: RelayIdentity = BOTH;
     for (let day = 0; day <= 90 + 730; day += 1) {
       const wallMs = START_MS + day * DAY_MS;

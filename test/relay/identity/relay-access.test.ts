@@ -47,8 +47,8 @@ function createReplica(identity: RelayIdentity, wallMs = START_MS): Replica {
 const BOTH: RelayIdentity = { cas: [FIRST], keys: [KEY] };
 const authorizationOf = (access: RelayAccess | undefined) => `Lastcall ${access?.credential}`;
 
-describe("the relay access of a Pod", () => {
-  test("is the newest CA with its name, and a credential for the namespace and owner", () => {
+describe("the access of a Pod to the relay", () => {
+  test("has the newest CA, the server name of that CA, and a credential for the Pod's namespace and owner", () => {
     const { issueAccess, checkCredential } = createReplica(BOTH);
     const access = issueAccess();
     expect(access).toMatchObject({
@@ -90,7 +90,7 @@ describe("an existing credential in a Pod", () => {
   const existing = createReplica(BOTH).issueAccess();
   const credentialOf = (access: RelayAccess | undefined) => access?.credential;
 
-  test("stays at every replica, even at one that signs with a newer key", () => {
+  test("is not replaced by any replica, even by one that signs with a newer key", () => {
     const next = createFakeKey("next", START_MS + 90 * DAY_MS);
     const newer = createReplica({ ...BOTH, keys: [KEY, next] }, START_MS + 91 * DAY_MS);
     expect(credentialOf(newer.issueAccess({ existing }))).toBe(credentialOf(existing));

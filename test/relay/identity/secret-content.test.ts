@@ -43,13 +43,13 @@ describe("an invalid entry is reported with its key, and the others are kept:", 
   };
   const cases: readonly Case[] = [
     {
-      title: "a key without its CA",
+      title: "a private key without its CA",
       change: () => ({ [nameOf(0, "crt")]: undefined }),
       error: ".crt is missing",
       validCounts: [1, 2],
     },
     {
-      title: "a CA under the name of another one",
+      title: "a CA under the key of another CA",
       change: () => ({
         [nameOf(0, "crt")]: stored.entries[nameOf(1, "crt")],
         [nameOf(0, "key")]: stored.entries[nameOf(1, "key")],
@@ -58,25 +58,25 @@ describe("an invalid entry is reported with its key, and the others are kept:", 
       validCounts: [1, 2],
     },
     {
-      title: "half a signing key",
+      title: "a truncated signing key",
       change: () => ({ [keyName()]: '{"made":"2026' }),
       error: "does not have valid fields made and secret",
       validCounts: [2, 1],
     },
     {
-      title: "a key that is too short",
+      title: "a signing key that is too short",
       change: () => ({ [keyName()]: JSON.stringify({ made: "2026-08-01T00:00:00Z", secret: "c2hvcnQ=" }) }),
       error: "does not have valid fields made and secret",
       validCounts: [2, 1],
     },
     {
-      title: "a key with an invalid date",
+      title: "a signing key with an invalid date",
       change: () => ({ [keyName()]: JSON.stringify({ made: "today", secret: Buffer.alloc(32).toString("base64") }) }),
       error: "does not have valid fields made and secret",
       validCounts: [2, 1],
     },
     {
-      title: "a key that is null",
+      title: "a signing key that is null",
       change: () => ({ [keyName()]: "null" }),
       error: "does not have valid fields made and secret",
       validCounts: [2, 1],

@@ -6,7 +6,7 @@ import { createManualClock } from "../manual-clock.ts";
 import { IN, OUT, REQUEST, startStreamingRelay } from "../withdrawal/streaming-relay.ts";
 import { BROKE_AT_MS, KILLED } from "./broken-drain.ts";
 
-test("a drain is lost if its stream breaks and its Pod shows a killed manager, unless it reconnects", async () => {
+test("a drain is lost if its status stream breaks and its Pod shows a killed manager, unless the manager reconnects", async () => {
   const clock = createManualClock(500);
   const lostUids: string[] = [];
   const lost = createLostDrains({ request: async () => KILLED, clock, onLost: ({ pod }) => lostUids.push(pod.uid) });

@@ -62,7 +62,7 @@ describe("the exit of a manager's container is read", () => {
     { title: "was deleted with its Pod", response: { status: 404, text: "" }, kind: "gone" },
     { title: "is in a Pod that the relay may not read", response: { status: 403, text: "{}" }, kind: "unreadable" },
     { title: "is in a malformed response", response: { status: 200, text: "[" }, kind: "unreadable" },
-  ])("as $kind if the container $title", ({ response, kind }) => {
+  ])("as `$kind` if the container $title", ({ response, kind }) => {
     expect(readManagerEnd(response, "uid-1")).toEqual({ kind });
   });
 });

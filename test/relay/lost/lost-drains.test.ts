@@ -75,7 +75,7 @@ describe("a drain whose stream broke", () => {
     expect(lost).toEqual([]);
   });
 
-  test("is not lost while its Pod has another stream, and its Pod is read after the last stream", async () => {
+  test("is not lost while its Pod has another stream, and its Pod is read only after the last stream has ended", async () => {
     drains.onStreamOpened(pod);
     breakStream();
     response = KILLED;
@@ -104,7 +104,7 @@ describe("a drain whose stream broke", () => {
     expect([lost, requestedPaths.length]).toEqual([[], 1]);
   });
 
-  test("is unresolved while the API server fails, until the grace period of its Pod has passed", async () => {
+  test("causes reads of its Pod while the API server fails, until the grace period of the Pod has passed", async () => {
     breakStream();
     response = new Error("no answer");
     await advance(60_000);
@@ -114,7 +114,7 @@ describe("a drain whose stream broke", () => {
   });
 });
 
-test("a stream that ends outside of a drain, or by the relay, causes no read of its Pod", async () => {
+test("a stream that ends outside of a drain, or that the relay ends, causes no read of its Pod", async () => {
   drains.onStreamOpened(pod);
   drains.onStreamClosed(pod, undefined);
   response = KILLED;

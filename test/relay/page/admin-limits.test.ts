@@ -13,7 +13,7 @@ function countResponses(senders: Readonly<Record<string, number>>): Readonly<Rec
   return counts;
 }
 
-test("a client that sends 40 requests a second gets five responses a second, and others get all", () => {
+test("a client that sends 40 requests a second gets five responses a second, and other clients get all their responses", () => {
   expect(countResponses({ flood: 25, operator: 2_000 })).toEqual({ flood: 20 + 299, operator: 30 });
 });
 

@@ -58,18 +58,21 @@ test.for([
   { path: "/drains/aa", type: "text/html; charset=utf-8", expectedText: "<h1>Drain of shop/web-7d9f-abcde</h1>" },
   { path: "/drains/aa.svg", type: "image/svg+xml; charset=utf-8", expectedText: "Drain of Pod shop/web-7d9f-abcde" },
   { path: "/drains.json", type: "application/json", expectedText: '"instance":"web-1"' },
-])("$path is $type whose headers forbid scripts, other loads and caching", async ({ path, type, expectedText }) => {
-  const response = await fetch(`${await startAdmin()}${path}`);
-  expect(response.status).toBe(200);
-  expect(await response.text()).toContain(expectedText);
-  expect(Object.fromEntries(response.headers)).toMatchObject({
-    "content-type": type,
-    "content-security-policy": expect.stringMatching(/^default-src 'none'; style-src 'unsafe-inline';/),
-    "cache-control": "no-store",
-    "x-content-type-options": "nosniff",
-    connection: "close",
-  });
-});
+])(
+  "$path is served as $type with headers that forbid scripts, loads of other resources, and caching",
+  async ({ path, type, expectedText }) => {
+    const response = await fetch(`${await startAdmin()}${path}`);
+    expect(response.status).toBe(200);
+    expect(await response.text()).toContain(expectedText);
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      "content-type": type,
+      "content-security-policy": expect.stringMatching(/^default-src 'none'; style-src 'unsafe-inline';/),
+      "cache-control": "no-store",
+      "x-content-type-options": "nosniff",
+      connection: "close",
+    });
+  },
+);
 
 test.for([
   {
@@ -262,7 +265,7 @@ test("an admin port in use is an error with the port number", async () => {
   await expect(opening).rejects.toThrow(`admin port ${usedPort} is in use by another process`);
 });
 
-test("responses with a thousand drains are limited in size, and the page shows the number it omits", async () => {
+test("responses with a thousand drains are limited in size, and the page shows the number of omitted drains", async () => {
   const drains = createFullRing();
   const opened = await openAdmin({ drains, instance: "web-1" }, 0);
   openServers.push(opened);

@@ -108,7 +108,7 @@ describe.skipIf(NO_BROWSER !== "")("in a real browser", { timeout: 120_000 }, ()
     expect(await evaluateAt(base, 360, lastCells)).toEqual([why, why]);
   });
 
-  test("every table heading has the position of its column", async () => {
+  test("every table heading has the scope `col`", async () => {
     const scopes = `[...document.querySelectorAll("th")].map((one) => one.scope)`;
     expect(await evaluateAt(base, 1_200, scopes)).toEqual(Array.from({ length: 9 }, () => "col"));
   });

@@ -10,14 +10,14 @@ function openStreams(limits: RelayLimits, namespace: string, attempts = 100_000)
   return attempts;
 }
 
-describe("streams", () => {
+describe("status streams of the relay", () => {
   test("of 5 000 Pods of one namespace are within the limit, with room for other namespaces", () => {
     const limits = createRelayLimits();
     expect(openStreams(limits, "shop", 5_000)).toBe(5_000);
     expect(openStreams(limits, "other", 1_000)).toBe(1_000);
   });
 
-  test("of a namespace that floods leave half of the limit to all others", () => {
+  test("of a namespace that opens as many as possible leave half of the limit to all other namespaces", () => {
     const limits = createRelayLimits(1_200);
     expect(openStreams(limits, "hostile")).toBe(600);
     expect(limits.startStream({ namespace: "hostile", uid: "new" })).toBe("namespace_streams");
@@ -25,7 +25,7 @@ describe("streams", () => {
     expect(limits.startStream({ namespace: "shop", uid: "web-1" })).toBeUndefined();
   });
 
-  test("of one Pod are few, however many streams are free", () => {
+  test("of one Pod are limited to 16, however many streams are free", () => {
     const limits = createRelayLimits();
     const owner = { namespace: "shop", uid: "web-1" };
     for (let opened = 0; opened < 16; opened += 1) expect(limits.startStream(owner)).toBeUndefined();
@@ -54,7 +54,7 @@ describe("streams", () => {
   });
 });
 
-test("heartbeats are limited per namespace like streams, and requests without one are accepted", () => {
+test("heartbeats of status streams are limited per namespace, and a stream without a heartbeat is accepted at that limit", () => {
   const limits = createRelayLimits();
   let heartbeats = 0;
   while (limits.startHeartbeat("hostile")) heartbeats += 1;
@@ -75,8 +75,8 @@ test("each released heartbeat is available again", () => {
   expect([available, limit.takenCount()]).toEqual([9, 10]);
 });
 
-describe("requests", () => {
-  test("of a namespace that floods are rejected for a while, and those of other namespaces are not", () => {
+describe("requests to the relay", () => {
+  test("of a namespace are rejected for some milliseconds above its limit, and those of other namespaces are accepted", () => {
     const limits = createRelayLimits();
     let accepted = 0;
     while (limits.takeRequest("hostile", 0)) accepted += 1;
@@ -86,7 +86,7 @@ describe("requests", () => {
     expect(limits.takeRequest("hostile", 10)).toBe(true);
   });
 
-  test("of the least recently active namespace lose their counter for the 2 001st namespace", () => {
+  test("are counted for 2 000 namespaces, of which a new namespace replaces the least recently active", () => {
     const limits = createRelayLimits();
     while (limits.takeRequest("first", 0));
     for (let other = 1; other < 2_000; other += 1) limits.takeRequest(`ns-${other}`, 0);

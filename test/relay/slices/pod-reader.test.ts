@@ -14,22 +14,22 @@ const TERMINATING = { uid: "uid-1", deletionTimestamp: "2026-01-01T00:00:00Z", d
 describe("the response to a read of a Pod", () => {
   test.for([
     {
-      title: "of a terminating Pod contains the real grace period",
+      title: "of a terminating Pod contains deletionGracePeriodSeconds",
       response: responseWith(TERMINATING),
       reading: { kind: "terminating", deletion: { terminating: true, graceSeconds: 30 } },
     },
     {
-      title: "with an invalid grace period proves only the deletion",
+      title: "with an invalid deletionGracePeriodSeconds proves only the deletion",
       response: responseWith({ ...TERMINATING, deletionGracePeriodSeconds: -5 }),
       reading: { kind: "terminating", deletion: { terminating: true, graceSeconds: undefined } },
     },
     {
-      title: "of a Pod that is not deleted counts as living",
+      title: "of a Pod that is not deleted counts as not terminating",
       response: responseWith({ uid: "uid-1" }),
       reading: { kind: "not-terminating" },
     },
     {
-      title: "of a Pod of the same name with another uid counts as another Pod",
+      title: "of a Pod of the same name with another uid counts as gone",
       response: responseWith({ ...TERMINATING, uid: "uid-2" }),
       reading: { kind: "gone" },
     },
@@ -76,7 +76,7 @@ describe("the relay's reader of Pods", () => {
     expect([requestCount, received]).toEqual([4, [{ terminating: true, graceSeconds: 30 }]]);
   });
 
-  test("skips a Pod without a waiting drain", async () => {
+  test("does not read a Pod again after its drain has stopped waiting", async () => {
     const clock = createManualClock(100);
     let requestCount = 0;
     const reader = createPodReader(async () => {
@@ -110,7 +110,7 @@ describe("the relay's reader of Pods", () => {
     expect([requestCount, received]).toEqual([2, []]);
   });
 
-  test("retries a forbidden read seldom", async () => {
+  test("repeats a read with status 403 less than once in ten seconds", async () => {
     const clock = createManualClock(100);
     let requestCount = 0;
     const reader = createPodReader(async () => {

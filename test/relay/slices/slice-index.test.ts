@@ -92,7 +92,7 @@ describe("a change of an EndpointSlice", () => {
     expect(called).toEqual([]);
   });
 
-  test("of an irrelevant field notifies no client", () => {
+  test("of the condition `serving` notifies no client", () => {
     const index = createSliceIndex();
     let calls = 0;
     index.add(pod("uid-1"), () => {
@@ -105,7 +105,7 @@ describe("a change of an EndpointSlice", () => {
     expect(calls).toBe(1);
   });
 
-  test("within a list of many notifies a client once", () => {
+  test("notifies a client once, even if a list contains several EndpointSlices of its Pod", () => {
     const index = createSliceIndex();
     let calls = 0;
     index.add(pod("uid-1"), () => {
@@ -120,7 +120,7 @@ describe("a change of an EndpointSlice", () => {
     expect(calls).toBe(1);
   });
 
-  test("does not notify a client that disconnected, even if it did so twice", () => {
+  test("does not notify a client that unsubscribed, even twice, and still notifies another client of the same Pod", () => {
     const index = createSliceIndex();
     let calls = 0;
     const count = (): void => {

@@ -31,8 +31,8 @@ const countWatched = async (): Promise<number | undefined> =>
 
 const TERMINATING: Conditions = { ready: false, serving: true, terminating: true };
 
-describe("a drain", () => {
-  test("receives the status unknown at once, then in, and then out", async () => {
+describe("the manager of a drain", () => {
+  test("receives the status `unknown` at once, then `in`, and then `out`", async () => {
     cluster.put(webSlice());
     const drainer = cluster.startDrain();
     expect(drainer.lines).toEqual([{ state: "unknown", terminating: false, reason: "the slices are being read" }]);
@@ -59,7 +59,7 @@ describe("a drain", () => {
     await waitForStatus(drainer, { state: "in" });
   });
 
-  test("does not receive the status `out` while its endpoint moves to another slice", async () => {
+  test("does not receive the status `out` while the endpoint of its Pod moves to another EndpointSlice", async () => {
     cluster.put(webSlice());
     const drainer = cluster.startDrain();
     await waitForStatus(drainer, { state: "in" });
@@ -134,7 +134,7 @@ describe("a namespace's EndpointSlices", () => {
     expect(otherRequests).toEqual([]);
   });
 
-  test("are unknown beyond the limit until another namespace is no longer watched", async () => {
+  test("are not watched beyond the limit of namespaces until another namespace is no longer watched", async () => {
     const names = ["ns-1", "ns-2", "ns-3", "ns-4"];
     const drainers = names.map((namespace) => cluster.startDrain({ namespace }));
     for (const drainer of drainers.slice(0, 3)) await waitForStatus(drainer, { state: "out" });
@@ -288,7 +288,7 @@ describe("an API server", () => {
   });
 
   test.for([
-    { title: "garbage", bytes: "\u0000{{{ nonsense\n" },
+    { title: "bytes that are not JSON", bytes: "\u0000{{{ nonsense\n" },
     { title: "an event without an object", bytes: '{"type":"MODIFIED"}\n' },
     { title: "an event of an unknown type", bytes: '{"type":"WHAT","object":{}}\n' },
     { title: "an ERROR event", bytes: '{"type":"ERROR","object":{"code":500}}\n' },
@@ -333,7 +333,7 @@ test("two relay replicas send the same statuses", async () => {
   }
 });
 
-test("the end of the relay closes every watch at once", async () => {
+test("the shutdown of the relay closes every watch at once", async () => {
   for (const namespace of ["ns-1", "ns-2"]) await waitForStatus(cluster.startDrain({ namespace }), { state: "out" });
   expect(await countWatched()).toBe(2);
   await cluster.watches.stop();

@@ -80,7 +80,7 @@ test("a silent watch of EndpointSlices is replaced before its data is stale", as
   await stop();
 });
 
-test("a relay without API server sends the status unknown within the shortest usual drain delay", async () => {
+test("a relay without an API server sends the status `unknown` within the shortest usual drain delay", async () => {
   const api = createSilentApiServer();
   const { lines, stop } = startDrain(api.stream);
   await vi.advanceTimersByTimeAsync(1);

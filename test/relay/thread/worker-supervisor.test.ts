@@ -21,8 +21,8 @@ function identityOf(name: string) {
 /** Longer than any restart delay. */
 const PAUSE_MS = 60_000;
 
-describe("the relay access of Pods", () => {
-  test("is from the thread's last message, and is missing before the first message", () => {
+describe("the access of Pods to the relay", () => {
+  test("has the CA of the thread's last message, and is missing before the first message", () => {
     const relay = superviseFakeThread();
     expect(relay.issueRelayAccess?.(REQUEST)).toBeUndefined();
     for (const name of ["first", "second"]) {
@@ -84,7 +84,7 @@ describe("a relay thread that exits unexpectedly", () => {
     expect(relay.threads).toHaveLength(3);
   });
 
-  test("is created again if the system did not create it, without a delay of the start", async () => {
+  test("is started again if the operating system could not start it, and the webhook does not wait for it", async () => {
     const relay = superviseFakeThread(ADDRESS, 2);
     await relay.waitUntilReady(5_000);
     expect(await relay.metrics()).toBe("");
@@ -94,7 +94,7 @@ describe("a relay thread that exits unexpectedly", () => {
     expect(relay.threads).toHaveLength(1);
   });
 
-  test("is not restarted once the process shuts down", async () => {
+  test("is not restarted after the process starts to shut down", async () => {
     const relay = superviseFakeThread();
     relay.newest().fail("it threw");
     await relay.endStreams();
@@ -160,7 +160,7 @@ describe("the process waits for the relay", () => {
   });
 
   test.for([
-    ["the relay has left its streams", (relay: SupervisedThread) => relay.newest().send({ kind: "left" })],
+    ["the relay has ended its streams", (relay: SupervisedThread) => relay.newest().send({ kind: "left" })],
     ["the thread ended", (relay: SupervisedThread) => relay.newest().fail("it threw")],
     ["the limit has passed", (relay: SupervisedThread): unknown => relay.advance(END_STREAMS_LIMIT_MS)],
   ] as const)("during its shutdown until %s, and then terminates the thread", async ([_title, trigger]) => {
@@ -191,7 +191,7 @@ describe("the process waits for the relay", () => {
     expect(relay.newest().wasTerminated()).toBe(true);
   });
 
-  test("only after a leave request", async () => {
+  test("only if it has requested the end of the streams", async () => {
     const relay = superviseFakeThread();
     await relay.stop();
     expect(relay.newest().wasTerminated()).toBe(true);

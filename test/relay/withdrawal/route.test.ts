@@ -51,7 +51,7 @@ describe("a manager that requests the withdrawal of its Pod", () => {
     expect(await streams()).toBe(0);
   });
 
-  test("receives with each line that the last stops of its workload reset no connection", async () => {
+  test("receives the shutdown `graceful` in each line if the last Pods of its workload reset no connection", async () => {
     await relay.close();
     relay = await startStreamingRelay({ isGraceful: ({ namespace }) => namespace === "shop" });
     const answer = await relay.request();
@@ -83,7 +83,7 @@ describe("a manager that requests the withdrawal of its Pod", () => {
     await waitForLines(answer, [IN, IN, IN]);
   });
 
-  test("returns its heartbeat with the end of the stream, and is served without one at the limit", async () => {
+  test("counts in the limit of heartbeats until its stream ends, and gets no heartbeat beyond that limit", async () => {
     await relay.close();
     let remainingHeartbeats = 1;
     const limits = {
@@ -108,7 +108,7 @@ describe("a manager that requests the withdrawal of its Pod", () => {
     expect(remainingHeartbeats).toBe(0);
   });
 
-  test("is disconnected after a day, and at the end of the relay", async () => {
+  test("is disconnected after a day, and when the relay shuts down", async () => {
     const first = await relay.request();
     await waitForLines(first, [IN]);
     relay.advance(24 * 60 * 60_000);
@@ -204,7 +204,7 @@ describe("a request for a withdrawal is rejected", () => {
       status: 400,
       message: "pod is 7; it must be",
     },
-  ])("if its body is $title, with a message that has the expected value", async ({ body, status, message }) => {
+  ])("if its body is $title, with the reason in the message", async ({ body, status, message }) => {
     const answer = await relay.send({ body });
     await answer.ended;
     expect([answer.status, answer.text()]).toEqual([status, expect.stringContaining(message)]);
@@ -238,8 +238,8 @@ describe("a client of the relay that stops after", () => {
   });
 });
 
-describe("a flood of requests", () => {
-  test("of one namespace is rejected, and another namespace is served", async () => {
+describe("a flood", () => {
+  test("of requests of one namespace is rejected, and another namespace is served", async () => {
     await relay.close();
     relay = await startStreamingRelay({ streamsLimit: 40 });
     const requests = Array.from({ length: 60 }, (_, index) => relay.request({ uid: `uid-${index}` }));
@@ -255,13 +255,13 @@ describe("a flood of requests", () => {
     await waitForLines(await relay.request(), [IN]);
   });
 
-  test("with a replayed credential for one Pod is limited to 16 streams", async () => {
+  test("of requests with a replayed credential for one Pod is limited to 16 streams", async () => {
     const responses = await Promise.all(Array.from({ length: 40 }, () => relay.request()));
     expect(responses.filter(({ status }) => status === 200)).toHaveLength(16);
     expect(await refusedFor("pod_streams")).toBe(24);
   });
 
-  test("on one connection uses no memory after that connection", async () => {
+  test("of requests on one connection uses no memory after that connection is closed", async () => {
     const body = JSON.stringify(REQUEST);
     const one = `POST /v1/withdrawal HTTP/1.1\r\nhost: x\r\nauthorization: ${AUTHORIZED.authorization}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
     const socket = await relay.openConnection();
@@ -277,7 +277,7 @@ describe("a flood of requests", () => {
     expect(relay.watchers.every(({ hasLeft }) => hasLeft)).toBe(true);
   });
 
-  test("for a client that does not read leaves only the last status line", async () => {
+  test("of status lines for a client that does not read is reduced to the newest line", async () => {
     const answer = await relay.request();
     await waitForLines(answer, [IN]);
     answer.message.pause();

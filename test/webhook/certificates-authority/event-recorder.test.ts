@@ -49,7 +49,7 @@ test("each write of a caBundle is counted, and logged with the number of CAs", a
   expect(patches).toEqual({ ...NO_PATCH, '{result="done"}': 1 });
 });
 
-test("a write conflict is not logged, and is counted only if it concerns a caBundle", async () => {
+test("a write conflict is logged at level debug, and is counted only if it concerns a caBundle", async () => {
   const { lines, patches, metrics } = await recordEvents(
     { kind: "conflict", on: "configuration" },
     { kind: "conflict", on: "Secret" },
@@ -77,7 +77,7 @@ test("the expiry metric is in seconds, and is absent without a certificate", asy
   expect(await registry.metrics()).toContain("Expiry of a certificate, in seconds since 1970.");
 });
 
-test("gauges show the leaf certificate, the signing CA and whether every webhook trusts that CA", async () => {
+test("gauges show the expiry of the leaf certificate and of its CA, and whether every caBundle contains that CA", async () => {
   const registry = new Registry();
   let status: AuthorityStatus = { leafValidUntilMs: undefined, signer: undefined, isInSync: false };
   addAuthorityGauges(registry, () => status);

@@ -41,7 +41,7 @@ describe("at the startup of the webhook's replicas", () => {
     expect(cluster.store.secret()).toBeUndefined();
   });
 
-  test("an additional replica serves at once, and does not write", async () => {
+  test("a restarted replica is ready at once, and does not write to the API server", async () => {
     const { cluster, reconcileAll } = await startedCluster(2);
     const writes = cluster.store.writes();
     const [first] = cluster.replicas;
@@ -54,7 +54,7 @@ describe("at the startup of the webhook's replicas", () => {
 });
 
 describe("a rotation of the CA", () => {
-  test("publishes the next CA in addition to the old CA, waits for the settle time, and signs with the next CA", async () => {
+  test("adds the next CA to the caBundles, waits for the duration of --ca-settle, and then signs with the next CA", async () => {
     const { cluster, reconcileAll } = await startedCluster(2);
     const old = stateOf(cluster).signer;
     cluster.advance(201 * DAY_MS);
@@ -77,7 +77,7 @@ describe("a rotation of the CA", () => {
     expect(stateOf(cluster)).toMatchObject({ signer: next, next: "", leaves: [next, next], retired: [old] });
   });
 
-  test("drops the old CA one hour after the last leaf certificate of that CA has expired", async () => {
+  test("removes the old CA from the caBundles one hour after the last leaf certificate of that CA has expired", async () => {
     const { cluster, reconcileAll } = await startedCluster(2);
     const old = stateOf(cluster).signer;
     cluster.advance(201 * DAY_MS);
@@ -160,7 +160,7 @@ describe("the served certificate stays trusted and a new CA replaces the old one
     expect(untrustedReadyReplicas(cluster)).toEqual([]);
   });
 
-  test("restored to an earlier CA, which signs after the settle time even though it is still trusted", async () => {
+  test("restored to an earlier CA, which signs only after --ca-settle even though the caBundles still contain it", async () => {
     const { cluster, reconcileAll } = await startedCluster(2);
     const backup = cluster.store.secret()?.data ?? {};
     const first = stateOf(cluster).signer;
@@ -179,7 +179,7 @@ describe("the served certificate stays trusted and a new CA replaces the old one
     expect(untrustedReadyReplicas(cluster)).toEqual([]);
   });
 
-  test("edited by another client, whose unknown entries are preserved", async () => {
+  test("edited by another client, and unknown entries stay in the Secret", async () => {
     const { cluster, reconcileAll } = await startedCluster(1);
     cluster.store.setSecret({ "relay.json": "{}", ...cluster.store.secret()?.data, "ca.key": "garbage" });
     await reconcileAll();
@@ -193,8 +193,8 @@ describe("any replica repairs the caBundles of all webhooks:", () => {
     { title: "every caBundle emptied", edit: (bundles) => bundles.map(() => "") },
     { title: "one caBundle emptied", edit: ([first = ""]) => [first, ""] },
     { title: "a webhook added", edit: (bundles) => [...bundles, ""] },
-    { title: "a foreign CA added", edit: (bundles) => bundles.map((bundle) => bundle + foreign) },
-    { title: "every caBundle replaced by a foreign CA", edit: (bundles) => bundles.map(() => foreign) },
+    { title: "an unknown CA added", edit: (bundles) => bundles.map((bundle) => bundle + foreign) },
+    { title: "every caBundle replaced by an unknown CA", edit: (bundles) => bundles.map(() => foreign) },
     { title: "every caBundle replaced by invalid text", edit: (bundles) => bundles.map(() => "garbage") },
   ])("$title", async ({ edit }) => {
     const { cluster, reconcileAll } = await startedCluster(2);
@@ -269,7 +269,7 @@ describe("with a wrong clock or during an outage", () => {
     expect(stateOf(cluster)).toMatchObject({ signer: next, next: "", leaves: [next, next] });
   });
 
-  test("a clock that jumps ahead by a month causes a single renewal", async () => {
+  test("a replica's clock that jumps ahead by a month causes one renewal of the replica's leaf certificate", async () => {
     const { cluster, reconcileAll } = await startedCluster(2);
     const [replica] = cluster.replicas;
     if (replica === undefined) return;

@@ -145,7 +145,7 @@ test("an emptied caBundle is filled again by one write", LIMIT, async () => {
   expect(api.writes.slice(writes)).toEqual([`PATCH ${CONFIGURATION} 200`]);
 });
 
-test("the webhook reports the API server's refusals as its unready reason, and recovers", LIMIT, async () => {
+test("the webhook logs errors of the API server, and stays ready during errors after a success", LIMIT, async () => {
   const api = await startApiServer();
   api.faults.errorStatus = 403;
   const replica = await startReplica(api);

@@ -42,7 +42,7 @@ function startReplica(conflicts: ForcedConflicts = {}) {
   return { reconciler, events, created, store };
 }
 
-test("the first replica records the new CA, the written caBundle and the signer, and no Secret errors", async () => {
+test("the first replica records the new CA, the write of the caBundle and the promotion to signer, and no Secret errors", async () => {
   const { reconciler, events, created } = startReplica();
   await reconciler.reconcile();
   expect(events).toEqual([
@@ -78,7 +78,7 @@ test.for([
   { on: "Secret", conflicts: { secret: "conflict" } },
   { on: "configuration", conflicts: { configuration: "conflict" } },
 ] as const)(
-  "a write of a $on with constant conflicts is abandoned, and every conflict is recorded",
+  "a write of the $on is abandoned after repeated conflicts, and every conflict is recorded",
   async ({ on, conflicts }) => {
     const { reconciler, events } = startReplica(conflicts);
     await expect(reconciler.reconcile()).rejects.toThrow(
@@ -93,7 +93,7 @@ test.for([
   },
 );
 
-test("a replica that cannot reach the API server is out of sync, and still serves its certificate", async () => {
+test("a replica whose reconciliation fails reports isInSync false, and still serves its certificate", async () => {
   const { reconciler, store } = startReplica();
   expect([reconciler.distrustReason(), reconciler.status().isInSync]).toEqual([undefined, false]);
   await reconciler.reconcile();

@@ -28,20 +28,20 @@ test("a CA is valid from notBefore until one millisecond before notAfter", () =>
   expect([99, 100, 199, 200].map((wallMs) => isValidAt(ca, wallMs))).toEqual([false, true, true, false]);
 });
 
-test("a dropped CA is stored once and not trusted", () => {
+test("a CA that is marked as dropped stays in the Secret, and is not in the caBundle", () => {
   const authority = { signer: fakeCa("a", 0, 1), next: undefined, retired: [retired("b"), retired("c", true)] };
   const [a, b, c] = [authority.signer.id, retired("b").id, retired("c").id];
   expect(trustedBy(authority).map(({ id }) => id)).toEqual([a, b]);
   expect(storedCas(authority).map(({ id }) => id)).toEqual([a, b, c]);
 });
 
-test("a retired CA is overdue from the expiry of its last leaf, plus a margin, until the CA is dropped", () => {
+test("a retired CA must be dropped when its last leaf certificate has expired and a margin has passed", () => {
   const dueMs = 1_000 + TRUSTED_MS;
   expect([dueMs - 1, dueMs].map((wallMs) => isOverdue(retired("a"), wallMs, LIFETIMES))).toEqual([false, true]);
   expect(isOverdue(retired("a", true), dueMs, LIFETIMES)).toBe(false);
 });
 
-test("a dropped CA is stored for twice the time for which it was trusted, and a trusted CA always", () => {
+test("the Secret contains a retired CA until it is dropped, and a dropped CA for a limited time after its retirement", () => {
   const forgottenMs = 1_000 + 2 * TRUSTED_MS;
   const both = [retired("a"), retired("b", true)];
   expect(withinLimits(both, forgottenMs - 1, LIFETIMES)).toEqual(both);
@@ -52,7 +52,7 @@ test("the first of two entries for one retired CA applies", () => {
   expect(withinLimits([retired("a", true), retired("a")], 1_000, LIFETIMES)).toEqual([retired("a", true)]);
 });
 
-test("at most 24 retired CAs are trusted, the others are dropped, and at most 48 are stored", () => {
+test("the caBundle contains at most 24 retired CAs, and the Secret at most 48", () => {
   expect(withinLimits(many(24), 1_000, LIFETIMES)).toEqual(many(24));
   const limited = withinLimits([...many(30, true), ...many(30)], 1_000, LIFETIMES);
   expect(limited).toHaveLength(48);

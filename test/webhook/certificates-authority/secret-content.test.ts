@@ -21,7 +21,7 @@ test("an empty Secret has no CAs and no errors", () => {
   expect(read({})).toEqual({ authority, keylessCas: [], secretErrors: [] });
 });
 
-test("written entries are read back, unknown entries are ignored, and missing entries are deleted", () => {
+test("the Secret's entries are read as they were written, unknown entries are ignored, and entries without a CA are deleted", () => {
   const dropped: RetiredCa = { ...OLD, retiredAtMs: Date.parse(RETIRED_AT), isDropped: true };
   const trusted: RetiredCa = { ...fakeCa("older", 0, 9_000), retiredAtMs: 5_000, isDropped: false };
   const { key: _older, ...older } = trusted as RetiredCa & { key: string };
@@ -45,7 +45,7 @@ test("written entries are read back, unknown entries are ignored, and missing en
 test.for([
   ["ca", "signer"],
   ["next", "next"],
-] as const)("a certificate %s.crt without a usable key cannot sign, and stays trusted", ([name, role]) => {
+] as const)("a CA in %s.crt without a usable key cannot sign, and stays in the caBundle", ([name, role]) => {
   const { [`${name}.key` as const]: _gone, ...keyless } = GOOD;
   const { authority, keylessCas, secretErrors } = read(keyless as Record<string, string>);
   expect(secretErrors).toEqual([`${name}.key is missing`]);
@@ -59,13 +59,13 @@ test("an unusable certificate of the signer is reported, and the next CA is stil
   expect([keylessCas, authority.signer, authority.next?.id]).toEqual([[], undefined, NEXT.id]);
 });
 
-test("a CA that is both signer and next does not sign, because it may not be trusted yet", () => {
+test("a CA that is in both ca.crt and next.crt does not sign, because the caBundles may not contain it yet", () => {
   const { authority, secretErrors } = read({ ...GOOD, "next.crt": SIGNER.cert, "next.key": SIGNER.key });
   expect([authority.signer, authority.next?.id]).toEqual([undefined, SIGNER.id]);
   expect(secretErrors).toEqual(["ca.crt and next.crt contain the same CA"]);
 });
 
-test("a retired CA is read with its time, and is trusted until it is dropped", () => {
+test("a retired CA is read with its retiredAt, and is dropped only if the field `dropped` is true", () => {
   const { authority, secretErrors } = read(retiredAs(ROW, { ...ROW, dropped: true }, { ...ROW, dropped: "yes" }));
   const retiredAtMs = Date.parse(RETIRED_AT);
   expect(secretErrors).toEqual([]);

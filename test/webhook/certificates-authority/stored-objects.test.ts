@@ -31,7 +31,7 @@ test("an update of the Secret changes single entries, and only at the resourceVe
   ]);
 });
 
-test("a Secret without data gets its first entry", async () => {
+test("an update of a Secret without data adds the field `data` before the entry", async () => {
   const { send, requests } = apiServerWith(200);
   await createSecretStore(send, "lastcall", "ca").update({ resourceVersion: "7", data: {} }, { "ca.crt": "new" });
   expect(JSON.parse(requests[0]?.body ?? "")[1]).toEqual({ op: "add", path: "/data", value: {} });
@@ -47,7 +47,7 @@ test("a write of the webhook configuration changes the caBundle of every webhook
   ]);
 });
 
-describe("a configuration with a copy whose failurePolicy is Fail", () => {
+describe("a webhook configuration with a copy whose failurePolicy is Fail", () => {
   const object = (resourceVersion: string, ...bundles: readonly string[]) => ({
     metadata: { resourceVersion },
     webhooks: bundles.map((text) => ({ clientConfig: { caBundle: Buffer.from(text).toString("base64") } })),

@@ -20,7 +20,7 @@ function problem(code: ProblemCode, message = "Got nonsense."): Problem {
   return { code, where: "pod web-7d9f-, somewhere", message };
 }
 
-test("an Event is recorded for an unexpected skip, and not for an expected skip", () => {
+test("an Event is recorded for a Pod that is skipped for an unexpected reason, and not for an expected reason", () => {
   const recorded = (Object.keys(SKIP_REASONS) as SkipReason[]).filter(
     (reason) => outcomeEvents(POD, "shop", skipped(reason)).length,
   );
@@ -136,11 +136,11 @@ test("every Event of an admission is sent to the API server", () => {
   expect(sent).toHaveLength(2);
 });
 
-describe("an invalid setting of a skipped object", () => {
+describe("an invalid setting of an object", () => {
   const metadata = { name: "shop", uid: "7" };
   const namespace = { apiVersion: "v1", kind: "Namespace", metadata };
 
-  test("is recorded as an Event of a workload", () => {
+  test("of a Namespace is recorded as an Event of the Namespace", () => {
     expect(settingsEvents(namespace, "shop", [problem("unknown_label", "There is none.")])).toEqual([
       {
         namespace: "shop",

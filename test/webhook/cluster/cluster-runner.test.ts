@@ -43,7 +43,7 @@ test("the lowest kubelet version is known only while the cached nodes are fresh"
   }
 });
 
-test("with `watchesPulls`, the facts of a namespace whose nodes cannot pull the manager's image contain the error", async () => {
+test("with `watchesPulls`, the cluster facts for a namespace contain the error of its failed pulls of the manager's image", async () => {
   const server = await startFakeApiServer();
   const lastTimestamp = new Date().toISOString();
   const message = `Failed to pull image "${FACTS.managerImage}": not found`;

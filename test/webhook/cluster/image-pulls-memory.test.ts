@@ -48,7 +48,7 @@ test("200 Events of 200 KB each take little memory, because only the start of a 
   expect(grown).toBeLessThan(20_000_000);
 });
 
-test("a namespace with 100 000 Events has eight entries, and other namespaces lose none", () => {
+test("a namespace with 100 000 Events has eight cache entries, and other namespaces lose none", () => {
   const store = newStore();
   store.put(event("other", 0));
   const template = event("shop", 0);
@@ -58,7 +58,7 @@ test("a namespace with 100 000 Events has eight entries, and other namespaces lo
   expect([...pullErrorsByNamespace(store.entries).keys()].sort()).toEqual(["other", "shop"]);
 });
 
-test("Events of all namespaces have at most 2 000 entries, and a new namespace still gets an entry", () => {
+test("the cache has at most 2 000 Events of all namespaces, and a new namespace still gets an entry", () => {
   const store = newStore();
   const template = event("shop", 0);
   const listed = store.newEntries?.() ?? new Map();

@@ -96,7 +96,7 @@ function sizesOf(entries: ReadonlyMap<string, number>): ReadonlyMap<string, numb
   return sizes;
 }
 
-test("a limited cache is replaced by each list, and still applies its limits", () => {
+test("each list replaces the content of a limited cache, and the limits still apply", () => {
   const store = createStore(
     () => 1,
     () => new LimitedEntries(LIMITS),

@@ -66,7 +66,7 @@ test("a hundred lookups of a new namespace return as soon as the watch delivers 
   expect(waitingCount()).toBe(0);
 });
 
-test("lookups of a missing namespace wait once in three seconds, and return the namespace once it is cached", async () => {
+test("lookups of a missing namespace wait at most once in three seconds, and return the namespace after it is cached", async () => {
   const { annotations, advance, addToCache, waitingCount, isKnown } = lookupUnderTest();
   const first = annotations("shop");
   advance(LOOKUP_LIMIT_MS);
@@ -91,7 +91,7 @@ test.for(["", "Shop", "shop.web", "-shop", "../shop", "s".repeat(64), "shop\n"])
   },
 );
 
-test("a lookup of a new namespace waits even during a flood of invented names", async () => {
+test("a lookup of a new namespace waits for the watch even during a flood of lookups of invented names", async () => {
   const { annotations, addToCache, waitingCount } = lookupUnderTest();
   for (let at = 0; at < 10_000; at += 1) void annotations(`made-up-${at}`);
   const valid = annotations("shop");
@@ -102,7 +102,7 @@ test("a lookup of a new namespace waits even during a flood of invented names", 
   expect(await valid).toEqual({ a: "b" });
 });
 
-test("under any load, the length of waiting reviews is limited, and all lookups return in time", async () => {
+test("under any load, the total length of the reviews that wait for a lookup is limited, and all lookups return in time", async () => {
   const step = fc.oneof(
     fc.record({ looksUp: fc.stringMatching(/^[a-c]{1,3}$/), characters: fc.integer({ min: 1, max: 8_000_000 }) }),
     fc.record({ addToCache: fc.stringMatching(/^[a-c]{1,3}$/) }),

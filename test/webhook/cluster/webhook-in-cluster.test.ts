@@ -210,7 +210,7 @@ test("a dry run causes no Event", async () => {
   expect(server.createdObjects[0]?.["message"]).toContain("prestop");
 });
 
-test("SIGTERM or a port in use ends the webhook at once, despite open watches", async () => {
+test("SIGINT or a port in use ends the webhook, despite open watches of the API server", async () => {
   const running = await startInCluster();
   running.signal("SIGINT");
   expect((await running.ended).status).toBe(0);

@@ -26,7 +26,7 @@ describe("the memory limit of request bodies", () => {
     expect(rejections).toEqual(["first bodies_full", "second bodies_full"]);
   });
 
-  test("rejects bodies of unknown connections before bodies of connections with earlier reviews", () => {
+  test("rejects bodies of connections without earlier reviews before bodies of connections with earlier reviews", () => {
     const { rejections, reserve } = budgetWithLog();
     reserve("known", 0, true).grow(600, 600);
     reserve("unknown").grow(300, 300);
@@ -62,7 +62,7 @@ describe("the memory limit of request bodies", () => {
     small.release();
   });
 
-  test("allows one client address at most its share", () => {
+  test("limits the bodies of one client address to a share of the memory", () => {
     const { budget, rejections, reserve } = budgetWithLog(1_000, 500);
     for (const name of ["a", "b", "c"]) reserve(name, 0, true, { address: "10.0.0.9" }).grow(250, 250);
     expect(rejections).toEqual(["a bodies_full"]);
@@ -99,7 +99,7 @@ describe("the minimum rate of request bodies", () => {
     }
   });
 
-  test("rejects all slow bodies, of known and unknown connections, and no other body", () => {
+  test("rejects all slow bodies, of connections with and without earlier reviews, and no other body", () => {
     const { budget, rejections, reserve } = budgetWithLog(100_000_000);
     reserve("slow").grow(5, 5);
     reserve("known and slow", 0, true).grow(5, 5);

@@ -83,7 +83,7 @@ test("a chunked body without a Content-Length is rejected before its first byte 
   expect(source.readableFlowing).toBeNull();
 });
 
-test("the Content-Length of an unknown connection reserves no memory before bytes arrive", async () => {
+test("a body of a connection without earlier reviews gets memory for the bytes that arrived, not for its Content-Length", async () => {
   const reader = readerWith({ isKnown: false });
   const source = Object.assign(new Readable({ read: () => undefined }), {
     headers: { "content-length": String(LIMITS.acceptBytes) },
@@ -105,7 +105,7 @@ test("a body above the size limit is read and discarded, and a body far above th
   expect(reader.budget.bufferedBytes()).toBe(0);
 });
 
-test("a client that disconnects during its body releases all memory", async () => {
+test("a client that disconnects during its request body releases all memory of that body", async () => {
   const reader = readerWith();
   const source = Object.assign(new Readable({ read: () => undefined }), { headers: { "content-length": "1000" } });
   const read = readOnce(reader, source as unknown as IncomingMessage);
@@ -117,7 +117,7 @@ test("a client that disconnects during its body releases all memory", async () =
   expect(reader.budget.incompleteBodies()).toBe(0);
 });
 
-test("only large bodies of unknown connections wait for each other, and all bodies are read", async () => {
+test("only large bodies of connections without earlier reviews wait for each other, and all bodies are read", async () => {
   const chunks = Array.from({ length: 4 }, () => Buffer.alloc(50_000, "a"));
   const known = readerWith({ isKnown: true });
   expect(textOf(await readOnce(known, messageOf(chunks)))).toHaveLength(200_000);

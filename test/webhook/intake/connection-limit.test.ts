@@ -25,7 +25,7 @@ function completeReview(connection: Connection): Connection {
   return connection;
 }
 
-test("at the connection limit, the oldest connection without a review is closed for a new one", () => {
+test("at the connection limit, the oldest connection without a review is closed in favour of a new connection", () => {
   const { closed, addMany, evictions } = limitUnderTest();
   addMany(LIMIT + 2, "s");
   expect(closed).toEqual(["s0", "s1"]);
@@ -44,7 +44,7 @@ test("connections with completed reviews are closed last, the least recently use
   expect(other.isKnown()).toBe(true);
 });
 
-test("a response to a request that is not a review does not protect its connection", () => {
+test("a connection whose only request was not a review counts as a connection without a review", () => {
   const { closed, add, addMany } = limitUnderTest();
   const probed = add("probed");
   probed.responseStarted();
@@ -61,7 +61,7 @@ test("a connection with a review in progress stays open; if all have one, the ne
   expect(closed).toEqual(["new"]);
 });
 
-test("the client address with the most connections loses one first, even if older connections exist", () => {
+test("the client address with the most connections loses a connection first, even if other addresses have older connections", () => {
   const { closed, add, addMany } = limitUnderTest();
   addMany(2, "old");
   addMany(LIMIT - 2, "greedy", "10.0.0.9");
@@ -69,7 +69,7 @@ test("the client address with the most connections loses one first, even if olde
   expect(closed).toEqual(["greedy0"]);
 });
 
-test("a new connection of an API server is not closed for unknown connections of another address", () => {
+test("a new connection of an API server is not closed in favour of connections without reviews of another address", () => {
   const { closed, add, addMany } = limitUnderTest();
   addMany(LIMIT, "s", "10.0.0.9");
   add("api-server", "10.0.0.1");
@@ -77,7 +77,7 @@ test("a new connection of an API server is not closed for unknown connections of
   expect(closed).not.toContain("api-server");
 });
 
-test("a new connection of an API server is not closed for connections with reviews of other addresses", () => {
+test("a new connection of an API server is not closed in favour of connections with reviews of other addresses", () => {
   const { closed, add } = limitUnderTest();
   for (const address of ["10.0.0.7", "10.0.0.8", "10.0.0.9"])
     for (let index = 0; index < 3; index += 1) completeReview(add(`${address}/${index}`, address));

@@ -5,7 +5,7 @@ const ADDRESS = "10.0.0.1";
 const SMALL = 4_000;
 const LARGE = LARGE_BYTES + 1;
 
-test("admissions that arrive before a turn share that turn, in the order of arrival", async () => {
+test("admissions that arrive before a turn of the event loop run in that turn, in the order of arrival", async () => {
   const { start } = createTurns(() => 0);
   const order: string[] = [];
   const first = start(SMALL, ADDRESS).then(() => order.push("first"));
@@ -19,7 +19,7 @@ test("admissions that arrive before a turn share that turn, in the order of arri
   expect(order).toEqual(["read", "first", "second"]);
 });
 
-test("an admission that arrives during a turn runs in the next turn", async () => {
+test("an admission that arrives during a turn of the event loop runs in the next turn", async () => {
   const { start } = createTurns(() => 0);
   const order: string[] = [];
   await start(SMALL, ADDRESS).then(() => {
