@@ -96,8 +96,8 @@ describe("preStop calls with the token from outside of the node", () => {
           const script = {
             settings,
             pod: busyUntil(TRIGGER_MS + busyMs),
-            chained,
-            chainMs: 4_000,
+            containersWithOriginalHook: chained,
+            originalHookMs: 4_000,
             untilMs: 130_000,
           };
           const withoutCalls = play({ ...script, events: terminationEvents(ownMs) });
