@@ -74,7 +74,7 @@ describe("in a Pod that runs to completion", () => {
     return [state.outcome, answered.get(9)];
   };
 
-  test("apps have finished if they call no hook within two seconds after the manager's own hook", () => {
+  test("apps count as finished if they call no hook within two seconds after the manager's own hook", () => {
     expect(outcomeAndTime([ownHook(100, 9)])).toEqual(["not-needed", 2_100]);
   });
 

@@ -190,7 +190,7 @@ describe("after a drain, while hooks wait for their answers", () => {
     ],
     ["samples of the app's ports continue in classic mode", holds(held("drain")), 10_000, [10_250, 10_250], CLASSIC],
     [
-      "the timer fires at the limit at the latest",
+      "the timer fires at the time limit of the proxy's hook at the latest",
       { ...holds(held("mesh-proxy")), sample: { atMs: 94_900 } },
       94_900,
       [95_000, 95_000],

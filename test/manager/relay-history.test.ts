@@ -40,7 +40,7 @@ describe("a drain whose connection to the relay is interrupted", () => {
     ).toBe(uninterruptedMs);
   });
 
-  test("waits for another withdrawal if an EndpointSlice offered the Pod again", () => {
+  test("waits for another withdrawal if an EndpointSlice had the Pod as a ready endpoint again", () => {
     expect(answeredAtMs([status(200, "out"), status(6_000, "in"), status(8_000, "out")])).toBe(38_000);
   });
 

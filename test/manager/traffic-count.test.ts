@@ -22,7 +22,7 @@ describe("the listener of active-url", () => {
     expect(createTestMonitor(settings).sample(reading([statusListener(at)]), 0).hasTcpListener).toBe(true);
   });
 
-  test("does not make the Pod reachable after it is closed", () => {
+  test("does not count as a listener of the Pod after the app closed it", () => {
     const { sample } = createTestMonitor(AT_LOOPBACK);
     sample(reading([statusListener("127.0.0.1")]), 0);
     expect(sample(reading([]), 200).hasTcpListener).toBe(false);
@@ -30,26 +30,26 @@ describe("the listener of active-url", () => {
 
   test.for([
     {
-      title: "another loopback port",
+      title: "it has another loopback port than the URL",
       settings: AT_LOOPBACK,
       socket: { localAddress: "127.0.0.1", localPort: 9_000 },
     },
     {
-      title: "another loopback address",
+      title: "it has another loopback address than the URL",
       settings: AT_LOOPBACK,
       socket: { localAddress: "127.0.0.2", localPort: 8081 },
     },
     {
-      title: "a driver that does not call it",
+      title: "the driver does not call active-url",
       settings: { ...AT_LOOPBACK, driver: "none" },
       socket: { localAddress: "127.0.0.1", localPort: 8081 },
     },
     {
-      title: "a criterion other than `requests`",
+      title: "the criterion is not `requests`",
       settings: { ...AT_LOOPBACK, drainedWhen: "quiet" },
       socket: { localAddress: "127.0.0.1", localPort: 8081 },
     },
-  ] as const)("does not count as a listener of the Pod with $title", ({ settings, socket }) => {
+  ] as const)("does not count as a listener of the Pod if $title", ({ settings, socket }) => {
     expect(createTestMonitor(settings).sample(reading([listener(socket)]), 0).hasTcpListener).toBe(false);
   });
 
