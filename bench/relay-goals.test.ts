@@ -73,7 +73,7 @@ test("each result above its limit misses only its own goal", () => {
   ]);
 });
 
-test("each latency goal reports the ratio of the control, the webhook without drains", () => {
+test("each latency goal also reports the latency ratio of the control, which is the webhook without drains", () => {
   const slow = { draining: [{ ...round, p99: 3 }], control: [{ ...round, p99: 2.5 }] };
   const goals = checkGoals({ ...GOOD, admissions: { ...GOOD.admissions, events: slow } });
   expect(goals.find(({ title }) => title.includes("slices change"))?.measured).toMatch(/^1\.50; .*: 1\.25$/);
