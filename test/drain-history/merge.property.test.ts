@@ -29,7 +29,7 @@ function contentOf({ uid, report }: DrainRecord): string {
   return `${uid} ${report.why}`;
 }
 
-describe("the merged drains of several replicas", () => {
+describe("the drains that are merged from several relay replicas", () => {
   test("contain the resets that another replica received at the Pod's end", () => {
     const first = someDrain({ id: "a-1" });
     const second = someDrain({

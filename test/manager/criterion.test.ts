@@ -119,14 +119,14 @@ describe("a drain with `drained-when: quiet`", () => {
     const sample = { observation: observed({}), atMs: 9_000, ...overrides.sample };
     expect(isDrainedAt9s(settingsOf("none", "quiet"), { ...overrides, sample })).toBe(isEnded);
   });
+});
 
-  test("ends without open connections if `drained-when` is `connections`, but not if it is `deadline`", () => {
-    const state = (openConnections: number): Parts => ({
-      sample: { observation: { ...QUIET, openConnections, lastEvidenceMs: 8_999 }, atMs: 9_000 },
-    });
-    expect([0, 1].map((n) => isDrainedAt9s(settingsOf("none", "connections"), state(n)))).toEqual([true, false]);
-    expect([0, 1].map((n) => isDrainedAt9s(settingsOf("none", "deadline"), state(n)))).toEqual([false, false]);
+test("a drain without open connections ends if `drained-when` is `connections`, but not if it is `deadline`", () => {
+  const state = (openConnections: number): Parts => ({
+    sample: { observation: { ...QUIET, openConnections, lastEvidenceMs: 8_999 }, atMs: 9_000 },
   });
+  expect([0, 1].map((n) => isDrainedAt9s(settingsOf("none", "connections"), state(n)))).toEqual([true, false]);
+  expect([0, 1].map((n) => isDrainedAt9s(settingsOf("none", "deadline"), state(n)))).toEqual([false, false]);
 });
 
 test("a Pod is reachable if a successful sample contains a TCP listener or a UDP socket", () => {

@@ -45,7 +45,7 @@ describe("the reported phases", () => {
     expect(phasesOf(play({ events: [hook(0, 1)] }))).toEqual([["idle", "restarted", 5_000]]);
   });
 
-  test("of a drain that SIGTERM forced end with `done`", () => {
+  test("of a drain that SIGTERM ended early end with `done`", () => {
     expect(phasesOf(play({ events: [...TERMINATION, sigterm(2_000)] }))).toEqual([
       ["withdrawing", "none", 110],
       ["done", "forced", 2_000],
@@ -58,7 +58,7 @@ describe("the reported phases", () => {
 });
 
 describe("the recorded address of the kubelet", () => {
-  test("is the caller of the hooks that wait at the trigger or arrive later", () => {
+  test("is the source address of the hook calls that wait at the trigger or arrive during the drain", () => {
     const events = [
       hookFrom("10.0.0.1", 100, 1),
       hookFrom("10.0.0.2", 105, 2, "web"),
@@ -72,7 +72,7 @@ describe("the recorded address of the kubelet", () => {
     ]);
   });
 
-  test("is not the caller of hooks during a restart or after the drain", () => {
+  test("is not the source address of hook calls during a container restart or after the drain", () => {
     expect(kubeletsOf(play({ events: [hookFrom("10.0.0.1", 0, 1)] }))).toEqual([]);
     const late = play({ events: [ownHook(0, 1), hookFrom("10.0.0.1", 20_000, 2)], untilMs: 30_000 });
     expect(kubeletsOf(late)).toEqual([]);

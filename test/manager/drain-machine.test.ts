@@ -509,7 +509,7 @@ describe("the manager's timer", () => {
     expect(played.answered.get(3)).toBe(205_010);
   });
 
-  test("repeats the sample a minute after the drain if its result is unknown", () => {
+  test("repeats the sample that is taken a minute after the drain if this sample fails", () => {
     const played = play({ events: TERMINATION, pod: (nowMs) => (nowMs < 70_000 ? UNKNOWN : QUIET), untilMs: 250_000 });
     expect(played.state.phase).toBe("idle");
   });

@@ -69,7 +69,7 @@ describe("during the delays of a drain", () => {
     ["there is a sample at the end of the delays", { sample: { atMs: 4_900 } }, 4_900, [5_000, 5_000]],
     ["a timer that fired early is set again", { sample: { atMs: 5_000 } }, 5_000, [5_001, 5_001]],
     [
-      "an expensive sample is delayed beyond the quiet period",
+      "a sample that needs much CPU time is delayed beyond the quiet period",
       { sample: { atMs: 0, ...MANY_SOCKETS } },
       0,
       [5_000, 25_000],

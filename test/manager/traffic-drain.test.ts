@@ -31,9 +31,9 @@ describe("a sample of sockets", () => {
 
   test.for<[string, boolean, Partial<TextSocket>]>([
     ["an open connection without tcp_info", true, {}],
-    ["unread bytes", false, { receiveQueue: 1 }],
-    ["unsent bytes", false, { sendQueue: 1 }],
-    ["a handshake", false, { state: tcp.SYN_RECV }],
+    ["a connection with unread bytes", false, { receiveQueue: 1 }],
+    ["a connection with unsent bytes", false, { sendQueue: 1 }],
+    ["a connection in its handshake", false, { state: tcp.SYN_RECV }],
     ["an ended connection", false, { state: tcp.TIME_WAIT }],
     ["an idle connection with tcp_info", false, { lastDataSentMs: 300, lastDataReceivedMs: 304, bytesReceived: 1 }],
   ])("of %s has unknown activity: %s", ([, isUnknown, overrides]) => {
