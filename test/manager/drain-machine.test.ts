@@ -80,16 +80,16 @@ describe("the start of a drain", () => {
       ms: [15_000, 15_900],
     },
     {
-      title: "hooks of two containers, one of which has disconnected",
+      title: "hooks of two containers if the caller of one has disconnected",
       events: [{ kind: "caller-left", nowMs: 10, holdId: 9 } as const, hook(0, 9, "web"), hook(500, 1)],
       ms: [15_500],
     },
     {
-      title: "hooks of two containers, one of which calls repeatedly",
+      title: "hooks of two containers if one hook is called repeatedly",
       events: [hook(0, 1), ...Array.from({ length: 40 }, (_, at) => hook(500 + at * 900, 2 + at, "web"))],
       ms: [15_000, 15_500],
     },
-  ])("does not follow $title: hooks are answered as a restart after fifteen seconds", ({ events, ms }) => {
+  ])("does not follow $title: hooks are answered as a container restart after fifteen seconds", ({ events, ms }) => {
     const played = play({ settings: TWO_APPS, events });
     expect(played.state).toMatchObject({ phase: "idle", outcome: "restarted", trigger: "none", holds: [] });
     expect(ms.map((_, at) => played.answered.get(at + 1))).toEqual(ms);
@@ -296,13 +296,13 @@ describe("a drain with a driver that counts requests", () => {
 describe("a Pod that runs to completion", () => {
   const settings: DrainSettings = { ...ONE_APP, completes: true };
 
-  test("ends its drain as `not-needed` two seconds after the trigger if no app calls its hook, even with open listeners", () => {
+  test("ends its drain as `not-needed` two seconds after the trigger if no app's hook is called, even with open listeners", () => {
     const played = play({ settings, events: [ownHook(100, 1)], pod: busyUntil(999_999) });
     expect(played.answered.get(1)).toBe(2_100);
     expect(played.state.outcome).toBe("not-needed");
   });
 
-  test("is drained if the app calls its hook", () => {
+  test("is drained if the app's hook is called", () => {
     const played = play({ settings, events: [ownHook(100, 1), hook(1_900, 2)] });
     expect(played.state.outcome).toBe("drained");
     expect(played.answered.get(1)).toBe(5_100);

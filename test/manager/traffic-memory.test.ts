@@ -197,7 +197,7 @@ test("a table with too few slots never makes a busy Pod quiet or its last traffi
   );
 });
 
-test("data is ambiguous after a sample without segment counters, even if earlier counters showed that all data was answered", () => {
+test("received data is classified as ambiguous after a sample without segment counters, even if earlier counters showed that all data was answered", () => {
   const ages = (ms: number) => ({ lastDataReceivedMs: ms, lastDataSentMs: ms, lastAckReceivedMs: ms });
   const uncounted = { dataSegmentsReceived: -1, dataSegmentsSent: -1, pureAcksSent: -1, ...ages(-1) };
   for (const received of [0, 1]) {
