@@ -56,6 +56,8 @@ const forAll = {
   // Only for tests that hang: under a load of fourteen times the cores, a case on the test's clock took more than a minute.
   testTimeout: 3 * EVENTUALLY_LIMIT_MS,
   hookTimeout: 3 * EVENTUALLY_LIMIT_MS,
+  // By default, values longer than 40 characters are truncated in titles.
+  taskTitleValueFormatTruncate: 200,
   // Tests start programs hundreds of times. Without the cache Node compiles the largest package, one file, at each start: half of
   // the CPU time.
   env: {

@@ -73,7 +73,7 @@ test("each result above its limit misses only its own goal", () => {
   ]);
 });
 
-test("each latency goal reports the ratio of the control, the webhook without drains", () => {
+test("each latency goal also reports the latency ratio of the control, which is the webhook without drains", () => {
   const slow = { draining: [{ ...round, p99: 3 }], control: [{ ...round, p99: 2.5 }] };
   const goals = checkGoals({ ...GOOD, admissions: { ...GOOD.admissions, events: slow } });
   expect(goals.find(({ title }) => title.includes("slices change"))?.measured).toMatch(/^1\.50; .*: 1\.25$/);
@@ -99,7 +99,7 @@ test("a goal without a measurement is missed", () => {
   expect(missed({ ...GOOD, admissions: { ...GOOD.admissions, quiet: { draining: [], control: [] } } })).toHaveLength(2);
 });
 
-test("draining Pods have different UIDs, and each is withdrawn only when its own endpoint terminates", () => {
+test("the draining Pods of the relay benchmark have different UIDs, and each is withdrawn only when its own endpoint terminates", () => {
   const pods = drainingPods(5_000);
   expect(new Set(pods.map((pod) => requestOf(pod).uid)).size).toBe(5_000);
   for (const pod of [pods[0] ?? 0, pods[2_500] ?? 0, pods.at(-1) ?? 0]) {

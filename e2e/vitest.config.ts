@@ -11,6 +11,8 @@ export default defineConfig({
     fileParallelism: false,
     testTimeout: 300_000,
     hookTimeout: 300_000,
+    // By default, values longer than 40 characters are truncated in titles.
+    taskTitleValueFormatTruncate: 200,
     reporters: ["verbose"],
   },
 });

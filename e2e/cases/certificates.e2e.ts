@@ -137,7 +137,7 @@ describe("the webhook's ServiceAccount", () => {
     );
   });
 
-  test("is the only account that this policy restricts", async () => {
+  test("is the only account that lastcall's ValidatingAdmissionPolicy restricts", async () => {
     const operation = { op: "replace", path: `${entry}/timeoutSeconds`, value: 30 };
     expect(await attemptPatch(operation, [])).toMatchObject({ status: 0 });
   });

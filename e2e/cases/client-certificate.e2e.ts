@@ -17,7 +17,7 @@ const REASON =
 afterAll(() => install(suite));
 
 describe.skipIf(webhookClientCa === undefined)(`a webhook that requires a client certificate${REASON}`, () => {
-  test("injects for the API server with the certificate, and refuses and counts other clients", async () => {
+  test("injects Pods for the API server, which has the certificate, and refuses and counts other clients", async () => {
     await inNamespace(suite, "client-certificate", { labels: OPT_IN }, async (namespace) => {
       await install(suite, { failurePolicy: "Fail", webhook: { clientCA: webhookClientCa } });
       const { clusterKubectl } = namespace;

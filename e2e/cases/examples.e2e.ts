@@ -21,7 +21,7 @@ describe.skipIf(suite.context !== undefined)("the manifest of the guide", () => 
   // Namespaces take a while to terminate, so manifests with the same namespace are not adjacent.
   testMeshGuide("istio");
 
-  test("rabbitmq runs its consumers, and a deleted consumer ends immediately", async () => {
+  test("rabbitmq runs its consumers, and a deleted consumer's drain has the outcome `not-needed`", async () => {
     await withGuide("rabbitmq", "orders", async (namespace, running) => {
       expect(running).toEqual(["Deployment/consumer"]);
       await namespace.waitForRollout("deployment/consumer");
@@ -33,7 +33,7 @@ describe.skipIf(suite.context !== undefined)("the manifest of the guide", () => 
   testMeshGuide("linkerd");
   testAdmission("contour", "projectcontour");
 
-  test("jobs runs two Jobs, injects one, and drains its Pod if the Pod is deleted at work", async () => {
+  test("jobs runs two Jobs, of which one is injected, and this Job's Pod is drained if it is deleted while it works", async () => {
     await withGuide("jobs", "shop", async (namespace, running) => {
       expect(running).toEqual(["Job/report", "Job/import"]);
       const byJob = "batch.kubernetes.io/job-name=import";
@@ -47,7 +47,7 @@ describe.skipIf(suite.context !== undefined)("the manifest of the guide", () => 
 
   testAdmission("ingress-nginx", "ingress-nginx");
 
-  test("envoy-gateway or argo-workflows is refused in a cluster without the kinds of its controller", async () => {
+  test("envoy-gateway or argo-workflows is refused in a cluster without its controller's CRDs", async () => {
     await inNamespace(suite, "unknown-kinds", {}, async (namespace) => {
       for (const guide of ["envoy-gateway", "argo-workflows"]) {
         const dryRunArgs = ["create", "--dry-run=server", "--filename=-"];

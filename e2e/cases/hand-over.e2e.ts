@@ -66,8 +66,8 @@ function isWithoutPatience(records: readonly DrainRecord[] = []): boolean {
   return records.every(({ report }) => report.why.includes(CLEAN_STOPS_REASON));
 }
 
-describe("a rollout with clients that never close", () => {
-  test("hands over after the patience, after three clean stops without it, and verify exits with 0", async () => {
+describe("a rollout with clients that never close their connections", () => {
+  test("hands drains over after the patience, and later without patience because earlier stops reset no connection, and `lastcall verify` exits with 0", async () => {
     await inNamespace(suite, "hand-over", LABELS, async (namespace) => {
       await namespace.apply(sampleApp(namespace, appWithShutdown("graceful")));
       await namespace.waitForRollout(`deployment/${APP}`);
@@ -100,7 +100,7 @@ describe("a rollout with clients that never close", () => {
     });
   });
 
-  test("of an app that resets its connections is reported, and verify exits with 1", async () => {
+  test("of an app that resets its connections causes an Event, and `lastcall verify` exits with 1", async () => {
     await inNamespace(suite, "hand-over-reset", LABELS, async (namespace) => {
       const annotations = { "lastcall.dev/patience": "2s" };
       await namespace.apply(sampleApp(namespace, appWithShutdown("reset", { annotations })));
@@ -133,7 +133,7 @@ describe("a rollout with clients that never close", () => {
   });
 });
 
-test("a drain that hangs is listed with its client, and has an Event on its Pod, until it ends", async () => {
+test("a drain that hangs because of a client is listed with this client, and has an Event on its Pod, until it ends", async () => {
   await inNamespace(suite, "hanging", LABELS, async (namespace) => {
     const running = await startBehindService(namespace, { annotations: { "lastcall.dev/drain-timeout": "180s" } });
     const pod = nameOf(running.pod);

@@ -26,7 +26,7 @@ const hookCalling = (at: number): V1LifecycleHandler => ({
 const CONNECT_HOOK: V1LifecycleHandler = { tcpSocket: { port: FIRST_PORT } };
 
 describe("with prestop: keep", () => {
-  test("hooks of all five kinds stay and run, and the manager delays the stop of the container without a hook", async () => {
+  test("the containers' exec, httpGet, tcpSocket and sleep hooks stay and run, and the manager delays the stop of the container without a hook", async () => {
     await inNamespace(suite, "own-hooks-kept", LABELS, async (namespace) => {
       const others = { connect: CONNECT_HOOK, sleep: SLEEP_HOOK, "no-sleep": ZERO_SLEEP_HOOK };
       const hooks = { free: undefined, exec: EXEC_HOOK, call: hookCalling(0), ...others };

@@ -81,7 +81,7 @@ describe("a Pod", () => {
 
   // Other clusters may not have the image.
   test.skipIf(suite.context !== undefined)(
-    "with one static program that does not listen terminates immediately",
+    "with one statically linked program that does not listen terminates immediately",
     async () => {
       await inNamespace(suite, "distroless", LABELS, async (namespace) => {
         const container = {

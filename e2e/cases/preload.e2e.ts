@@ -35,7 +35,7 @@ async function findOldVersion(namespace: CaseNamespace): Promise<string | undefi
 }
 
 describe("a rollout of an app without drain support, with endless clients", () => {
-  test("with preload: http1 fails no request, and every drain ends by quiet", async (context) => {
+  test("with preload: http1 fails no request, and every drain has the outcome `drained`", async (context) => {
     await inNamespace(suite, "preload", LABELS, async (namespace) => {
       const oldVersion = await findOldVersion(namespace);
       if (oldVersion !== undefined) return context.skip(`a node cannot mount images: ${oldVersion}`);
@@ -48,7 +48,7 @@ describe("a rollout of an app without drain support, with endless clients", () =
     });
   });
 
-  test("without preload lasts until the deadline of each drain", async () => {
+  test("without preload has drains that last until their deadline", async () => {
     await inNamespace(suite, "preload-not", LABELS, async (namespace) => {
       const { reports } = await rolloutUnderLoad(namespace, SHORT_TIMEOUT);
       expect(reports.map(({ outcome }) => outcome)).toContain("timeout");
@@ -59,7 +59,7 @@ describe("a rollout of an app without drain support, with endless clients", () =
 
 // Other clusters may not have the image.
 test.skipIf(suite.context !== undefined)(
-  "a static program with preload: http1 runs as before, and the report counts no process with the library",
+  "a statically linked program with preload: http1 runs as before, and the report counts no process with the library",
   async (context) => {
     await inNamespace(suite, "preload-static", LABELS, async (namespace) => {
       const oldVersion = await findOldVersion(namespace);

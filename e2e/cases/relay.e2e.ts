@@ -53,7 +53,7 @@ describe("a Pod that its Services withdraw at different times", () => {
   });
 });
 
-test("a Pod that the kubelet stops without a deletion waits only for its delay, while an EndpointSlice offers it", async () => {
+test("a Pod that the kubelet stops without a deletion waits only for its drain delay, although an EndpointSlice has it as a ready endpoint", async () => {
   await inNamespace(suite, "relay-kubelet", LABELS, async (namespace) => {
     const pod = { activeDeadlineSeconds: 15, restartPolicy: "Always" };
     const manifest = barePod(namespace, APP, [appContainer(namespace)], { annotations: SHORT_DRAIN, pod });
@@ -73,7 +73,7 @@ test("a Pod that the kubelet stops without a deletion waits only for its delay, 
 });
 
 describe("if no relay is reachable", () => {
-  test("drains end after their delay when the sockets are quiet, and report the failure", async () => {
+  test("drains end after their drain delay when the sockets are quiet, and their reports contain the failure", async () => {
     await inNamespace(suite, "relay-gone", LABELS, async (namespace) => {
       const runningApp = await startBehindService(namespace, { annotations: SHORT_DRAIN });
       await namespace.clusterKubectl.run(["scale", ...WEBHOOK, "--replicas=0"]);
@@ -90,7 +90,7 @@ describe("if no relay is reachable", () => {
     });
   });
 
-  test("a drain that waits for its withdrawal ends after its delay if every relay replica is gone", async () => {
+  test("a drain that waits for its Pod's withdrawal ends after its drain delay if every relay replica is gone", async () => {
     await inNamespace(suite, "relay-lost", LABELS, async (namespace) => {
       const runningApp = await startBehindService(namespace, { annotations: SHORT_DRAIN });
       await createOwnSlice(namespace, "slow", runningApp.pod);
@@ -115,7 +115,7 @@ describe("if no relay is reachable", () => {
 });
 
 describe("the drains of a rollout", () => {
-  test("are listed once and drawn by the command line, and recorded in Events on the Pods' owner", async () => {
+  test("are each listed once by `lastcall drains`, one is drawn by `lastcall timeline`, and Events on the Pods' owner record them", async () => {
     await inNamespace(suite, "relay-people", LABELS, async (namespace) => {
       await namespace.apply(sampleApp(namespace, { replicas: 4, annotations: SHORT_DRAIN }));
       await namespace.waitForRollout(`deployment/${APP}`);

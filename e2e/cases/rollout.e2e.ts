@@ -51,10 +51,10 @@ describe("no request fails in a rollout across two nodes under mixed load", () =
     });
   });
 
-  describe("with the manager on Node", () => {
+  describe("with the manager's Node build", () => {
     afterAll(() => install(suite));
 
-    test("instead of the native manager", async () => {
+    test("instead of the native build", async () => {
       await install(suite, {}, "lastcall-manager-node");
       await inNamespace(suite, "rollout-node", LABELS, async (namespace) => {
         await namespace.apply(sampleApp(namespace));

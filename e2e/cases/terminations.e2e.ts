@@ -112,7 +112,7 @@ describe("if the relay has no permission to read Pods", () => {
   afterAll(() => install(suite), 400_000);
 
   test.skipIf(suite.context !== undefined)(
-    "a Pod in no EndpointSlice drains for its whole delay after the late hook of the manager",
+    "a Pod in no EndpointSlice drains for its whole drain delay after the late call of the manager's own hook",
     async () => {
       await inNamespace(suite, "late-hook", LABELS, async (namespace) => {
         const { report, appSignalMs } = await drainWithLateHook(namespace);
@@ -122,7 +122,7 @@ describe("if the relay has no permission to read Pods", () => {
     },
   );
 
-  test("a Pod whose grace period is shorter than its drain ends then, with the outcome forced", async () => {
+  test("a drain that is longer than the Pod's grace period ends with the grace period and the outcome `forced`", async () => {
     await inNamespace(suite, "short-grace", LABELS, async (namespace) => {
       await namespace.apply([barePod(namespace, APP, [appContainer(namespace)])]);
       await namespace.kubectl.run(["wait", "--for=condition=Ready", `pod/${APP}`, "--timeout=60s"]);
@@ -141,8 +141,8 @@ describe("if the relay has no permission to read Pods", () => {
   });
 });
 
-describe("a single Pod", () => {
-  test("that is replaced only after its termination serves new clients until its drain ends", async () => {
+describe("the only Pod of a Deployment", () => {
+  test("that is replaced only after its termination serves new clients until the end of its drain", async () => {
     await inNamespace(suite, "sole-pod", LABELS, async (namespace) => {
       const annotations = { "lastcall.dev/drain-timeout": "15s" };
       await namespace.apply(sampleApp(namespace, { replicas: 1, annotations, strategy: { type: "Recreate" } }));

@@ -82,8 +82,8 @@ describe("a Pod on its node's network", () => {
   });
 });
 
-describe("a dry run of an admission", () => {
-  test("or of kubectl diff writes no Event and changes no stored object", async () => {
+describe("a dry run", () => {
+  test("of a creation, of kubectl apply or of kubectl diff writes no Event and changes no stored object", async () => {
     await inNamespace(suite, "no-trace", LABELS, async (namespace) => {
       await namespace.apply(sampleApp(namespace, { replicas: 1 }));
       await namespace.waitForRollout(`deployment/${APP}`);

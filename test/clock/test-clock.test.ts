@@ -113,7 +113,7 @@ test("a run fails if no timer or event can settle its promise", async () => {
   await clock.end();
 });
 
-test("event loop turns before the start of a program do not count as its idle turns", async () => {
+test("event loop turns before the start of a program do not count as idle turns of the program", async () => {
   const clock = await createTestClock();
   clock.every(1, () => {});
   const RESPONSES: Readonly<Record<string, string>> = { begin: "ready\n", sync: "idle 0 -1\n", run: "" };

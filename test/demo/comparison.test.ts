@@ -46,7 +46,7 @@ test.for(["timeout", "handed-over"])("the demo's message has the reason of a dra
   expect(compareRuns(runs).sentence).toBe(`1 request failed with lastcall. ${REPORT.why}`);
 });
 
-test("the demo's message has the losses with preStop: sleep, if that update ran", () => {
+test("the demo's message has the failed requests of the update with preStop: sleep, if that update ran", () => {
   const runs = { without: counts(9, 9), with: counts(9, 0), summaries: [], propagationMs: 2_000 };
   expect(compareRuns({ ...runs, sleep: counts(8, 2) }).sentence).toBe(
     "A rolling update lost 9 of 9 requests without lastcall and none of 9 with it. With preStop: sleep 5 it lost 2 of 8.",
@@ -54,7 +54,7 @@ test("the demo's message has the losses with preStop: sleep, if that update ran"
   expect(compareRuns(runs).sentence).not.toContain("sleep");
 });
 
-test("the demo fails with a hint at the app if all requests fail in both updates", () => {
+test("the demo fails if all requests fail in both updates, and the message names this", () => {
   const comparison = compareRuns({ without: counts(9, 9), with: counts(9, 9), summaries: [], propagationMs: 2_000 });
   expect(comparison.exitStatus).toBe(1);
   expect(comparison.sentence).toContain("Every request failed in both updates");

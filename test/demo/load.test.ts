@@ -62,7 +62,7 @@ test("a pooled connection is replaced between two requests after its maximum age
   expect(counter.counts().failed).toBe(0);
 });
 
-test("an endless client never closes its connection", async () => {
+test("a client of --endless-clients never closes its connection", async () => {
   const { ports, requestsPerConnection } = await startCountingServer();
   const load = startLoad({ ...NO_CLIENTS, endlessClients: 1, maxConnectionMs: 100 }, ports);
   await eventually(() => expect(requestsPerConnection[0] ?? 0).toBeGreaterThan(20));

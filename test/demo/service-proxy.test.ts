@@ -71,7 +71,7 @@ function client() {
 const send = () => client().request("/", false);
 const ready = (address: string) => ({ address, serving: true, terminating: false });
 
-test("new connections go to a terminating Pod until the change is applied, and to the others afterwards", async () => {
+test("new connections go to a terminating Pod until the proxy applies the change of its endpoint, and to other Pods afterwards", async () => {
   const [a, b] = [await servingPod(), await servingPod()];
   proxy.enqueue(ready(a.address));
   proxy.enqueue(ready(b.address));
@@ -87,7 +87,7 @@ test("new connections go to a terminating Pod until the change is applied, and t
   expect([a.requests(), b.requests()]).toEqual([1, 3]);
 });
 
-test("an open connection stays with its Pod after the change was applied", async () => {
+test("an open connection stays with its Pod after the proxy removed the Pod's endpoint", async () => {
   const [a, b] = [await servingPod(), await servingPod()];
   proxy.enqueue(ready(a.address));
   proxy.flush();

@@ -64,7 +64,7 @@ test("a deleted Pod is terminating and not ready after the delay, serving until 
   expect(controller.withdrawnMs(POD)).toBe(1_000);
 });
 
-test("a Pod that becomes ready again is not withdrawn", async () => {
+test("a Pod that becomes ready again does not count as withdrawn", async () => {
   const { controller, emitEvent, advance } = startController(10);
   emitEvent("ready");
   await advance(10);
@@ -76,7 +76,7 @@ test("a Pod that becomes ready again is not withdrawn", async () => {
   expect(controller.withdrawnMs(POD)).toBeUndefined();
 });
 
-test("the slice controller applies each flushed change once, and writes nothing after close()", async () => {
+test("the slice controller writes a change once, even if flush() wrote it early, and writes nothing after close()", async () => {
   const { controller, written, emitEvent, advance } = startController(1_000);
   emitEvent("ready");
   await advance(500);

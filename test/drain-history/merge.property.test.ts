@@ -29,7 +29,7 @@ function contentOf({ uid, report }: DrainRecord): string {
   return `${uid} ${report.why}`;
 }
 
-describe("the merged drains of several replicas", () => {
+describe("the drains that are merged from several relay replicas", () => {
   test("contain the resets that another replica received at the Pod's end", () => {
     const first = someDrain({ id: "a-1" });
     const second = someDrain({
@@ -121,18 +121,18 @@ describe("a running drain is merged", () => {
   const later = someDrain({ id: "b-1", endedAtMs: START_MS + 20_000, report: runningReport({ remainingMs: 35_000 }) });
   const ended = someDrain({ id: "b-2", endedAtMs: START_MS + 30_000 });
 
-  test("into the last report of any replica", () => {
+  test("into the later report of another replica", () => {
     expect(mergeDrains([[running], [later]])).toEqual([later]);
     expect(mergeDrains([[later], [running]])).toEqual([later]);
   });
 
-  test("into its end, even if the other replica's clock is a little late", () => {
+  test("into the record of its end, even if that record's replica has a clock that is a little behind", () => {
     expect(mergeDrains([[later, running], [ended]])).toEqual([ended]);
     const early = { ...ended, endedAtMs: START_MS - DUPLICATE_WINDOW_MS };
     expect(mergeDrains([[running], [early]])).toEqual([early]);
   });
 
-  test("not into an earlier drain of its Pod, or a Pod of another namespace with its uid", () => {
+  test("neither into an earlier drain of its Pod nor into a drain with the same uid in another namespace", () => {
     const earlier = { ...ended, endedAtMs: START_MS - DUPLICATE_WINDOW_MS - 1 };
     expect(mergeDrains([[running], [earlier]])).toEqual([running, earlier]);
     const foreign = { ...ended, namespace: "evil" };
@@ -150,7 +150,7 @@ test("drains of two Pods with equal content are not merged", () => {
   expect(mergeDrains([[someDrain({ id: "a-1" })], [someDrain({ id: "b-1", uid: "another" })]])).toHaveLength(2);
 });
 
-test("the latest of several records with one id is used", () => {
+test("the latest of several records with the same id is used", () => {
   const early = someDrain({ report: someReport({ outcome: "restarted" }) });
   const late = someDrain({ endedAtMs: early.endedAtMs + 20_000 });
   expect(mergeDrains([[late, early]])).toEqual([late]);

@@ -32,7 +32,7 @@ test("the HTML list of drains has links to each drain that are relative to the p
   }
 });
 
-test("the HTML page of a drain has links to both lists and to the SVG", () => {
+test("the HTML page of a drain has links to the list of all drains, to the list of its namespace and to the SVG", () => {
   const base = "http://api/proxy/drains/0123456789abcdef";
   expect(findLinks(drainPage(someDrain())).map((address) => new URL(address, base).href)).toEqual([
     "http://api/proxy/",

@@ -30,7 +30,7 @@ describe("the terminal timeline", () => {
     expect(lines[12]).toMatch(/^ {4}7\.50 s {2}release/);
   });
 
-  test("of a running drain ends at its deadline, and has no release", () => {
+  test("of a running drain ends at its deadline, and has no line for the answers to hooks", () => {
     const lines = terminalTimeline(someDrain({ report: runningReport() }), 80);
     expect(lines.filter((line) => line.startsWith("   ") && / s {2}/.test(line))).toEqual([
       "    0.00 s  trigger: the manager's preStop hook",
@@ -72,8 +72,11 @@ describe("the terminal timeline", () => {
   test.for([
     { preload: { processes: 0, connections: 4 }, title: "no process has loaded the library" },
     { preload: { processes: 1, connections: -1 }, title: "1 process has loaded the library; connections not counted" },
-    { preload: { processes: 3, connections: 20 }, title: "3 processes have loaded the library; 20 connections were" },
-  ])("shows that $title", ({ preload, title }) => {
+    {
+      preload: { processes: 3, connections: 20 },
+      title: "3 processes have loaded the library; 20 connections were open when the drain started",
+    },
+  ])("shows the line of the preload library: $title", ({ preload, title }) => {
     const text = terminalTimeline(someDrain({ report: someReport({ preload }) }), 200).join("\n");
     expect(text).toContain(`preload: ${title}`);
     expect(drainPage(someDrain({ report: someReport({ preload }) }))).toContain(title);

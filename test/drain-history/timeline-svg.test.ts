@@ -14,7 +14,7 @@ const LONG_REPORT = someReport({
   leftTotal: 27,
 });
 
-test("the SVG's phases follow each other, and its connections end with the release", () => {
+test("the SVG's phases follow each other, and its connections end when the hooks are answered", () => {
   const { endMs, bars } = timelineOf(someDrain({ report: LONG_REPORT }));
   expect(endMs).toBe(62_000);
   expect(bars.map(({ kind, fromMs, toMs }) => [kind, fromMs, toMs])).toEqual([
@@ -28,7 +28,7 @@ test("the SVG's phases follow each other, and its connections end with the relea
   ]);
 });
 
-test("the SVG's moments are trigger, withdrawal, release and end", () => {
+test("the SVG's moments are the trigger, the end of the withdrawal, the answers to the hooks, and the end", () => {
   expect(timelineOf(someDrain({ report: LONG_REPORT })).moments).toEqual([
     { atMs: 0, label: "trigger: the manager's preStop hook" },
     { atMs: 5_000, label: "withdrawal complete" },
@@ -37,7 +37,7 @@ test("the SVG's moments are trigger, withdrawal, release and end", () => {
   ]);
 });
 
-test("the SVG's moment out of rotation is sorted among the other moments", () => {
+test("the SVG's moment 'out of rotation' is sorted by time among the other moments", () => {
   const momentLabels = (withdrawnAfterMs: number): readonly string[] =>
     timelineOf(someDrain({ report: { ...LONG_REPORT, withdrawnAfterMs } })).moments.map(
       ({ atMs, label }) => `${atMs} ${label}`,

@@ -34,11 +34,11 @@ async function drainOnce({ build, clock, wrapper, hasIdleClient }: DrainOptions)
   return { report: JSON.parse(body), visibility, visibilityLines };
 }
 
-describeOnClock("a manager that reads sockets", (build) => {
+describeOnClock("a manager that samples sockets", (build) => {
   const testIfDeniable = test.skipIf(deniedSources.skipReason !== "");
 
   test(
-    "over netlink reports full visibility and drains a Pod with an idle connection",
+    "logs that it reads netlink, and drains a Pod with an idle connection",
     onClock(async (clock) => {
       const { report, visibility, visibilityLines } = await drainOnce({
         build,
@@ -53,7 +53,7 @@ describeOnClock("a manager that reads sockets", (build) => {
   );
 
   testIfDeniable(
-    "without netlink reports that it only counts, and ends a drain with an idle connection 10 s after the delays",
+    "logs that it reads only /proc/net if netlink is denied, and ends a drain with an idle connection 10 s after the delays",
     onClock(async (clock) => {
       const { report, visibility, visibilityLines } = await drainOnce({
         build,
@@ -70,7 +70,7 @@ describeOnClock("a manager that reads sockets", (build) => {
   );
 
   testIfDeniable(
-    "without netlink ends the drain of a Pod without connections after the delays",
+    "ends the drain of a Pod without connections after the delays if netlink is denied",
     onClock(async (clock) => {
       const { report } = await drainOnce({ build, clock, wrapper: deniedSources.withoutNetlink, hasIdleClient: false });
       expect(report).toMatchObject({
@@ -82,7 +82,7 @@ describeOnClock("a manager that reads sockets", (build) => {
   );
 
   testIfDeniable(
-    "without any source reports that it reads nothing, and ends the drain after the delays",
+    "logs that it reads no sockets if netlink and /proc/net are denied, and ends the drain after the delays",
     onClock(async (clock) => {
       const { report, visibility, visibilityLines } = await drainOnce({
         build,

@@ -40,7 +40,7 @@ const outcomeAndTime = (sources: Omit<Case, "title" | "ms" | "outcome">) => {
   return [played.state.outcome, played.answered.get(1)];
 };
 
-describe("a drain that cannot read the socket tables", () => {
+describe("a drain in a Pod whose socket tables cannot be read", () => {
   test.for<Case>([
     { title: "ends with outcome `blind` after the drain delay", pod: () => BLIND, ms: 5_000, outcome: "blind" },
     {
@@ -107,7 +107,7 @@ describe("a drain that cannot read the socket tables", () => {
   });
 });
 
-describe("a drain that can list connections but not their activity", () => {
+describe("a drain in a Pod whose connections can be listed without their activity", () => {
   const evidenceAt =
     (ms: number): PodAt =>
     (nowMs) =>

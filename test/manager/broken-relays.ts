@@ -76,7 +76,7 @@ const responding = (
   },
 });
 
-/** A relay that reports the Pod as offered and then fails. */
+/** A relay that reports that the Pod is not withdrawn, and then fails. */
 const failing = (
   behaviour: string,
   additionalMs: number,
@@ -153,10 +153,10 @@ export const BROKEN_RELAYS: readonly BrokenRelay[] = [
     pour();
   }),
   responding("ends every response after one line", (_, res) => void res.writeHead(200).end(lineOf(statusLine()))),
-  failing("reports the Pod as offered and stops writing", EXPIRY_MS, (relay) => relay.freeze()),
-  failing("reports the Pod as offered and exits", 0, (relay) => relay.crash()),
+  failing("reports no withdrawal and stops writing", EXPIRY_MS, (relay) => relay.freeze()),
+  failing("reports no withdrawal and exits", 0, (relay) => relay.crash()),
   {
-    behaviour: "reports the Pod as offered and loses its network",
+    behaviour: "reports no withdrawal and loses its network",
     additionalMs: EXPIRY_MS,
     start: async (ca, clock) => {
       const relay = await startRelay({ ca, ...clockOption(clock) });

@@ -11,9 +11,9 @@ export type Harm = (typeof HARMS)[number];
 export const HARM_NAMES: Readonly<Record<Harm, string>> = {
   start: "start a drain",
   notify: "start the driver's drain",
-  done: "set the manager to done",
+  done: "set the manager's phase to done",
   suppress: "suppress the Pod's real drain",
-  cut: "cut a running drain",
+  cut: "end a running drain early",
 };
 
 export type Caller = {

@@ -13,14 +13,34 @@ function monitorAfter(connections: readonly TextSocket[]) {
   return monitor;
 }
 
-describe("a destroyed socket is a connection of a client", () => {
+describe("a destroyed socket", () => {
   test.for([
-    { title: "with an address of another Pod", overrides: {}, isClient: true },
-    { title: "but not if it is a listener", overrides: { peerPort: 0 }, isClient: false },
-    { title: "but not if both ends are in the Pod", overrides: { peerAddress: POD }, isClient: false },
-    { title: "but not on loopback", overrides: { peerAddress: "127.0.0.1" }, isClient: false },
-    { title: "but not on the manager's port", overrides: { localPort: 17_890 }, isClient: false },
-    { title: "but not if the Pod opened it", overrides: { localPort: 40_123, peerPort: 5_432 }, isClient: false },
+    { title: "counts as a client's connection if its peer is another Pod", overrides: {}, isClient: true },
+    {
+      title: "does not count as a client's connection if it is a listener",
+      overrides: { peerPort: 0 },
+      isClient: false,
+    },
+    {
+      title: "does not count as a client's connection if both ends are in the Pod",
+      overrides: { peerAddress: POD },
+      isClient: false,
+    },
+    {
+      title: "does not count as a client's connection if its peer has a loopback address",
+      overrides: { peerAddress: "127.0.0.1" },
+      isClient: false,
+    },
+    {
+      title: "does not count as a client's connection if its local port is the manager's",
+      overrides: { localPort: 17_890 },
+      isClient: false,
+    },
+    {
+      title: "does not count as a client's connection if the Pod opened it",
+      overrides: { localPort: 40_123, peerPort: 5_432 },
+      isClient: false,
+    },
   ])("$title", ({ overrides, isClient }) => {
     const monitor = monitorAfter([socket()]);
     expect(monitor.isClient(toTcpSocket(socket({ state: tcp.CLOSE_WAIT, peerAddress: CLIENT, ...overrides })))).toBe(
@@ -29,19 +49,19 @@ describe("a destroyed socket is a connection of a client", () => {
   });
 });
 
-describe("a destroyed connection is compared with the last sample", () => {
+describe("a destroyed connection", () => {
   const answered = socket({ dataSegmentsReceived: 6, dataSegmentsSent: 12 });
   const ended = (received: number, sent: number) =>
     toTcpSocket(socket({ ...ambiguous, dataSegmentsReceived: received, dataSegmentsSent: sent }));
 
-  test("and is unanswered if it received more than it sent since", () => {
+  test("counts as closed without a response if it received more segments than it sent since the last sample", () => {
     const monitor = monitorAfter([answered]);
     expect(monitor.isClosedUnanswered(ended(6, 12))).toBe(false);
     expect(monitor.isClosedUnanswered(ended(7, 13))).toBe(false);
     expect(monitor.isClosedUnanswered(ended(7, 12))).toBe(true);
   });
 
-  test("and starts without data if the sample does not have it", () => {
+  test("is compared with zero segments if the last sample does not contain the connection", () => {
     const monitor = monitorAfter([]);
     expect(monitor.isClosedUnanswered(ended(1, 1))).toBe(false);
     expect(monitor.isClosedUnanswered(ended(2, 1))).toBe(true);

@@ -49,7 +49,7 @@ describe("the table of the manager's connections", () => {
     expect(table.acceptedCount()).toBe(256);
   });
 
-  test("closes the oldest unauthenticated connections beyond 256 after one turn in which their requests can arrive", () => {
+  test("closes the oldest unauthenticated connections beyond 256 after one event loop turn, in which their requests can arrive", () => {
     const { connections } = tableWithConnections(300);
     expect(openCount(connections)).toBe(300);
     runTwoTurns();
@@ -145,7 +145,7 @@ describe("the order in which connections are closed", () => {
   );
   const isPreferred = (address: string) => address === "a";
 
-  test("has the requested length without duplicates, and lists protected addresses last", () => {
+  test("contains the requested number of connections without duplicates, those of protected addresses last", () => {
     fc.assert(
       fc.property(anyConnections, fc.nat(70), (all, count) => {
         const evicted = evictionOrder(all, count, isPreferred);

@@ -33,13 +33,13 @@ describe("the criterion for the end of a drain", () => {
     },
   );
 
-  test("is requests if the http driver has an active-url", () => {
+  test("is `requests` if the http driver has an active-url", () => {
     const activeUrl = "http://127.0.0.1/active";
     expect(criterionOf(settingsOf("http", "auto", { activeUrl }))).toBe("requests");
     expect(criterionOf(settingsOf("http", "requests", { activeUrl }))).toBe("requests");
   });
 
-  test("requires samples of sockets unless it is `deadline` or a count of the driver", () => {
+  test("requires samples of sockets unless it is `deadline` or a count that the driver reports", () => {
     const all: readonly Criterion[] = ["quiet", "connections", "requests", "clients", "deadline"];
     expect(all.filter(usesSockets)).toEqual(["quiet", "connections"]);
   });
@@ -73,7 +73,7 @@ describe("a drain with `drained-when: requests`", () => {
     ["continues while a request is active", { count: { active: 1 } }, false],
     ["continues while the count is unknown", { count: { active: -1, zeroSinceMs: -1 } }, false],
     ["continues if the last count is older than the end of the quiet period", { count: { atMs: 8_800 } }, false],
-    ["ends if no request was active since time 0", { count: { zeroSinceMs: 0 } }, true],
+    ["ends if no request was active since the start of the clock", { count: { zeroSinceMs: 0 } }, true],
     [
       "ends if a client was connected without requests for the whole quiet period",
       { sample: { observation: OPEN }, fromMs: 7_000 },
@@ -119,14 +119,14 @@ describe("a drain with `drained-when: quiet`", () => {
     const sample = { observation: observed({}), atMs: 9_000, ...overrides.sample };
     expect(isDrainedAt9s(settingsOf("none", "quiet"), { ...overrides, sample })).toBe(isEnded);
   });
+});
 
-  test("ends without open connections if `drained-when` is `connections`, but not if it is `deadline`", () => {
-    const state = (openConnections: number): Parts => ({
-      sample: { observation: { ...QUIET, openConnections, lastEvidenceMs: 8_999 }, atMs: 9_000 },
-    });
-    expect([0, 1].map((n) => isDrainedAt9s(settingsOf("none", "connections"), state(n)))).toEqual([true, false]);
-    expect([0, 1].map((n) => isDrainedAt9s(settingsOf("none", "deadline"), state(n)))).toEqual([false, false]);
+test("a drain without open connections ends if `drained-when` is `connections`, but not if it is `deadline`", () => {
+  const state = (openConnections: number): Parts => ({
+    sample: { observation: { ...QUIET, openConnections, lastEvidenceMs: 8_999 }, atMs: 9_000 },
   });
+  expect([0, 1].map((n) => isDrainedAt9s(settingsOf("none", "connections"), state(n)))).toEqual([true, false]);
+  expect([0, 1].map((n) => isDrainedAt9s(settingsOf("none", "deadline"), state(n)))).toEqual([false, false]);
 });
 
 test("a Pod is reachable if a successful sample contains a TCP listener or a UDP socket", () => {

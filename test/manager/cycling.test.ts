@@ -39,28 +39,36 @@ function cyclingAfter(samples: readonly Seen[], others: (index: number) => reado
 
 const TWO_EXCHANGES = [idle(5, 5), idle(6, 6), idle(7, 7)];
 
-describe("a connection cycles", () => {
+describe("a connection", () => {
   test.for<[string, readonly Seen[], number]>([
-    ["after two exchanges between three samples", TWO_EXCHANGES, 1],
-    ["after two exchanges whose requests and responses are in different samples", [5, 6, 7].flatMap(requested), 1],
-    ["but not in the first sample, however many exchanges were before", [idle(50, 50)], 0],
-    ["but not after one exchange", [idle(5, 5), idle(6, 6), idle(6, 6)], 0],
-    ["but not while the client only sends, as in an upload", [5, 6, 7, 8, 9].map((n) => waiting(n, 5)), 0],
+    ["is cycling after two exchanges between three samples", TWO_EXCHANGES, 1],
     [
-      "but not while the server only sends, as in a download or an event stream",
+      "is cycling after two exchanges whose requests and responses are in different samples",
+      [5, 6, 7].flatMap(requested),
+      1,
+    ],
+    ["is not cycling in the first sample, for any number of earlier exchanges", [idle(50, 50)], 0],
+    ["is not cycling after one exchange", [idle(5, 5), idle(6, 6), idle(6, 6)], 0],
+    ["is not cycling while only the client sends, as in an upload", [5, 6, 7, 8, 9].map((n) => waiting(n, 5)), 0],
+    [
+      "is not cycling while only the server sends, as in a download or an event stream",
       [5, 6, 7, 8].map((n) => idle(5, n)),
       0,
     ],
-    ["but not after an interim response and the body", [waiting(5, 5), waiting(6, 6), waiting(7, 6), waiting(8, 6)], 0],
+    [
+      "is not cycling while the client sends the body after an interim response",
+      [waiting(5, 5), waiting(6, 6), waiting(7, 6), waiting(8, 6)],
+      0,
+    ],
   ])("%s", ([, samples, connections]) => {
     expect(cyclingAfter(samples)).toMatchObject({ connections });
   });
 
-  test("no longer when another connection has the same addresses and ports", () => {
+  test("is not cycling if it reuses the addresses and ports of a cycling connection", () => {
     expect(cyclingAfter([...TWO_EXCHANGES, idle(1, 1)])).toMatchObject({ connections: 0 });
   });
 
-  test("never when the source has no counters", () => {
+  test("is never cycling if the samples do not contain segment counters", () => {
     const { sample } = createTestMonitor();
     const uncounted = { dataSegmentsReceived: -1, dataSegmentsSent: -1, pureAcksSent: -1 };
     const observed = TWO_EXCHANGES.map((seen, index) =>
@@ -81,7 +89,7 @@ describe("the traffic of cycling connections", () => {
     expect(found.othersEvidenceMs).toBeLessThan(found.nowMs - SAMPLE_MS);
   });
 
-  test("counts as other traffic once a response is outstanding for a second", () => {
+  test("counts as the traffic of other connections after a response has been outstanding for a second", () => {
     const request = Array.from({ length: 8 }, (_, n) => waiting(8, 7, 10 + n * SAMPLE_MS));
     expect(cyclingAfter([...TWO_EXCHANGES, ...request.slice(0, 7)])).toMatchObject({
       outstanding: 1,
@@ -96,7 +104,7 @@ describe("the traffic of cycling connections", () => {
     });
   });
 
-  test("counts as other traffic once an upload has lasted for a second, however new its last data is", () => {
+  test("counts as the traffic of other connections after an upload has lasted for a second, even if its last data is new", () => {
     const upload = Array.from({ length: 8 }, (_, n) => waiting(8 + n, 7, 10));
     expect(cyclingAfter([...TWO_EXCHANGES, ...upload.slice(0, 7)])).toMatchObject({
       outstanding: 1,
@@ -105,13 +113,13 @@ describe("the traffic of cycling connections", () => {
     expect(cyclingAfter([...TWO_EXCHANGES, ...upload])).toMatchObject({ outstanding: 0, othersActivity: "busy" });
   });
 
-  test("does not hide a new connection", () => {
+  test("does not prevent the detection of a new connection", () => {
     const newcomer = connection(waiting(1, 0, 5), { peerPort: 50_001, bytesReceived: 100 });
     const found = cyclingAfter([...TWO_EXCHANGES, idle(8, 8)], (index) => (index === 3 ? [newcomer] : []));
     expect(found).toMatchObject({ connections: 1, othersActivity: "busy", othersEvidenceMs: found.nowMs });
   });
 
-  test("does not change the time of the last new connection, and a kubelet's probe does not either", () => {
+  test("and the kubelet's probes do not change the time of the last new connection", () => {
     const probed = createTestMonitor({ kubeletProbes: [{ port: 8080, periodMs: 1_000 }] });
     probed.monitor.addKubelet(NODE);
     const probe = connection(idle(1, 1), { peerAddress: NODE, peerPort: 50_002 });
@@ -127,7 +135,7 @@ describe("the traffic of cycling connections", () => {
     expect(observed.map(({ cycling }) => cycling.lastArrivalMs)).toEqual([-1, -1, arrivalMs, arrivalMs, arrivalMs]);
   });
 
-  test("does not hide a connection that waits in the backlog", () => {
+  test("does not prevent the detection of a connection that waits in the backlog", () => {
     const { sample } = createTestMonitor();
     const lists = TWO_EXCHANGES.map((seen, index) => [
       listener({ receiveQueue: index === 2 ? 1 : 0 }),
@@ -139,7 +147,7 @@ describe("the traffic of cycling connections", () => {
   });
 });
 
-test("the step of a connection never decreases, and advances by at most one exchange per sample", () => {
+test("the progress of a connection towards cycling never decreases, and advances by at most one exchange per sample", () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.boolean(), fc.boolean())), (samples) => {
       let step = NO_EXCHANGE;

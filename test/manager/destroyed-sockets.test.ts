@@ -4,21 +4,24 @@ import type { Libc } from "../../src/manager/ports.ts";
 import { createDestroyedSockets } from "../../src/manager/sockets/destroyed-sockets.ts";
 import { canIsolate, runInOwnNetwork } from "./own-network.ts";
 
-test.skipIf(!canIsolate)("the kernel queues the connections and the listener that ended since the start", () => {
-  // On a busy machine the kernel may send a segment again, which counts.
-  const isPositive = expect.toSatisfy((count) => Number(count) >= 1);
-  const answered = { isListener: false, dataSegmentsReceived: isPositive, dataSegmentsSent: isPositive };
-  const lines = runInOwnNetwork("destroyed-sockets-pod.ts", []);
-  expect(lines).toEqual(
-    expect.arrayContaining([
-      expect.objectContaining({ ...answered, family: 2 }),
-      expect.objectContaining({ ...answered, family: 10 }),
-      expect.objectContaining({ isListener: true, family: 2, dataSegmentsReceived: 0 }),
-      expect.objectContaining({ isListener: true, family: 10, dataSegmentsReceived: 0 }),
-      { isComplete: true },
-    ]),
-  );
-});
+test.skipIf(!canIsolate)(
+  "the kernel's queue contains the connections and listeners that were destroyed since the start of the queue",
+  () => {
+    // On a busy machine the kernel may send a segment again, which counts.
+    const isPositive = expect.toSatisfy((count) => Number(count) >= 1);
+    const answered = { isListener: false, dataSegmentsReceived: isPositive, dataSegmentsSent: isPositive };
+    const lines = runInOwnNetwork("destroyed-sockets-pod.ts", []);
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ ...answered, family: 2 }),
+        expect.objectContaining({ ...answered, family: 10 }),
+        expect.objectContaining({ isListener: true, family: 2, dataSegmentsReceived: 0 }),
+        expect.objectContaining({ isListener: true, family: 10, dataSegmentsReceived: 0 }),
+        { isComplete: true },
+      ]),
+    );
+  },
+);
 
 const EMPTY = -1;
 
@@ -47,7 +50,7 @@ function createLibc(results: readonly number[], changes: Partial<Libc> = {}) {
 describe("the queue of destroyed sockets", () => {
   test.for([
     { title: "is complete if it is empty", results: [EMPTY, EMPTY], isComplete: true },
-    { title: "is complete after messages", results: [16, 16, EMPTY, EMPTY], isComplete: true },
+    { title: "is complete after all its messages were read", results: [16, 16, EMPTY, EMPTY], isComplete: true },
     {
       title: "is incomplete if the first read fails and messages follow",
       results: [EMPTY, 16, EMPTY],
@@ -74,7 +77,7 @@ describe("the queue of destroyed sockets", () => {
     { title: "libc is not available", changes: { available: false }, descriptors: [] },
     { title: "no socket can be opened", changes: { socket: () => -1 }, descriptors: [] },
     { title: "the kernel assigns no address", changes: { connect: () => -1 }, descriptors: [7] },
-    { title: "the kernel has no such group", changes: { setsockopt: () => -1 }, descriptors: [7] },
+    { title: "the kernel has no group for destroyed sockets", changes: { setsockopt: () => -1 }, descriptors: [7] },
   ])("is incomplete, and leaks no descriptor, if $title", ({ changes, descriptors }) => {
     const { libc, closed } = createLibc([], changes);
     const queue = createDestroyedSockets(libc);

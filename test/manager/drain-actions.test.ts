@@ -45,7 +45,7 @@ describe("the reported phases", () => {
     expect(phasesOf(play({ events: [hook(0, 1)] }))).toEqual([["idle", "restarted", 5_000]]);
   });
 
-  test("of a drain that SIGTERM forced end with `done`", () => {
+  test("of a drain that SIGTERM ended early end with `done`", () => {
     expect(phasesOf(play({ events: [...TERMINATION, sigterm(2_000)] }))).toEqual([
       ["withdrawing", "none", 110],
       ["done", "forced", 2_000],
@@ -58,7 +58,7 @@ describe("the reported phases", () => {
 });
 
 describe("the recorded address of the kubelet", () => {
-  test("is the caller of the hooks that wait at the trigger or arrive later", () => {
+  test("is the source address of the hook calls that wait at the trigger or arrive during the drain", () => {
     const events = [
       hookFrom("10.0.0.1", 100, 1),
       hookFrom("10.0.0.2", 105, 2, "web"),
@@ -72,7 +72,7 @@ describe("the recorded address of the kubelet", () => {
     ]);
   });
 
-  test("is not the caller of hooks during a restart or after the drain", () => {
+  test("is not the source address of hook calls during a container restart or after the drain", () => {
     expect(kubeletsOf(play({ events: [hookFrom("10.0.0.1", 0, 1)] }))).toEqual([]);
     const late = play({ events: [ownHook(0, 1), hookFrom("10.0.0.1", 20_000, 2)], untilMs: 30_000 });
     expect(kubeletsOf(late)).toEqual([]);
@@ -108,7 +108,7 @@ describe("the manager's exit code", () => {
 describe("a Pod that continues after its drain", () => {
   const temporarilyClosed: PodAt = (nowMs) => ({ ...QUIET, hasTcpListener: nowMs < 6_000 || nowMs > 100_000 });
 
-  test("cancels the driver's drain at the next call of the manager's own hook, and drains again", () => {
+  test("is drained again at the next call of the manager's own hook, after the driver's drain was cancelled", () => {
     const settings = { ...ONE_APP, driver: "http" as const };
     const played = play({
       settings,
@@ -125,13 +125,13 @@ describe("a Pod that continues after its drain", () => {
     expect(played.answered.get(3)).toBe(205_000);
   });
 
-  test("answers a second hook within a minute immediately, and does not drain again", () => {
+  test("is not drained again if the manager's own hook is called within a minute after the drain", () => {
     const played = play({ pod: temporarilyClosed, events: [...TERMINATION, ownHook(65_000, 3)], untilMs: 90_000 });
     expect(played.answered.get(3)).toBe(65_000);
     expect(timesOf(played, "cancel-driver-drain")).toEqual([]);
   });
 
-  test("does not cancel the driver's drain if it was never started", () => {
+  test("causes no cancellation of the driver's drain if that drain was never started", () => {
     // Nothing listened from the beginning, so the drain ended before its delays.
     const pod: PodAt = (nowMs) => ({ ...QUIET, hasTcpListener: nowMs > 100_000 });
     const played = play({ pod, events: [...TERMINATION, ownHook(200_000, 3)], untilMs: 250_000 });
@@ -143,7 +143,7 @@ describe("a Pod that continues after its drain", () => {
 describe("a grace period that the relay reports", () => {
   test.for([
     ["moves the deadline to leave the app's grace period and two seconds", 20, 13_110],
-    ["does not extend the drain", 600, 65_110],
+    ["of 600 s does not move the deadline of 65 s", 600, 65_110],
     ["of 0 s leaves one second for the drain", 0, 1_110],
     ["of unknown length does not move the deadline", -1, 65_110],
   ] as const)("%s", ([, graceSeconds, deadlineMs]) => {

@@ -80,16 +80,16 @@ describe("the start of a drain", () => {
       ms: [15_000, 15_900],
     },
     {
-      title: "hooks of two containers, one of which has disconnected",
+      title: "hooks of two containers if the caller of one has disconnected",
       events: [{ kind: "caller-left", nowMs: 10, holdId: 9 } as const, hook(0, 9, "web"), hook(500, 1)],
       ms: [15_500],
     },
     {
-      title: "hooks of two containers, one of which calls repeatedly",
+      title: "hooks of two containers if one hook is called repeatedly",
       events: [hook(0, 1), ...Array.from({ length: 40 }, (_, at) => hook(500 + at * 900, 2 + at, "web"))],
       ms: [15_000, 15_500],
     },
-  ])("does not follow $title: hooks are answered as a restart after fifteen seconds", ({ events, ms }) => {
+  ])("does not follow $title: hooks are answered as a container restart after fifteen seconds", ({ events, ms }) => {
     const played = play({ settings: TWO_APPS, events });
     expect(played.state).toMatchObject({ phase: "idle", outcome: "restarted", trigger: "none", holds: [] });
     expect(ms.map((_, at) => played.answered.get(at + 1))).toEqual(ms);
@@ -112,7 +112,7 @@ describe("the start of a drain", () => {
       answeredMs: 12_000,
     },
   ])(
-    "does not follow one hook, which waits longer if the relay responds late: the relay reports $title",
+    "does not follow a single hook, whose answer is delayed if the relay responds late: the relay reports $title",
     ({ statuses, answeredMs }) => {
       const pending = relayReported(1, "unknown", false, { reason: "no answer yet", isFromRelay: false });
       const played = play({ settings: TWO_APPS, events: [hook(0, 1), pending, ...statuses] });
@@ -129,7 +129,7 @@ describe("the start of a drain", () => {
     },
   );
 
-  test("ignores the relay's delay that was measured before a container restart", () => {
+  test("does not depend on the relay's response time during an earlier container restart", () => {
     const pending = (nowMs: number) =>
       relayReported(nowMs, "unknown", false, { reason: "no answer yet", isFromRelay: false });
     const events = [hook(0, 1), pending(0), relayReported(4_000, "in", false), hook(30_000, 2), pending(30_000)];
@@ -137,7 +137,7 @@ describe("the start of a drain", () => {
     expect([1, 2].map((id) => played.answered.get(id))).toEqual([12_000, 35_000]);
   });
 
-  test("is the start of its delays even if hooks arrived earlier", () => {
+  test("is also the start of the drain delay, even if other hooks arrived earlier", () => {
     const events = [hook(0, 1), hook(100, 2, "web"), ownHook(9_000, 3)];
     const played = play({ settings: TWO_APPS, events });
     expect([1, 2, 3].map((id) => played.answered.get(id))).toEqual([14_000, 14_000, 14_000]);
@@ -296,13 +296,13 @@ describe("a drain with a driver that counts requests", () => {
 describe("a Pod that runs to completion", () => {
   const settings: DrainSettings = { ...ONE_APP, completes: true };
 
-  test("is done two seconds after the trigger if no app calls its hook, even with open listeners", () => {
+  test("ends its drain as `not-needed` two seconds after the trigger if no app's hook is called, even with open listeners", () => {
     const played = play({ settings, events: [ownHook(100, 1)], pod: busyUntil(999_999) });
     expect(played.answered.get(1)).toBe(2_100);
     expect(played.state.outcome).toBe("not-needed");
   });
 
-  test("is drained if the app calls its hook", () => {
+  test("is drained if the app's hook is called", () => {
     const played = play({ settings, events: [ownHook(100, 1), hook(1_900, 2)] });
     expect(played.state.outcome).toBe("drained");
     expect(played.answered.get(1)).toBe(5_100);
@@ -361,7 +361,7 @@ describe("the answer to a preStop hook", () => {
   });
   const meshEnd = [...TERMINATION, hook(120, 3, "istio-proxy")];
 
-  test("of a mesh proxy follows one second without sockets of other processes", () => {
+  test("of a mesh proxy is sent after one second without sockets of other processes", () => {
     const played = play({ settings: MESH, events: meshEnd, otherProcesses: others(9_000) });
     expect(played.answered.get(1)).toBe(5_110);
     expect(played.answered.get(3)).toBeGreaterThanOrEqual(10_000);
@@ -394,14 +394,14 @@ describe("the answer to a preStop hook", () => {
     expect(played.answered.get(2)).toBeLessThanOrEqual(8_300);
   });
 
-  test("is immediate for calls of one container beyond the limit, newest first", () => {
+  test("is sent at once to the newest calls of a container with more held calls than its limit", () => {
     const events = [ownHook(0, 999), ...Array.from({ length: 130 }, (_, at) => hook(100 + at, at))];
     const played = play({ events });
     const early = [...played.answered].filter(([, atMs]) => atMs < 5_000);
     expect(early.map(([id]) => id)).toEqual([127, 128, 129]);
   });
 
-  test("does not depend on other callers that disconnect", () => {
+  test("is not changed by another caller that disconnects", () => {
     const played = play({
       events: [...TERMINATION, { kind: "caller-left", nowMs: 1_000, holdId: 2 }],
       pod: busyUntil(9_000),
@@ -410,13 +410,13 @@ describe("the answer to a preStop hook", () => {
     expect(played.answered.has(2)).toBe(false);
   });
 
-  test("is immediate if the hook is called after the drain", () => {
+  test("is sent at once if the hook is called after the drain", () => {
     const played = play({ events: [...TERMINATION, hook(20_000, 3), ownHook(21_000, 4)] });
     expect(played.answered.get(3)).toBe(20_000);
     expect(played.answered.get(4)).toBe(21_000);
   });
 
-  test("follows the container's original hook, which runs once after the drain", () => {
+  test("is sent after the container's original hook, which runs once after the drain", () => {
     const played = play({
       events: [...TERMINATION, hook(200, 3)],
       containersWithOriginalHook: ["app"],
@@ -428,14 +428,14 @@ describe("the answer to a preStop hook", () => {
     expect([played.answered.get(1), played.answered.get(2), played.answered.get(3)]).toEqual([5_810, 5_810, 5_810]);
   });
 
-  test("follows the container's original hook even if the container only restarts", () => {
+  test("is sent after the container's original hook even if only the container restarts", () => {
     const played = play({ events: [hook(0, 1)], containersWithOriginalHook: ["app"], originalHookMs: 700 });
     expect(played.answered.get(1)).toBe(5_700);
   });
 });
 
 describe("a drain with a relay", () => {
-  test("continues while an EndpointSlice offers the Pod", () => {
+  test("continues while an EndpointSlice has the Pod as a ready endpoint", () => {
     const played = play({
       events: [...TERMINATION, relayReported(200, "in", true), relayReported(11_000, "out", true)],
     });
@@ -443,7 +443,7 @@ describe("a drain with a relay", () => {
     expect(played.answered.get(1)).toBeLessThanOrEqual(11_250);
   });
 
-  test("waits no longer for the withdrawal when the relay stops responding, and reports the time as withdrawing", () => {
+  test("stops waiting for the withdrawal when the relay stops responding, and reports the waiting time as `withdrawing`", () => {
     const played = play({
       events: [...TERMINATION, relayReported(200, "in", true), relayReported(9_100, "unknown", false)],
     });
@@ -459,13 +459,13 @@ describe("a drain with a relay", () => {
     expect(played.answered.get(1)).toBe(5_110);
   });
 
-  test("reports a Pod that is not terminating as still in rotation and does not wait for the withdrawal", () => {
+  test("does not wait for the withdrawal if the Pod is not terminating, and reports the Pod as still in rotation", () => {
     const played = play({ events: [...TERMINATION, relayReported(200, "in", false)] });
     expect(played.answered.get(1)).toBe(5_110);
     expect(played.state.why).toContain("still in rotation");
   });
 
-  test("becomes shorter with a shorter grace period, but the app's own grace period does not", () => {
+  test("ends earlier if the relay reports a shorter grace period, and the app keeps its whole own grace period", () => {
     const played = play({
       events: [...TERMINATION, relayReported(200, "out", true, { graceSeconds: 50 })],
       pod: busyUntil(999_999),
@@ -476,10 +476,10 @@ describe("a drain with a relay", () => {
   test.for([
     { graceSeconds: 32, drainMs: 5_000, title: "the whole drain delay" },
     { graceSeconds: 10, drainMs: 5_000, title: "the whole drain delay" },
-    { graceSeconds: 6, drainMs: 3_000, title: "half of the time" },
-    { graceSeconds: 1, drainMs: 1_000, title: "a second" },
+    { graceSeconds: 6, drainMs: 3_000, title: "half of the reported time" },
+    { graceSeconds: 1, drainMs: 1_000, title: "one second" },
   ])(
-    "gets $title of a grace period of $graceSeconds s if the app's own grace period is 30 s",
+    "lasts $title if the relay reports a grace period of $graceSeconds s and the app's own grace period is 30 s",
     ({ graceSeconds, drainMs }) => {
       const played = play({
         events: [...TERMINATION, relayReported(200, "out", true, { graceSeconds })],
@@ -491,7 +491,7 @@ describe("a drain with a relay", () => {
 });
 
 describe("the manager's timer", () => {
-  test("does not fire while no hook was called", () => {
+  test("does not fire before a hook is called", () => {
     expect(play({ events: [] }).wakes).toBe(0);
   });
 
@@ -509,7 +509,7 @@ describe("the manager's timer", () => {
     expect(played.answered.get(3)).toBe(205_010);
   });
 
-  test("repeats the sample a minute after the drain if its result is unknown", () => {
+  test("repeats the sample that is taken a minute after the drain if this sample fails", () => {
     const played = play({ events: TERMINATION, pod: (nowMs) => (nowMs < 70_000 ? UNKNOWN : QUIET), untilMs: 250_000 });
     expect(played.state.phase).toBe("idle");
   });
@@ -583,7 +583,7 @@ describe("for arbitrary sequences of events", () => {
       return one.who === "own" ? ownHook(one.at, id) : hook(one.at, id, one.who);
     });
 
-  test("no app's hook is answered before the drain delay, except with outcome `not-needed` or `restarted`", () => {
+  test("no app's hook is answered before the end of the drain delay, except with outcome `not-needed` or `restarted`", () => {
     fc.assert(
       fc.property(anySettings, fc.array(anyObservation, { minLength: 1 }), anyEvents, (settings, pods, some) => {
         const pod: PodAt = (nowMs) => pods[Math.floor(nowMs / 700) % pods.length] ?? UNKNOWN;

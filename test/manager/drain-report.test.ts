@@ -83,28 +83,28 @@ const withRelay = (relay: Partial<RelayStatus>): DrainState =>
 test.for<[string, DrainState, string, number]>([
   ["that received no request", withRelay({}), "none", -1],
   ["that has not responded yet", withRelay({ reason: "no answer yet" }), "unknown: no answer yet", -1],
-  ["that reports the Pod as offered", withRelay({ offered: "in" }), "offered", -1],
+  ["that reports the Pod as not withdrawn", withRelay({ offered: "in" }), "offered", -1],
   [
-    "that reported the Pod as offered at the start of draining",
+    "that reported the Pod as not withdrawn at the start of draining",
     draining({ ...AT_1S, more: { relay: { ...NO_STATUS, offered: "in" } } }, { stillInRotation: true }),
     "still_in_rotation",
     -1,
   ],
-  ["that reports the Pod withdrawn", withRelay({ offered: "out", withdrawnAtMs: 1_700.4 }), "withdrawn", 700],
+  ["that reports the Pod as withdrawn", withRelay({ offered: "out", withdrawnAtMs: 1_700.4 }), "withdrawn", 700],
   [
-    "that reported the Pod withdrawn at the trigger",
+    "that reported the Pod as withdrawn at the trigger",
     withRelay({ offered: "out", withdrawnAtMs: 1_000 }),
     "withdrawn",
     0,
   ],
   [
-    "that reported the Pod withdrawn before the trigger",
+    "that reported the Pod as withdrawn before the trigger",
     withRelay({ offered: "out", withdrawnAtMs: 400 }),
     "withdrawn",
     0,
   ],
   [
-    "that reports the Pod withdrawn without a drain",
+    "that reports the Pod as withdrawn without a drain",
     { ...IDLE, relay: { ...NO_STATUS, offered: "out", withdrawnAtMs: 1_700 } },
     "withdrawn",
     -1,
@@ -136,7 +136,7 @@ test("the report lists connections up to its limit and counts all of them", () =
   expect(JSON.stringify(report)).not.toContain("untracked");
 });
 
-test("the report counts processes with the preload and their connections, and omits both counts without the preload", () => {
+test("the report counts processes with the preload library and their connections, and omits both counts without the library", () => {
   const state = draining({}, { openAtDraining: 20 });
   expect(drainReportOf(state, 10, 3, 0).preload).toEqual({ processes: 3, missed: 0, connections: 20 });
   expect(drainReportOf(state, 10, 3, 1).preload).toEqual({
@@ -154,7 +154,7 @@ test("the report contains the number of connections at the start of the drain ti
   expect(phase).toMatchObject({ name: "done", result: { drainingFromMs: 5_110, openAtDraining: 1 } });
 });
 
-test("the report counts untracked connections", () => {
+test("the report counts the connections that the manager does not track", () => {
   const observation = { ...manyConnections, untracked: 3 };
   expect(drainReportOf(withdrawing({ sample: { observation } }), 10, -1, 0)).toMatchObject({ untracked: 3 });
 });
@@ -166,7 +166,7 @@ test("the report contains the sample at the end of the drain, not a later one", 
   expect(drainReportOf(ended, 10, -1, 0).leftTotal).toBe(900);
 });
 
-test("the report of a simulated drain has the same fields as the report of its states", () => {
+test("the report of a simulated drain has its outcome, trigger, relay status and durations", () => {
   const events = [hook(100, 1), ownHook(110, 2), relayReported(2_110, "out", true)];
   const { fullState } = play({ settings: { ...ONE_APP, deregistrationDelayMs: 3_000 }, events });
   expect(drainReportOf(fullState, 60_000, -1, 0)).toMatchObject({

@@ -30,7 +30,7 @@ describe("a container restart shortly before the Pod's termination", () => {
   });
 
   test.for([3_000, 5_500, 20_000])(
-    "with an original hook that runs for %i ms more is answered after the drain, and the hook runs after the drain",
+    "does not prevent another run of the original hook, which takes %i ms, after the drain and before the answer",
     (originalHookMs) => {
       const played = play({
         events: [hook(0, 1), ownHook(6_000, 2)],
@@ -44,19 +44,19 @@ describe("a container restart shortly before the Pod's termination", () => {
     },
   );
 
-  test("is absent from the report of the running drain", () => {
+  test("is not the outcome of the running drain", () => {
     const events = [hook(0, 1), sigterm(20_000)];
     const played = play({ events, pod: busyUntil(999_999), untilMs: 20_500 });
     expect(played.state).toMatchObject({ phase: "withdrawing", outcome: "none" });
   });
 
-  test("is answered even if the next hook arrives before a late timer", () => {
+  test("ends with the answer to its hook even if another hook arrives before a late timer", () => {
     const played = play({ settings: TWO_APPS, events: [hook(0, 1), hook(5_300, 2, "web")], lateMs: 600 });
     expect(played.answered.get(1)).toBe(5_300);
     expect(played.state.holds).toEqual([]);
   });
 
-  test("is reported as a restart each time", () => {
+  test("is reported even if an earlier restart was reported", () => {
     const played = play({ events: [hook(0, 1), hook(30_000, 2)] });
     const entries = played.actions.filter((action) => action.kind === "entered" && action.at.phase.name === "idle");
     expect(entries.map((action) => action.atMs)).toEqual([5_000, 35_000]);
@@ -115,7 +115,7 @@ describe("the report after the drain", () => {
     expect(played.state.why).toContain("the app closed its listeners");
   });
 
-  test("states after a late SIGTERM that the deadline came before the end of the delays", () => {
+  test("states that SIGTERM moved the deadline before the end of the delays", () => {
     const pod: PodAt = (nowMs) => ({ ...QUIET, openConnections: nowMs < 200 ? 1 : 0 });
     const played = play({ settings: { ...ONE_APP, quietPeriodMs: 500 }, events: [sigterm(50)], pod });
     expect(played.state.why).toBe(
@@ -138,12 +138,12 @@ describe("the report after the drain", () => {
     expect(report.why).not.toMatch(/[0-9]\.[0-9]{2}/);
   });
 
-  test("states the minimum of the quiet time", () => {
+  test("states a minimum for the time without traffic at the end of the drain", () => {
     const played = play({ events: TERMINATION, pod: busyUntil(1_000) });
     expect(played.state.why).toContain("followed by at least 2s of quiet");
   });
 
-  test("states that the number of requests was not zero for a whole quiet period", () => {
+  test("does not state 0 active requests if the count alternates between zero and other values", () => {
     const settings: DrainSettings = { ...ONE_APP, driver: "http", activeUrl: "http://127.0.0.1:8080/active" };
     let calls = 0;
     const active = () => {
@@ -157,12 +157,12 @@ describe("the report after the drain", () => {
 });
 
 describe("a Pod that continues after its drain", () => {
-  test("makes the manager ready again even if it has only UDP sockets", () => {
+  test("makes the manager ready again even if the Pod has only UDP sockets", () => {
     const pod: PodAt = () => ({ ...QUIET, hasTcpListener: false, hasUdp: true });
     expect(play({ events: TERMINATION, pod, untilMs: 100_000 }).state.phase).toBe("idle");
   });
 
-  test("is sampled at most once in five seconds, for any number of calls", () => {
+  test("is sampled at most once in five seconds, for any number of preStop calls", () => {
     let samples = 0;
     const pod: PodAt = (nowMs) => {
       if (nowMs > 100_000) samples += 1;
@@ -175,7 +175,7 @@ describe("a Pod that continues after its drain", () => {
     expect(calls.every((one) => one.kind === "hook-called" && played.answered.has(one.holdId))).toBe(true);
   });
 
-  test("delays a hook without another drain if no sample succeeds", () => {
+  test("is drained again at the next trigger even if every sample after the drain fails", () => {
     const pod: PodAt = (nowMs) => (nowMs < 20_000 ? QUIET : { known: false, why: "the dump failed", blind: false });
     const played = play({ events: [...TERMINATION, hook(200_000, 3), ownHook(201_000, 4)], pod, untilMs: 250_000 });
     expect(played.answered.get(3)).toBeUndefined();
@@ -194,7 +194,7 @@ describe("a proxy that stops during its drain", () => {
   const settings: DrainSettings = { ...ONE_APP, driver: "envoy" };
   const withoutListener = { ...QUIET, hasTcpListener: false };
 
-  test("is still drained if it returns before the next count fails", () => {
+  test("does not end the drain if it returns before the next count of requests fails", () => {
     const played = play({
       settings,
       events: TERMINATION,

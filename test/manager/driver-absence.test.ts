@@ -34,7 +34,7 @@ function faultyDriver(name: string) {
 }
 
 test.concurrent.for(["envoy", "linkerd"])(
-  "the drain still counts the requests of %s after two short absences with a timeout in between",
+  "the driver of %s still counts after two refused connections with a request timeout in between",
   async (name) => {
     const { count, counts } = faultyDriver(name);
     const unknown = name === "envoy" ? NOT_ANSWERED : -1;
@@ -66,7 +66,7 @@ test.concurrent("the requests of an Envoy that returns after a long absence are 
 });
 
 test.concurrent.for(["envoy", "linkerd"])(
-  "the drain ends without the counts of %s after one long absence",
+  "the driver of %s stops counting after one long absence of the proxy",
   async (name) => {
     const { count, counts } = faultyDriver(name);
     await count(REFUSED);

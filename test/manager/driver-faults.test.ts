@@ -48,7 +48,10 @@ const FAULTS: readonly { readonly fault: string; readonly tests: readonly TestRe
     fault: "the statistics only have the admin interface, threads and internal listeners",
     tests: [
       { file: DRIVER, title: "only Envoy's own and internal listeners" },
-      { file: STATS, title: "are added over listeners, without the lines of threads and of the admin interface" },
+      {
+        file: STATS,
+        title: "are sums over all listeners except the admin interface, without the statistics of single threads",
+      },
     ],
   },
   {
@@ -86,7 +89,7 @@ const FAULTS: readonly { readonly fault: string; readonly tests: readonly TestRe
     fault: "the connection of a hook is dropped",
     tests: [
       { file: DRIVER, title: "sends Envoy one drain request for any number of hooks, including disconnected callers" },
-      { file: MACHINE, title: "does not depend on other callers that disconnect" },
+      { file: MACHINE, title: "is not changed by another caller that disconnects" },
     ],
   },
   {
@@ -99,10 +102,13 @@ const FAULTS: readonly { readonly fault: string; readonly tests: readonly TestRe
   {
     fault: "the manager is killed in the middle of a drain",
     tests: [
-      { file: CRASHES, title: "disconnects its own hook and the app's hook immediately" },
       {
         file: CRASHES,
-        title: "is replaced by a manager that treats a late hook as a restart and drains at the next trigger",
+        title: "closes the connections of its own hook and the app's hook if SIGKILL ends it during a drain",
+      },
+      {
+        file: CRASHES,
+        title: "is replaced by a manager that treats a late hook as a container restart and drains at the next trigger",
       },
     ],
   },
@@ -124,7 +130,7 @@ const FAULTS: readonly { readonly fault: string; readonly tests: readonly TestRe
       {
         file: MACHINE,
         title:
-          "waits no longer for the withdrawal when the relay stops responding, and reports the time as withdrawing",
+          "stops waiting for the withdrawal when the relay stops responding, and reports the waiting time as `withdrawing`",
       },
     ],
   },
@@ -160,7 +166,10 @@ const FAULTS: readonly { readonly fault: string; readonly tests: readonly TestRe
   { fault: "the Pod has the node's network", tests: [{ golden: "host-network" }] },
   {
     fault: "the drain timeout is below a second",
-    tests: [{ golden: "grace-rounded-up" }, { file: HERE, title: "a drain timeout of 400 ms stays exact" }],
+    tests: [
+      { golden: "grace-rounded-up" },
+      { file: HERE, title: "a drain timeout of 400 ms ends the drain after exactly 400 ms" },
+    ],
   },
   {
     fault: "SIGTERM comes before any hook",
@@ -186,7 +195,7 @@ const FAULTS: readonly { readonly fault: string; readonly tests: readonly TestRe
       { file: MACHINE, title: "every app's hook is answered by the deadline, even if timers fire late" },
       {
         file: "test/manager/stalled-manager.test.ts",
-        title: "for %i ms answers the hook that arrived during the stop",
+        title: "for %i ms answers the hook that arrived meanwhile",
       },
     ],
   },
@@ -205,7 +214,7 @@ const FAULTS: readonly { readonly fault: string; readonly tests: readonly TestRe
   },
 ];
 
-test("every listed fault has tests, and every listed test exists", () => {
+test("every fault in the list of this file has tests, and each of these tests exists", () => {
   expect(FAULTS).toHaveLength(27);
   const absent = FAULTS.flatMap(({ tests }) => tests).filter((one) => !testExists(one));
   expect(absent).toEqual([]);
@@ -236,7 +245,7 @@ describe("the settings and clock of a drain with a proxy", () => {
     expect(played.answered.get(1)).toBe(110 + 5_000 + 10_000);
   });
 
-  test("a drain timeout of 400 ms stays exact", () => {
+  test("a drain timeout of 400 ms ends the drain after exactly 400 ms", () => {
     const settings: DrainSettings = { ...ENVOY, drainDelayMs: 0, drainTimeoutMs: 400 };
     const played = play({
       settings,

@@ -125,7 +125,7 @@ describe("a short absence of the proxy", () => {
     expect(played.answered.get(1)).toBeLessThanOrEqual(14_250);
   });
 
-  test("can take five seconds in each drain of the same Pod", () => {
+  test("delays the end of the drain by up to five seconds in each drain of the same Pod", () => {
     const restart = { ...ENVOY, drainTimeoutMs: 1_000 };
     const again = [hook(200_000, 3), ownHook(200_010, 4)];
     const played = play({
@@ -161,7 +161,7 @@ describe("a proxy that is absent at the trigger", () => {
   });
 
   test.for(DRAINED_WHEN_VALUES)(
-    "and later delays the drain for five seconds if `drained-when` is `%s`",
+    "and does not return delays the drain for five seconds if `drained-when` is `%s`",
     (drainedWhen) => {
       const played = play({ ...absent, settings: { ...ENVOY, drainedWhen } });
       expect(played.state).toMatchObject({
@@ -194,7 +194,7 @@ describe("a proxy that is absent at the trigger", () => {
     expect(played.answered.get(1)).toBeLessThanOrEqual(TRIGGER_MS + 20);
   });
 
-  test("and opens its ports during the count is classified by a later sample", () => {
+  test("and opens its ports during the driver's request is detected by a later sample, so its clients delay the drain", () => {
     const back = returnsAt(150);
     const played = play({
       ...back,
@@ -233,7 +233,7 @@ describe("a proxy that is absent at the trigger", () => {
     }
   });
 
-  test("is detected if it returns within the limit, and delays the drain at most by the limit", () => {
+  test("is detected if it returns within five seconds, and delays the drain by at most five seconds", () => {
     const plans = fc.record({
       driver: fc.constantFrom("envoy" as const, "istio" as const),
       drainedWhen: fc.constantFrom(...DRAINED_WHEN_VALUES),

@@ -72,7 +72,7 @@ describeOnClock("the Envoy driver", (build) => {
   const logMessages = ({ manager }: Pod) => manager.lines().map((line) => `${line["message"]}: ${line["detail"]}`);
 
   test.concurrent(
-    "sends Envoy the drain request after the delays, and ends the drain immediately without connections",
+    "sends Envoy the drain request after the delays, and ends the drain at once if no connection is open",
     onClock(async (clock) => {
       const pod = await podWith(clock);
       const end = await drained(pod);

@@ -25,17 +25,17 @@ describe("a listener of Envoy", () => {
     { title: "a name that contains worker", name: "myworker_8080", kind: "counted" },
     { title: "the loopback address", name: "127.0.0.1_8080", kind: "ignored" },
     { title: "the IPv6 loopback address", name: "[__1]_8080", kind: "ignored" },
-    { title: "an internal name", name: "envoy_internal_mesh", kind: "ignored" },
+    { title: "the name of an internal listener", name: "envoy_internal_mesh", kind: "ignored" },
     { title: "the path of a Unix socket", name: "/run/envoy.sock", kind: "ignored" },
-    { title: "the gateway's readiness port", name: "0.0.0.0_19003", kind: "ignored" },
-    { title: "the manager's port", name: "0.0.0.0_17890", kind: "ignored" },
-    { title: "a mesh port", name: "0.0.0.0_15021", kind: "ignored" },
+    { title: "an address with the gateway's readiness port", name: "0.0.0.0_19003", kind: "ignored" },
+    { title: "an address with the manager's port", name: "0.0.0.0_17890", kind: "ignored" },
+    { title: "an address with a mesh port", name: "0.0.0.0_15021", kind: "ignored" },
     { title: "the name of the admin interface", name: "admin", kind: "admin" },
-  ])("whose name is $title is $kind", ({ name, kind }) => {
+  ])("whose name is $title is classified as '$kind'", ({ name, kind }) => {
     expect(listenerOf(name, ENVOY).kind).toBe(kind);
   });
 
-  test("of a sidecar is counted only if it has the inbound port", () => {
+  test("of a sidecar is counted only if its port is the sidecar's inbound port", () => {
     const names = ["0.0.0.0_15006", "[__]_15006", "0.0.0.0_15001", "0.0.0.0_8080", "edge"];
     expect(names.map((name) => listenerOf(name, ISTIO).kind)).toEqual([
       "counted",
@@ -61,7 +61,7 @@ describe("a listener of Envoy", () => {
 });
 
 describe("the statistics of Envoy", () => {
-  test("are added over listeners, without the lines of threads and of the admin interface", () => {
+  test("are sums over all listeners except the admin interface, without the statistics of single threads", () => {
     const lines = [
       ...listenerLines("0.0.0.0_80", { connections: 5, arrived: 9, http: { prefix: "a", requests: 2, answered: 30 } }),
       ...listenerLines("0.0.0.0_81", { connections: 3, arrived: 4 }),
@@ -96,7 +96,7 @@ describe("the statistics of Envoy", () => {
     expect(read(lines)).toMatchObject({ active: 0, connectionTotal: 0, completedTotal: 0 });
   });
 
-  test("include a TCP session even if its prefix is also on an ignored listener", () => {
+  test("include a TCP session on a listener that shares its HTTP stat prefix with an ignored listener", () => {
     const lines = [
       "http.a.downstream_rq_active: 0",
       "http.a.downstream_cx_active: 4",
@@ -108,11 +108,11 @@ describe("the statistics of Envoy", () => {
     expect(read(lines).active).toBe(1);
   });
 
-  test("include requests of a prefix that has no listener", () => {
+  test("include requests of an HTTP stat prefix that no listener reports", () => {
     expect(read([...listenerLines("0.0.0.0_80"), "http.x.downstream_rq_active: 2"]).active).toBe(2);
   });
 
-  test("contain the ports that the kubelet probes", () => {
+  test("list the ports of listeners that the kubelet probes", () => {
     const probed = { ...ENVOY, kubeletProbes: [80, 81].map((port) => ({ port, periodMs: 10_000 })) };
     expect(read(listenerLines("0.0.0.0_80"), probed).probedPorts).toEqual([80]);
   });
@@ -231,7 +231,7 @@ describe("two successive samples of Envoy's statistics", () => {
     });
   });
 
-  test("detect another process by the total of admin requests", () => {
+  test("show a restart of Envoy if its restart epoch changes or its total of admin requests does not increase", () => {
     expect(evidenceOf([], { adminTotal: 9 }, { adminTotal: 1 })).toMatchObject({ restarted: true });
     expect(evidenceOf([], { adminTotal: 1 }, { adminTotal: 1 })).toMatchObject({ restarted: true });
     expect(evidenceOf([], { adminTotal: 1 }, { adminTotal: 9, epoch: 1 })).toMatchObject({
@@ -241,7 +241,7 @@ describe("two successive samples of Envoy's statistics", () => {
     expect(evidenceOf([], { epoch: 1 }, { epoch: 1 })).toMatchObject({ restarted: false });
   });
 
-  test("exclude the kubelet's probes and include clients", () => {
+  test("show no traffic for the kubelet's probes, and traffic for clients", () => {
     const probes = [{ port: 80, periodMs: 1_000 }];
     const probed = { probedPorts: [80] };
     const one = { ...probed, connectionTotal: 1, completedTotal: 1 };

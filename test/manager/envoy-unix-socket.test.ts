@@ -102,7 +102,7 @@ describeOnClock("an Envoy with a Unix socket as admin interface", (build) => {
   );
 
   test.concurrent(
-    "that does not exist is replaced by samples of sockets, and the log contains the reason",
+    "is replaced by samples of sockets if the socket does not exist, and the log contains the reason",
     onClock(async (clock) => {
       const path = socketPath();
       const manager = await managerAt(clock, path);
@@ -115,7 +115,7 @@ describeOnClock("an Envoy with a Unix socket as admin interface", (build) => {
   );
 
   test.concurrent(
-    "whose socket has no listener is replaced by samples of sockets",
+    "is replaced by samples of sockets if no program listens on the socket",
     onClock(async (clock) => {
       const path = socketPath();
       // Only a killed process does not remove its socket file.
@@ -128,7 +128,7 @@ describeOnClock("an Envoy with a Unix socket as admin interface", (build) => {
   );
 
   test.skipIf(process.getuid?.() !== 0).concurrent(
-    "that the manager cannot write to is reported in the log",
+    "is reported in the log as unreachable if the manager's user may not write to the socket",
     onClock(async (clock) => {
       const path = socketPath();
       const envoy = await envoyAt(path);
@@ -159,7 +159,7 @@ describeOnClock("an Envoy with a Unix socket as admin interface", (build) => {
   );
 
   test.concurrent(
-    "that never accepts a connection does not delay the manager's responses",
+    "that never accepts a connection does not delay the manager's responses to its own callers",
     onClock(async (clock) => {
       const path = socketPath();
       const stuck = await listenWithoutReading(path);
@@ -194,7 +194,7 @@ describeOnClock("an Envoy with a Unix socket as admin interface", (build) => {
   );
 
   test.concurrent(
-    "that has a thousand listeners is read completely",
+    "whose statistics contain a thousand listeners is read completely",
     onClock(async (clock) => {
       const path = socketPath();
       const envoy = await envoyAt(path);

@@ -67,7 +67,7 @@ describe("preStop calls with the token from outside of the node", () => {
     .map((some) => ({ ...TWO_APPS, ...some }));
   const anyChain = fc.subarray(CONTAINERS);
 
-  test("start the relay's client but do not shorten a drain by the relay's statuses", () => {
+  test("do not change the start of a drain or shorten the drain, for any statuses of the relay", () => {
     const status = fc.record({ atMs: fc.nat(60_000), offered: fc.constantFrom("in", "out", "unknown") });
     fc.assert(
       fc.property(anySettings, externalCalls, fc.array(status, { maxLength: 12 }), (settings, calls, statuses) => {
@@ -84,7 +84,7 @@ describe("preStop calls with the token from outside of the node", () => {
     );
   });
 
-  test("do not change when a terminating container gets its stop signal or the driver drains", () => {
+  test("do not advance the stop signal of a terminating container or change the time of the driver's drain", () => {
     fc.assert(
       fc.property(
         anySettings,
@@ -96,8 +96,8 @@ describe("preStop calls with the token from outside of the node", () => {
           const script = {
             settings,
             pod: busyUntil(TRIGGER_MS + busyMs),
-            chained,
-            chainMs: 4_000,
+            containersWithOriginalHook: chained,
+            originalHookMs: 4_000,
             untilMs: 130_000,
           };
           const withoutCalls = play({ ...script, events: terminationEvents(ownMs) });

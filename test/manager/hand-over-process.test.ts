@@ -23,7 +23,7 @@ function sendForever(clock: TestClock, address: string, { port }: App): Agent {
   return agent;
 }
 
-describeOnClock("a drain whose client never stops", (build) => {
+describeOnClock("a drain whose client never stops sending requests on its connection", (build) => {
   type Case = { readonly flags?: readonly string[]; readonly shutdown?: "graceful" };
   const scenario = (title: string, { flags = [], shutdown }: Case, check: (report: DrainReport) => void) =>
     test.concurrent(

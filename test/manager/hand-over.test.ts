@@ -63,7 +63,7 @@ describe("a drain with only cycling connections", () => {
     expect(endMs).toBeLessThan(PATIENCE_END_MS + 150);
   });
 
-  test("states the clients, the patience and the number of outstanding responses", () => {
+  test("reports the clients, the patience and the number of outstanding responses", () => {
     expect(drain(cyclingPod(() => ({ outstanding: 2 }))).why).toBe(
       "Released 15.1s after the trigger with 3 connections still open: 10.0.0.1:40000 to port 8080 for 12s, " +
         "10.0.0.2:40000 to port 8080 for 12s, 10.0.0.3:40000 to port 8080 for 12s; 3 clients kept sending requests on open " +
@@ -71,7 +71,7 @@ describe("a drain with only cycling connections", () => {
     );
   });
 
-  test("is handed over at the end of the delays without patience", () => {
+  test("is handed over at the end of the delays if the patience is 0", () => {
     const { outcome, endMs, why } = drain(
       cyclingPod(() => ({ outstanding: 3 })),
       { patienceMs: 0 },
@@ -82,7 +82,7 @@ describe("a drain with only cycling connections", () => {
     );
   });
 
-  test("without patience waits for outstanding responses of other connections, but not for a quiet period after them", () => {
+  test("with `shutdown: graceful` waits for outstanding responses of other connections, but not for a quiet period afterwards", () => {
     const slow = cyclingPod((nowMs) => ({ othersActivity: nowMs < 8_000 ? "busy" : "quiet", othersEvidenceMs: nowMs }));
     const { outcome, endMs } = drain(slow, { shutdown: "graceful" });
     expect(outcome).toBe("handed-over");
@@ -90,7 +90,7 @@ describe("a drain with only cycling connections", () => {
     expect(endMs).toBeLessThan(8_300);
   });
 
-  test("without patience waits for a quiet period after the last new connection", () => {
+  test("with `shutdown: graceful` waits for a quiet period after the last new connection", () => {
     const late = cyclingPod((nowMs) => ({ lastArrivalMs: Math.min(nowMs, 9_000) }));
     const { outcome, endMs } = drain(late, { shutdown: "graceful" });
     expect(outcome).toBe("handed-over");
@@ -110,7 +110,7 @@ describe("a drain with only cycling connections", () => {
     expect(endMs).toBeLessThan(PATIENCE_END_MS + 150);
   });
 
-  test("ends as drained when the clients leave during the patience", () => {
+  test("ends as `drained` if the clients disconnect during the patience", () => {
     const pod = cyclingPod(() => ({}));
     const { outcome } = drain((nowMs) => (nowMs < 12_000 ? pod(nowMs) : { ...QUIET, lastEvidenceMs: 12_000 }));
     expect(outcome).toBe("drained");
@@ -118,8 +118,8 @@ describe("a drain with only cycling connections", () => {
 
   test.for<[string, Partial<DrainSettings>]>([
     ["a patience that is longer than the drain timeout", { patienceMs: 60_001 }],
-    ["the criterion connections", { drainedWhen: "connections" }],
-    ["the criterion deadline", { drainedWhen: "deadline" }],
+    ["the criterion `connections`", { drainedWhen: "connections" }],
+    ["the criterion `deadline`", { drainedWhen: "deadline" }],
   ])("lasts until the deadline with %s", ([, settings]) => {
     expect(
       drain(
@@ -131,7 +131,7 @@ describe("a drain with only cycling connections", () => {
 });
 
 describe("a hand-over waits", () => {
-  test("for a sample with as few outstanding responses as near the end of the patience", () => {
+  test("for a sample with as few outstanding responses as the lowest number shortly before the end of the patience", () => {
     const few = (nowMs: number) => (nowMs % 1_000 < 200 ? 2 : 20);
     const { outcome, why, endMs } = drain(
       cyclingPod((nowMs) => ({ outstanding: nowMs < 15_000 ? few(nowMs) : few(nowMs - 500) })),
@@ -141,7 +141,7 @@ describe("a hand-over waits", () => {
     expect(endMs).toBeGreaterThanOrEqual(15_500);
   });
 
-  test("for fewer outstanding responses for at most 3 s", () => {
+  test("at most 3 s for a sample with fewer outstanding responses", () => {
     const { outcome, why, endMs } = drain(cyclingPod((nowMs) => ({ outstanding: nowMs < PATIENCE_END_MS ? 1 : 2 })));
     expect(outcome).toBe("handed-over");
     expect(why).toContain("2 responses were outstanding");
@@ -159,7 +159,7 @@ describe("a hand-over waits", () => {
     expect(endMs).toBeLessThan(32_300);
   });
 
-  test("as long as new connections arrive, at most until the deadline", () => {
+  test("while other connections have traffic, at most until the deadline", () => {
     expect(drain(cyclingPod((nowMs) => ({ othersEvidenceMs: nowMs })))).toMatchObject({
       outcome: "timeout",
       endMs: 65_000,
@@ -179,7 +179,7 @@ const drainWithStops = (
     { events: [ownHook(0, 1), relayReported(100, "out", true, { isGraceful })] },
   );
 
-describe("a drain of a workload whose last stops reset no connection", () => {
+describe("a drain of a workload whose last stopped Pods reset no connection", () => {
   test("is handed over at the end of the delays", () => {
     const { outcome, endMs, why } = drainWithStops(true);
     expect({ outcome, endMs }).toEqual({ outcome: "handed-over", endMs: 5_000 });
@@ -197,15 +197,15 @@ describe("a drain of a workload whose last stops reset no connection", () => {
     expect(endMs).toBeLessThan(6_200);
   });
 
-  test("is patient if the relay reports no such stops", () => {
+  test("waits for the patience if the relay does not report such Pods", () => {
     expect(drainWithStops(false).endMs).toBeGreaterThanOrEqual(PATIENCE_END_MS);
   });
 
-  test("is patient with the setting abrupt", () => {
+  test("waits for the patience with `shutdown: abrupt`", () => {
     expect(drainWithStops(true, { shutdown: "abrupt" }).endMs).toBeGreaterThanOrEqual(PATIENCE_END_MS);
   });
 
-  test("is patient if a later status comes from a relay that recorded no such stops", () => {
+  test("waits for the patience if a later status comes from a relay that recorded no such Pods", () => {
     const events = [
       ...[ownHook(0, 1), relayReported(100, "in", true, { isGraceful: true })],
       relayReported(3_000, "out", true),
@@ -218,7 +218,7 @@ describe("a drain of a workload whose last stops reset no connection", () => {
     expect(endMs).toBeGreaterThanOrEqual(PATIENCE_END_MS);
   });
 
-  test("is not patient if the relay is lost afterwards", () => {
+  test("does not wait for the patience if the connection to the relay is lost afterwards", () => {
     const events = [
       ...[ownHook(0, 1), relayReported(100, "out", true, { isGraceful: true })],
       relayReported(3_000, "unknown", false, { reason: "it closed the connection", isFromRelay: false }),
@@ -232,7 +232,7 @@ describe("a drain of a workload whose last stops reset no connection", () => {
   });
 });
 
-test("a hand-over never happens before the delays and the patience, or with other traffic in the quiet period", () => {
+test("a drain is never handed over before the end of the delays and the patience, or with other traffic in the quiet period", () => {
   const anyPart: fc.Arbitrary<Part> = fc.record({
     connections: fc.integer({ min: 1, max: 5 }),
     outstanding: fc.integer({ min: 0, max: 5 }),

@@ -23,18 +23,18 @@ const restartsOf = ({ actions }: Played) =>
 describe("preStop hooks without the manager's own hook", () => {
   test.for([
     [
-      "are answered after 15 s if two containers call within a second",
+      "are answered after 15 s if the hooks of two containers are called within a second",
       [hook(0, 1), hook(1_000, 2, "web")],
       [15_000, 16_000],
     ],
     [
-      "are answered after 5 s if two containers call more than a second apart",
+      "are answered after 5 s if the hooks of two containers are called more than a second apart",
       [hook(0, 1), hook(1_001, 2, "web")],
       [5_000, 6_001],
     ],
-    ["are answered after 5 s if one container calls twice", [hook(0, 1), hook(500, 2)], [5_000, 5_500]],
+    ["are answered after 5 s if the hook of one container is called twice", [hook(0, 1), hook(500, 2)], [5_000, 5_500]],
     [
-      "are answered after 15 s if the app and the mesh proxy call within a second",
+      "are answered after 15 s if the hooks of the app and the mesh proxy are called within a second",
       [hook(0, 1), hook(500, 2, "proxy")],
       [15_000, 15_500],
     ],
@@ -44,7 +44,7 @@ describe("preStop hooks without the manager's own hook", () => {
       [undefined, 15_500],
     ],
     [
-      "are answered after 15 s if a third container calls within a second after the second container",
+      "are answered after 15 s if a third container's hook is called within a second after the second container's",
       [hook(0, 1), hook(900, 2, "web"), hook(1_800, 3, "proxy")],
       [15_000, 15_900, 16_800],
     ],
@@ -74,7 +74,7 @@ describe("in a Pod that runs to completion", () => {
     return [state.outcome, answered.get(9)];
   };
 
-  test("apps have finished if they call no hook within two seconds after the manager's own hook", () => {
+  test("apps count as finished if no app's hook is called within two seconds after the manager's own hook", () => {
     expect(outcomeAndTime([ownHook(100, 9)])).toEqual(["not-needed", 2_100]);
   });
 
@@ -88,7 +88,7 @@ describe("in a Pod that runs to completion", () => {
     ["before", [hook(50, 1), ownHook(100, 9)]],
     ["after", [ownHook(100, 9), hook(1_900, 1)]],
     ["(from a disconnected caller) before", [hook(50, 1), callerLeft(60, 1), ownHook(100, 9)]],
-  ] as const)("the Pod is drained if an app calls its hook %s the manager's own hook", ([, events]) => {
+  ] as const)("the Pod is drained if an app's hook is called %s the manager's own hook", ([, events]) => {
     expect(outcomeAndTime(events)).toEqual(["drained", 5_100]);
   });
 

@@ -49,13 +49,16 @@ const RESPONSES = [
 ] as const;
 
 describe("an HTTP response", () => {
-  test.for(RESPONSES)("with $title is parsed equally for any division into segments", ({ text, status, body }) => {
-    fc.assert(
-      fc.property(fc.array(fc.nat(1_000), { maxLength: 12 }), (cuts) => {
-        expect(readResponse(text, { cuts, ends: false })).toEqual({ status, body, failure: "", whole: true });
-      }),
-    );
-  });
+  test.for(RESPONSES)(
+    "with $title is parsed to the same result for any division into segments",
+    ({ text, status, body }) => {
+      fc.assert(
+        fc.property(fc.array(fc.nat(1_000), { maxLength: 12 }), (cuts) => {
+          expect(readResponse(text, { cuts, ends: false })).toEqual({ status, body, failure: "", whole: true });
+        }),
+      );
+    },
+  );
 
   test.for(RESPONSES)("with $title is not complete before its last byte", ({ text }) => {
     for (let length = 0; length < Buffer.byteLength(text); length += 1) {
@@ -64,7 +67,7 @@ describe("an HTTP response", () => {
     }
   });
 
-  test("without a length lasts until the connection ends", () => {
+  test("without a Content-Length is complete when the connection ends", () => {
     const text = "HTTP/1.0 200 OK\r\n\r\na: 1\n";
     expect(readResponse(text, { ends: false })).toMatchObject({ status: 0, whole: false });
     expect(readResponse(text)).toEqual({ status: 200, body: "a: 1\n", failure: "", whole: true });
@@ -113,7 +116,7 @@ describe("an HTTP response", () => {
     expect(readResponse(many)).toMatchObject({ status: 200, whole: true });
   });
 
-  test("is not read further when its reader stops it", () => {
+  test("is not read further after the consumer of its body stopped the read", () => {
     const reader = createHttpResponseReader(() => "enough");
     expect(reader.addBytes(Buffer.from(framed("a", "b")))).toBe("enough");
     expect(reader.isComplete()).toBe(false);

@@ -39,14 +39,14 @@ describeWith(LOW_CPU, "under a limit of CPU", () => {
 const ALLOCATE_256_MIB = "const held = []; for (let n = 0; n < 64; n += 1) held.push(Buffer.alloc(4 << 20, 1));";
 
 describeWith({ memoryMib: 100 }, "under a limit of memory", () => {
-  test("a program that exceeds the limit is killed and counted", async () => {
+  test("a program that exceeds the memory limit is killed, and the kill is counted", async () => {
     const cgroup = openCgroupForTest({ memoryMib: 100 });
     expect(await startNode(cgroup, ALLOCATE_256_MIB).ended).toBe("SIGKILL");
     expect(cgroup.memory().outOfMemoryKills).toBe(1);
     expect(cgroup.memory().peakBytes).toBe(100 * 1024 * 1024);
   });
 
-  test("a program below the limit exits, and its peak of memory is still readable", async () => {
+  test("a program below the memory limit exits, and its peak of memory is still readable", async () => {
     const cgroup = openCgroupForTest({ memoryMib: 600, milliCpu: 2_000 });
     expect(await startNode(cgroup, ALLOCATE_256_MIB).ended).toBe("0");
     expect(cgroup.memory().outOfMemoryKills).toBe(0);

@@ -82,7 +82,7 @@ describeOnClock("a drain with Linkerd's proxy", (build) => {
     JSON.parse((await call(manager, `/${TOKEN}/drain`, "POST")).body);
 
   test.concurrent(
-    "lasts until no client is connected, and requests only the proxy's metrics",
+    "lasts until no client is connected, and the manager requests only the proxy's metrics",
     onClock(async (clock) => {
       const proxy = await startProxy();
       proxy.clients = 2;
@@ -141,26 +141,29 @@ describe("the Linkerd driver", () => {
     expect(await createDriver(proxy).count()).toBe(4);
   });
 
-  test.for(["1e308", "1e9", "-1", "NaN"])("reports an unknown count if two metrics are %s", async (n) => {
-    const lines = ["true", "no_identity"].map(
-      (tls) => `tcp_open_connections{direction="inbound",peer="src",tls="${tls}"} ${n}\n`,
-    );
-    const messages: string[] = [];
-    const driver = createLinkerdDriver(
-      { ...ONE_APP, driver: "linkerd", driverUrl: "" },
-      (_call, onChunk, done) => {
-        onChunk(Buffer.from(lines.join("")));
-        done({ status: 200, failure: "", timedOut: false });
-      },
-      (message, detail) => messages.push(`${message}: ${detail}`),
-    );
-    expect(await new Promise((done) => driver.countActive(done))).toBe(-1);
-    expect(driver.canCount()).toBe(false);
-    expect(messages.join()).toContain("do not show the connections of clients");
-  });
+  test.for(["1e308", "1e9", "-1", "NaN"])(
+    "reports an unknown count if two metrics of inbound connections are %s",
+    async (n) => {
+      const lines = ["true", "no_identity"].map(
+        (tls) => `tcp_open_connections{direction="inbound",peer="src",tls="${tls}"} ${n}\n`,
+      );
+      const messages: string[] = [];
+      const driver = createLinkerdDriver(
+        { ...ONE_APP, driver: "linkerd", driverUrl: "" },
+        (_call, onChunk, done) => {
+          onChunk(Buffer.from(lines.join("")));
+          done({ status: 200, failure: "", timedOut: false });
+        },
+        (message, detail) => messages.push(`${message}: ${detail}`),
+      );
+      expect(await new Promise((done) => driver.countActive(done))).toBe(-1);
+      expect(driver.canCount()).toBe(false);
+      expect(messages.join()).toContain("do not show the connections of clients");
+    },
+  );
 
   test.for(["unix:/run/linkerd.sock", "http://linkerd:4191"])(
-    "rejects the proxy address %s without a connection",
+    "rejects the proxy address %s without opening a connection",
     (url) => {
       const messages: string[] = [];
       const { driver } = createDriver({ url }, messages);

@@ -59,8 +59,8 @@ async function drainOutcome(manager: Manager): Promise<unknown> {
   return JSON.parse(own.body).outcome;
 }
 
-describeBuilds("a manager that is killed during a drain", (build) => {
-  test.concurrent("disconnects its own hook and the app's hook immediately", async () => {
+describeBuilds("a manager that gets SIGKILL or SIGSTOP", (build) => {
+  test.concurrent("closes the connections of its own hook and the app's hook if SIGKILL ends it during a drain", async () => {
     const manager = await startManager({ build, flags: LONG });
     const app = await startApp(manager.address);
     const own = run(["drain", `--address-scope=${manager.address}`], {}, build);
@@ -79,7 +79,7 @@ describeBuilds("a manager that is killed during a drain", (build) => {
     await endApp(app);
   });
 
-  test.concurrent("is replaced by a manager that treats a late hook as a restart and drains at the next trigger", async () => {
+  test.concurrent("is replaced by a manager that treats a late hook as a container restart and drains at the next trigger", async () => {
     const first = await startManager({ build, flags: LONG });
     const { address } = first;
     const app = await startApp(address);
@@ -135,7 +135,7 @@ describeBuilds("a manager with an unread log", (build) => {
 });
 
 describeBuilds("a manager with too many connections", (build) => {
-  test.concurrent("keeps at most 256 of 1000 connections, for two seconds, and answers every hook", async () => {
+  test.concurrent("keeps at most 256 of 1000 unauthenticated connections, each for two seconds, and answers every hook", async () => {
     const manager = await startManager({ build, wrapper: WITHOUT_PORT_GUARD, flags: SHORT });
     const app = await startApp(manager.address);
     const before = openSockets(manager.pid);
@@ -172,9 +172,9 @@ describeBuilds("a manager with too many connections", (build) => {
 
 // Limits of memory and files are tested only with the native build, which is the released one.
 describeBuilds(
-  "a manager that has no more",
+  "a manager at a resource limit",
   (build) => {
-    test.concurrent("file descriptors leaves clients in the backlog and answers them when descriptors are available", async () => {
+    test.concurrent("leaves clients in the backlog while no file descriptor is free, and answers these clients later", async () => {
       const wrapper = [...WITHOUT_PORT_GUARD, "prlimit", "--nofile=40", "--"];
       const manager = await startManager({ build, wrapper, flags: SHORT });
       const app = await startApp(manager.address);
@@ -196,7 +196,7 @@ describeBuilds(
       await endApp(app);
     });
 
-    test.concurrent("file descriptors for the relay's client drains after its delay and reports the failure", async () => {
+    test.concurrent("drains after its delay and reports the failure if it has too few file descriptors for the relay's client", async () => {
       const relay = await startRelay();
       // Two descriptors are for calls. The others are too few for the pipes, or for the child process.
       for (const free of [3, 4, 5, 6]) {
@@ -212,7 +212,7 @@ describeBuilds(
       }
     });
 
-    test.concurrent("file descriptors for its samples answers the hooks at the deadline", async () => {
+    test.concurrent("answers the hooks at the deadline if it has no file descriptor for its samples", async () => {
       const manager = await startManager({ build, flags: [...SHORT, "--drain-timeout=1s"] });
       const app = await startApp(manager.address);
       // One descriptor for the call.
@@ -228,7 +228,7 @@ describeBuilds(
       await endApp(app);
     });
 
-    test.concurrent("memory exits with a message", async () => {
+    test.concurrent("exits with a message if it cannot allocate memory", async () => {
       const manager = await startManager({ build, wrapper: ["prlimit", "--as=4000000", "--"], flags: LONG });
       let hasEnded = false;
       void manager.ended.then(() => {

@@ -122,7 +122,7 @@ describe("a sample of the sockets", () => {
     expect(readWith(failing)).toBeUndefined();
   });
 
-  test("ends the read of UDP ports when it has enough", () => {
+  test("stops reading UDP ports when the consumer of the ports has enough", () => {
     const many = ` ${HEAD}${UDP.repeat(50)}`;
     expect(readWith(NO_LIBC, { "/proc/net/udp": many }, 3)?.udpPorts).toHaveLength(3);
   });
@@ -134,7 +134,7 @@ describe("a sample of the sockets", () => {
   });
 });
 
-test("a failed read of sockets is incomplete, not blind, only if an earlier read succeeded", () => {
+test("a failed read of sockets counts as incomplete instead of blind only if an earlier read succeeded", () => {
   const { libc } = playback({ 2: [DONE], 10: [DONE] });
   let works = false;
   const failing: Libc = { ...libc, socket: (...args) => (works ? libc.socket(...args) : -1) };
@@ -195,19 +195,20 @@ describe("the visibility of the sockets at the start", () => {
     return { ...first, send };
   };
   const broken = () => ({ ...netlink(), recv: () => -1 });
+  const WITHOUT_IPV6_TABLES = { "/proc/net/tcp6": undefined, "/proc/net/udp6": undefined };
 
-  test.for<[string, () => Libc, Changed, Visibility]>([
-    ["with a complete dump is", netlink, {}, "netlink"],
-    ["with an interrupted dump is still", interrupted, {}, "netlink"],
-    ["with an interrupted dump of connections is still", interruptedLate, {}, "netlink"],
-    ["on a kernel without IPv6 is", without6, { "/proc/net/tcp6": undefined, "/proc/net/udp6": undefined }, "netlink"],
-    ["with refused netlink is", refused, {}, "proc"],
-    ["with tables without IPv6 is", refused, { "/proc/net/tcp6": undefined, "/proc/net/udp6": undefined }, "proc"],
-    ["without a response from netlink is", broken, {}, "proc"],
-    ["without netlink and tables is", refused, { "/proc/net/tcp": undefined }, "nothing"],
-    ["with netlink for listeners only is", refusedLate, {}, "nothing"],
-    ["with tables in another format is", refused, { "/proc/net/tcp": "sl state\n0 1\n" }, "nothing"],
-  ])("%s `%4$s`", ([, libc, changed, visibility]) => {
+  test.for<[string, Visibility, () => Libc, Changed]>([
+    ["with a complete netlink dump", "netlink", netlink, {}],
+    ["even with an interrupted netlink dump", "netlink", interrupted, {}],
+    ["even with an interrupted netlink dump of connections", "netlink", interruptedLate, {}],
+    ["on a kernel without IPv6", "netlink", without6, WITHOUT_IPV6_TABLES],
+    ["if the kernel refuses netlink", "proc", refused, {}],
+    ["if the kernel refuses netlink and has no IPv6 tables in /proc/net", "proc", refused, WITHOUT_IPV6_TABLES],
+    ["if netlink does not respond", "proc", broken, {}],
+    ["if the kernel refuses netlink and /proc/net has no tables", "nothing", refused, { "/proc/net/tcp": undefined }],
+    ["if netlink returns only listeners", "nothing", refusedLate, {}],
+    ["if the tables have another format", "nothing", refused, { "/proc/net/tcp": "sl state\n0 1\n" }],
+  ])("%s is `%s`", ([, visibility, libc, changed]) => {
     expect(visibilityOf(readerOf(libc(), changed))).toBe(visibility);
   });
 });

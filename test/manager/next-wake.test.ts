@@ -69,7 +69,7 @@ describe("during the delays of a drain", () => {
     ["there is a sample at the end of the delays", { sample: { atMs: 4_900 } }, 4_900, [5_000, 5_000]],
     ["a timer that fired early is set again", { sample: { atMs: 5_000 } }, 5_000, [5_001, 5_001]],
     [
-      "an expensive sample is delayed beyond the quiet period",
+      "a sample that needs much CPU time is delayed beyond the quiet period",
       { sample: { atMs: 0, ...MANY_SOCKETS } },
       0,
       [5_000, 25_000],
@@ -190,7 +190,7 @@ describe("after a drain, while hooks wait for their answers", () => {
     ],
     ["samples of the app's ports continue in classic mode", holds(held("drain")), 10_000, [10_250, 10_250], CLASSIC],
     [
-      "the timer fires at the limit at the latest",
+      "the timer fires at the time limit of the proxy's hook at the latest",
       { ...holds(held("mesh-proxy")), sample: { atMs: 94_900 } },
       94_900,
       [95_000, 95_000],

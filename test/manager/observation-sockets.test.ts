@@ -107,7 +107,7 @@ describe("the sockets in a sample", () => {
     });
   });
 
-  test("are quiet with an idle keep-alive connection, dated by its last response", async () => {
+  test("are quiet with an idle keep-alive connection, and the evidence has the time of the last response", async () => {
     const host = ownAddress();
     const sample = createSampler({ addressScope: host });
     const port = await startHttpServer(host, (_, res) => res.end("hello"));
@@ -195,7 +195,7 @@ describe("the sockets in a sample", () => {
     expect(observation).toMatchObject({ activity: "busy", lastEvidenceMs: observation.atMs });
   });
 
-  test("are quiet between the events of a stream, dated by the last event", async () => {
+  test("are quiet between the events of a stream, and the evidence has the time of the last event", async () => {
     const host = ownAddress();
     const sample = createSampler({ addressScope: host });
     let stream: ServerResponse | undefined;

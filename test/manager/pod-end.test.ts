@@ -171,7 +171,7 @@ describeOnClock("the drain of a terminating Pod", (build) => {
   );
 
   test.concurrent(
-    "ends after two seconds if the Pod runs to completion and no app calls its hook",
+    "ends after two seconds if the Pod runs to completion and no app's hook is called",
     onClock(async (clock) => {
       const manager = await startManager({
         build,

@@ -13,7 +13,7 @@ const SIX =
   "   3: 0000000000000000FFFF00000100007F:1F90 B80D0120000000000000000000000001:C350 06 00000000:00000000 03:00001770 00000000     0        0 0 3 0000000000000000\n";
 
 describe("a socket table of /proc/net", () => {
-  test("results in one socket without ages for each line", () => {
+  test("results in one socket without tcp_info for each line", () => {
     expect(parseTable(HEAD + LISTENER + OPEN, 2)).toEqual([
       {
         ...NO_TCP_INFO,
@@ -42,7 +42,7 @@ describe("a socket table of /proc/net", () => {
     ]);
   });
 
-  test("results in IPv4 form for mapped IPv6 addresses, and in the shortest form for others", () => {
+  test("results in the IPv4 form of mapped IPv6 addresses, and in the shortest form of others", () => {
     expect(parseTable(HEAD + SIX, 10)?.[0]).toMatchObject({
       state: 6,
       localAddress: "127.0.0.1",
@@ -91,7 +91,7 @@ describe("a socket table of /proc/net", () => {
     );
   });
 
-  test("is read only as far as needed", () => {
+  test("is not read further after the consumer of its sockets stopped the read", () => {
     let taken = 0;
     const reader = createTableReader(2, () => {
       taken += 1;

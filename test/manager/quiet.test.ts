@@ -86,9 +86,9 @@ describe("the activity of a connection", () => {
       activity: "idle",
       overrides: { state: tcp.CLOSING, receiveQueue: 1, sendQueue: 1, ...ages(900, 300, 300) },
     },
-    { title: "unknown without ages", activity: "unknown", overrides: ages(-1, -1, -1) },
+    { title: "unknown without tcp_info", activity: "unknown", overrides: ages(-1, -1, -1) },
     {
-      title: "busy with unread bytes even without ages",
+      title: "busy with unread bytes even without tcp_info",
       activity: "busy",
       overrides: { ...ages(-1, -1, -1), receiveQueue: 3 },
     },
@@ -96,7 +96,7 @@ describe("the activity of a connection", () => {
     expect(activityOf(socket(overrides))).toBe(activity);
   });
 
-  test("is busy with unread or unsent bytes, at any ages", () => {
+  test("is busy with unread or unsent bytes, for any times since the last data", () => {
     fc.assert(
       fc.property(
         fc.nat(20_000),
@@ -120,7 +120,7 @@ describe("the activity of a connection", () => {
     );
   });
 
-  test("is as old as the newest data in the two directions", () => {
+  test("has the age of the newest data in the two directions", () => {
     expect(dataAgeMs(socket(ages(40, 90, 1)))).toBe(40);
     expect(dataAgeMs(socket(ages(90, 40, 1)))).toBe(40);
     expect(dataAgeMs(socket(ages(-1, -1, -1)))).toBe(-1);

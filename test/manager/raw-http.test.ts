@@ -31,7 +31,7 @@ describeBuilds("the manager's port", (build) => {
 
   test.concurrent.for([...WELL_FORMED])("responds to $title with the documented status", (request) => check(request));
   test.concurrent.for([...HOSTILE])(
-    "closes the connection after $title and continues to respond to others",
+    "closes the connection after $title and continues to respond on other connections",
     (request) => check(request),
   );
 });

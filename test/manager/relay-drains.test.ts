@@ -85,7 +85,7 @@ describeOnClock("a drain with a relay", (build) => {
   );
 
   scenario(
-    "is reported after 10 s and then rarer, while it waits for the withdrawal and for a client, and keeps its stream",
+    "sends the relay a report after 10 s and then at longer intervals while it waits, and keeps its connection to the relay",
     { flags: ["--drain-delay=3s", "--quiet-period=300ms", "--drain-timeout=60s", "--hooks=app:app"] },
     async ({ clock, relay, manager }) => {
       const own = drain(manager);

@@ -40,7 +40,7 @@ describe("a drain whose connection to the relay is interrupted", () => {
     ).toBe(uninterruptedMs);
   });
 
-  test("waits for another withdrawal if an EndpointSlice offered the Pod again", () => {
+  test("waits for another withdrawal if an EndpointSlice had the Pod as a ready endpoint again", () => {
     expect(answeredAtMs([status(200, "out"), status(6_000, "in"), status(8_000, "out")])).toBe(38_000);
   });
 
@@ -61,7 +61,7 @@ describe("a relay replica that does not report the Pod as terminating yet", () =
     expect(answeredAtMs(statuses)).toBe(80_000);
   });
 
-  test("does not end the wait after an interruption, and the report does not contain still_in_rotation", () => {
+  test("does not end the drain's wait for the withdrawal after an interruption, and the report does not contain still_in_rotation", () => {
     const statuses = [status(200, "in"), status(3_000, "unknown"), status(3_500, "in", false)];
     const played = play({ settings: { ...ONE_APP, drainTimeoutMs: 20_000 }, events: [...TERMINATION, ...statuses] });
     expect(played.state.outcome).toBe("timeout");

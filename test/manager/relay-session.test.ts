@@ -74,7 +74,7 @@ describe("the client's session with the relay", () => {
     expect(played.lost).toEqual([0]);
   });
 
-  test("reports a lost status if the relay closes every connection after one line, even if it was slow once", () => {
+  test("reports a lost status if the relay closes every connection after one line, even if its first line was slow", () => {
     const events: SessionEvent[] = [received(1_000, 1), closed(1_001, 1)];
     let dialledAtMs = 1_101;
     for (const [id, retryMs] of [200, 400, 800, 1_600, 2_000, 2_000, 2_000].entries()) {
@@ -86,7 +86,7 @@ describe("the client's session with the relay", () => {
     expect(played.lost[0]).toBeLessThan(3_000);
   });
 
-  test("reports an interruption once, and the next only after another line", () => {
+  test("reports an interruption once, and the next interruption only after it has received another line", () => {
     const played = play(
       [closed(0, 1), closed(100, 2), received(310, 3), closed(400, 3), closed(500, 4), closed(700, 5)],
       1_000,
@@ -105,7 +105,7 @@ describe("the client's session with the relay", () => {
     expect(play([received(10, 1), received(20_000, 1)], SILENCE_TIMEOUT_MS + 10).dropped).toEqual([]);
   });
 
-  test("requests a heartbeat shortly before the end of the delay if the Pod is offered", () => {
+  test("requests a heartbeat shortly before the end of the drain delay if the Pod is not withdrawn", () => {
     const played = play([delay(0, 5_000), received(10, 1), received(3_510, 2)], 3_600);
     expect(played.actions.slice(1)).toEqual([
       { kind: "dial", id: 2, heartbeat: true, atMs: 3_500 },
@@ -123,7 +123,7 @@ describe("the client's session with the relay", () => {
     expect(played.dials).toEqual([0, 500]);
   });
 
-  test("reports a lost status at the end of the delay if the relay is silent", () => {
+  test("reports a lost status at the end of the drain delay if the relay is silent", () => {
     expect(play([delay(0, 5_000), received(10, 1)], 20_000).lost).toEqual([5_000]);
   });
 
@@ -138,7 +138,7 @@ describe("the client's session with the relay", () => {
     expect(play([delay(0, 2_000), received(100, 1), ...slow], 20_000).lost).toEqual([2_700]);
   });
 
-  test("keeps the status if a second connection reaches the relay", () => {
+  test("keeps the status if heartbeats stop on one connection and arrive on a new one", () => {
     const played = play(
       [delay(0, 2_000), received(10, 1), ...heartbeats(2, 700, 9_100), ...heartbeats(3, 9_500, 15_000)],
       15_100,
@@ -159,7 +159,7 @@ describe("the client's session with the relay", () => {
     expect(until).toBeGreaterThan(25_000);
   });
 
-  test("does not report a lost status because its own process was suspended", () => {
+  test("does not report a lost status if only its own process was suspended", () => {
     let session = newSession(0);
     for (const event of [
       { kind: "tick", nowMs: 0, lateMs: 0 } as const,
@@ -172,7 +172,7 @@ describe("the client's session with the relay", () => {
     expect(late.actions).toEqual([{ kind: "dial", id: 2, heartbeat: true }]);
   });
 
-  test("does nothing after the disconnect command", () => {
+  test("opens no connection and sets no timer after the disconnect command", () => {
     const played = play([delay(0, 1_000), received(10, 1), disconnect(600), closed(700, 1), received(800, 2)], 60_000);
     expect(played.dials).toEqual([0, 310]);
     expect(played.wakeAtMs).toBe(-1);

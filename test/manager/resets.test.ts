@@ -41,7 +41,7 @@ function createPod(probes: readonly { readonly port: number; readonly periodMs: 
 }
 
 describe("the report of a Pod's resets", () => {
-  test("separates the time before and after the apps' release", () => {
+  test("separates the resets before and after the answers to the apps' hooks", () => {
     const { counter, counters, state, queue } = createPod();
     counter.markTrigger();
     counters.resets += 3;
@@ -73,7 +73,7 @@ describe("the report of a Pod's resets", () => {
     expect(counter.report()).toMatchObject({ stopping: 1 + 20 + 5 - 2 });
   });
 
-  test("starts again with the next drain", () => {
+  test("starts again at zero with the next drain", () => {
     const { counter, counters } = createPod();
     counter.markTrigger();
     counter.markRelease(0);
@@ -85,7 +85,12 @@ describe("the report of a Pod's resets", () => {
 
   test.for([
     { title: "never more probes than resets", resets: 1, stopMs: 25_000, probes: 1 },
-    { title: "one probe per period, and one for the first", resets: 9, stopMs: 25_000, probes: 3 + 6 },
+    {
+      title: "one probe per elapsed period and one more, for each kind of probe",
+      resets: 9,
+      stopMs: 25_000,
+      probes: 3 + 6,
+    },
     { title: "a probe of each kind in a short stop", resets: 9, stopMs: 10, probes: 2 },
   ])("includes $title", ({ resets, stopMs, probes }) => {
     const periods = [10_000, 5_000, 0].map((periodMs) => ({ port: 8_080, periodMs }));
@@ -98,14 +103,14 @@ describe("the report of a Pod's resets", () => {
   });
 
   test.for([
-    { title: "the apps were not released", change: ({ counter }: Pod) => counter.markTrigger() },
+    { title: "the apps' hooks were not answered", change: ({ counter }: Pod) => counter.markTrigger() },
     { title: "a file cannot be read", change: ({ files }: Pod) => files.delete("/proc/net/netstat") },
     {
       title: "a counter is smaller than before",
       change: ({ counters }: Pod) => Object.assign(counters, { resets: 0 }),
     },
     {
-      title: "neither the queue nor the sockets at the release are known",
+      title: "neither the kernel's queue nor the sockets at the answers to the hooks are known",
       change: ({ counter, state }: Pod) => {
         counter.markRelease(-1);
         state.isQueueComplete = false;

@@ -50,7 +50,7 @@ describe("the routes of the manager's port", () => {
     { address: "10.0.0.7", scope: "10.0.0.7", local: true },
     { address: "fd00::7", scope: "fd00:0:0::7", local: true },
     { address: "", scope: "", local: false },
-  ])("a caller at '$address' with the scope '$scope' is local: $local", ({ address, scope, local }) => {
+  ])("treat a caller at '$address' with the address scope '$scope' as local: $local", ({ address, scope, local }) => {
     expect(isLocalCaller(address, scope)).toBe(local);
   });
 });

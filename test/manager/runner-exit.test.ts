@@ -65,7 +65,7 @@ function startManager(resets: Partial<ResetCounter>, deliveryMs: number, respond
   return { drain, stop, delivered };
 }
 
-test("the second report equals the first, with the resets", async () => {
+test("the report at the manager's exit equals the report at the end of the drain, with the resets added", async () => {
   const { drain, stop, delivered } = startManager({ report: () => RESETS }, 5);
   await drain();
   const [first] = delivered;
@@ -74,7 +74,7 @@ test("the second report equals the first, with the resets", async () => {
   expect(first?.resets).toBeUndefined();
 });
 
-test("no second report follows if the resets are unknown or no drain was needed", async () => {
+test("no report is sent at the manager's exit if the resets are unknown or no drain ran", async () => {
   const unknown = startManager({ report: () => undefined }, 5);
   await unknown.drain();
   await unknown.stop();
@@ -84,14 +84,14 @@ test("no second report follows if the resets are unknown or no drain was needed"
   expect(idle.delivered).toEqual([]);
 });
 
-test("an unresponsive relay delays the exit by 500 ms", async () => {
+test("an unresponsive relay delays the manager's exit by 500 ms", async () => {
   const { drain, stop, delivered } = startManager({ report: () => RESETS }, 60_000);
   await drain();
   expect(await stop()).toBe(500);
   expect(delivered).toHaveLength(2);
 });
 
-test("the resets are counted before the apps are released, and at the end", async () => {
+test("the resets are counted before the apps' hooks are answered, and at the manager's exit", async () => {
   const calls: string[] = [];
   const { drain, stop } = startManager(
     {

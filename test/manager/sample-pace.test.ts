@@ -26,7 +26,7 @@ test("samples are more frequent in a quiet Pod with thousands of sockets, to det
   expect(many.wakes).toBeLessThan(230);
 });
 
-test("samples are rare during the drain delay in a Pod with thousands of sockets, at any quiet period", () => {
+test("samples are rare during the drain delay in a Pod with thousands of sockets, even with a long quiet period", () => {
   const settings = { ...ONE_APP, drainDelayMs: 60_000, quietPeriodMs: 60_000 };
   const many = play({ settings, events: TERMINATION, pod: busyUntil(1_000), sockets: 3_000, untilMs: 60_000 });
   // A sample every 1.5 s while the Pod is busy, then every 0.3 s; not every 0.15 s.
@@ -75,7 +75,7 @@ test.for(Object.entries(PODS))("samples use at most 5 % of a core if a Pod %s", 
 });
 
 test.for(["requests", "auto"] as const)(
-  "a driver's counts of requests do not make samples more expensive if `drained-when` is `%s`",
+  "a driver's counts of requests do not make samples more frequent in a Pod with many sockets if `drained-when` is `%s`",
   (drainedWhen) => {
     const settings: DrainSettings = { ...ONE_APP, driver: "envoy", drainedWhen };
     let samples = 0;
@@ -108,7 +108,7 @@ test("a drain ends on time in a Pod with up to 4000 sockets for each second of t
   );
 });
 
-test("a drain in a Pod with more sockets ends at the next sample that 5 % of a core allow", () => {
+test("a drain in a Pod with more than 4000 sockets for each second of the quiet period ends at the next sample that 5 % of a core allow", () => {
   fc.assert(
     fc.property(fc.nat(60_000), fc.integer({ min: MAX_EXACT_SOCKETS, max: 200_000 }), (endMs, sockets) => {
       const played = play({ events: TERMINATION, pod: busyUntil(endMs), sockets });
@@ -125,7 +125,7 @@ test("a timer that fires a fraction of a millisecond early does not delay the sa
   expect(played.answered.get(1)).toBeCloseTo(endMs + 0.05, 5);
 });
 
-test("a phase is reported with its initial state even if the next phase follows in the same step", () => {
+test("a phase is reported with its initial state even if one event starts both this phase and the next", () => {
   const reportedDraining = (lateMs: number, pod: PodAt) =>
     play({ events: TERMINATION, pod, lateMs }).actions.flatMap((action) =>
       action.kind === "entered" && action.at.phase.name === "draining"

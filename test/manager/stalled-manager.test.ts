@@ -28,9 +28,9 @@ async function stop(manager: Manager): Promise<void> {
   await eventually(() => expect(isStopped(manager.pid)).toBe(true));
 }
 
-describeBuilds("a manager whose process is stopped", (build) => {
+describeBuilds("a manager that SIGSTOP suspended", (build) => {
   test.concurrent.for([STALL_MS, LONG_STALL_MS])(
-    "for %i ms answers the hook that arrived during the stop",
+    "for %i ms answers the hook that arrived meanwhile",
     async (stallMs) => {
       const manager = await startManager({ build, wrapper: WITHOUT_PORT_GUARD, flags: ["--hooks=app:app"] });
       const before = openSockets(manager.pid);
@@ -50,7 +50,7 @@ describeBuilds("a manager whose process is stopped", (build) => {
     },
   );
 
-  test.concurrent("drains the Pod after it continues, even if its own hook has timed out", async () => {
+  test.concurrent("drains the Pod after SIGCONT, even if its own hook has timed out", async () => {
     const manager = await startManager({ build, flags: ["--hooks=app:app", "--drain-delay=30s"] });
     const app = await startApp(manager.address);
     await stop(manager);
@@ -62,7 +62,7 @@ describeBuilds("a manager whose process is stopped", (build) => {
     await endApp(app);
   });
 
-  test.concurrent("answers its own hook after it continues", async () => {
+  test.concurrent("answers its own hook after SIGCONT", async () => {
     const manager = await startManager({ build });
     await stop(manager);
     const own = run(["drain", `--address-scope=${manager.address}`], {}, build);
@@ -71,7 +71,7 @@ describeBuilds("a manager whose process is stopped", (build) => {
     expect(await own).toMatchObject({ code: 0, err: "" });
   });
 
-  test.concurrent("closes a silent connection after it continues", async () => {
+  test.concurrent("closes a silent connection after SIGCONT", async () => {
     const manager = await startManager({ build, wrapper: WITHOUT_PORT_GUARD });
     const socketClosed = closed(await dial(manager));
     await stop(manager);

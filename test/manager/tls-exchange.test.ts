@@ -10,7 +10,7 @@ import { exchangeOverTls } from "../../src/manager/http/http-client.ts";
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout"] }));
 afterEach(() => void vi.useRealTimers());
 
-test("close() ends only the writing side, so that the server's last bytes are read", async () => {
+test("close() of an exchange over TLS ends only the writing side, so that the server's last bytes are read", async () => {
   const validity = { fromMs: Date.now() - 60_000, untilMs: Date.now() + 3_600_000 };
   const ca = await makeCaPair("a relay's CA", validity);
   const pair = await makeServerPair(ca, { dns: ["relay"], ip: ["127.0.0.1"] }, validity);

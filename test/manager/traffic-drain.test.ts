@@ -29,14 +29,14 @@ describe("a sample of sockets", () => {
     expect(monitor.finishSample(undefined, 30, NO_CONNECTIONS)).toMatchObject({ blind: true });
   });
 
-  test.for<[string, Partial<TextSocket>, boolean]>([
-    ["an open connection without ages", {}, true],
-    ["unread bytes", { receiveQueue: 1 }, false],
-    ["unsent bytes", { sendQueue: 1 }, false],
-    ["a handshake", { state: tcp.SYN_RECV }, false],
-    ["an ended connection", { state: tcp.TIME_WAIT }, false],
-    ["the ages of an idle connection", { lastDataSentMs: 300, lastDataReceivedMs: 304, bytesReceived: 1 }, false],
-  ])("of %s has unknown activity: %o", ([, overrides, isUnknown]) => {
+  test.for<[string, boolean, Partial<TextSocket>]>([
+    ["an open connection without tcp_info", true, {}],
+    ["a connection with unread bytes", false, { receiveQueue: 1 }],
+    ["a connection with unsent bytes", false, { sendQueue: 1 }],
+    ["a connection in its handshake", false, { state: tcp.SYN_RECV }],
+    ["an ended connection", false, { state: tcp.TIME_WAIT }],
+    ["an idle connection with tcp_info", false, { lastDataSentMs: 300, lastDataReceivedMs: 304, bytesReceived: 1 }],
+  ])("of %s has unknown activity: %s", ([, isUnknown, overrides]) => {
     const ageless = { lastDataSentMs: -1, lastDataReceivedMs: -1, bytesReceived: -1 };
     const observation = createTestMonitor().sample(
       reading([listener(), socket({ ...ageless, ...overrides })], { source: "proc" }),
@@ -48,7 +48,7 @@ describe("a sample of sockets", () => {
   test.for<[string, readonly TextSocket[]]>([
     ["another client is busy", [listener(), socket({ peerPort: 50_001, receiveQueue: 1 })]],
     ["a connection waits in the backlog", [listener({ receiveQueue: 1 })]],
-  ])("is busy, even with a connection without ages, if %s", ([, others]) => {
+  ])("is busy, even with a connection without tcp_info, if %s", ([, others]) => {
     const ageless = socket({ lastDataSentMs: -1, lastDataReceivedMs: -1, bytesReceived: -1 });
     const observation = createTestMonitor().sample(reading([...others, ageless], { source: "proc" }), 10_000);
     expect(observation).toMatchObject({ activity: "busy" });
@@ -105,7 +105,7 @@ describe("a sample of sockets", () => {
     expect(sample(half, 15_001)).toMatchObject({ activity: "quiet", lastEvidenceMs: 15_000 });
   });
 
-  test("has unknown activity while a connection without ages is open", () => {
+  test("has unknown activity while a connection without tcp_info is open", () => {
     const ageless = { lastDataSentMs: -1, lastDataReceivedMs: -1, lastAckReceivedMs: -1, bytesReceived: -1 };
     const { sample } = createTestMonitor();
     expect(sample(reading([listener(), socket(ageless)], { source: "proc" }), 1_000)).toMatchObject({
@@ -139,12 +139,12 @@ describe("a sample of sockets", () => {
     expect(sample(reading([listener(), socket({ ...later, dataSegmentsSent: 3 })]), 11_000).lastEvidenceMs).toBe(9_740);
   });
 
-  test("has no evidence if the last byte is older than the start of the clock", () => {
+  test("has no evidence if the last byte is older than the start of the manager's clock", () => {
     expect(createTestMonitor().sample(reading([listener(), socket()]), 1_000).lastEvidenceMs).toBe(-1);
   });
 });
 
-describe("an unclear order of the last data", () => {
+describe("an unclear order of the last received and sent data", () => {
   const ambiguous = { lastDataSentMs: 600, lastDataReceivedMs: 600, lastAckReceivedMs: 600 };
   const sampleTwice = (first: object, second: object) => {
     const { sample } = createTestMonitor();
@@ -250,7 +250,7 @@ describe("connections that change between two samples", () => {
     ).toBe(-1);
   });
 
-  test("are evidence once, not in every later sample", () => {
+  test("are evidence in the first sample after their end, but not in later samples", () => {
     const { sample } = createTestMonitor();
     sample(reading([listener()]), 1_000);
     sample(reading([listener(), socket({ ...ended, lastAckReceivedMs: -1 })]), 1_150);
@@ -322,28 +322,28 @@ describe("the kernel's counter of passive opens", () => {
   });
 
   test.for([
-    { title: "connections that the manager accepted", dials: 0, accepts: 3, overrides: { passiveOpens: 103 } },
+    { title: "the manager accepted the connections", dials: 0, accepts: 3, overrides: { passiveOpens: 103 } },
     {
-      title: "connections that the manager opened",
+      title: "the manager opened the connections",
       dials: 2,
       accepts: 0,
       overrides: { passiveOpens: 102, activeOpens: 52 },
     },
     {
-      title: "connections between containers",
+      title: "the connections are between containers",
       dials: 0,
       accepts: 0,
       overrides: { passiveOpens: 104, activeOpens: 54 },
     },
     {
-      title: "opened connections that outnumber accepted ones",
+      title: "the Pod opened more connections than it accepted",
       dials: 0,
       accepts: 0,
       overrides: { passiveOpens: 101, activeOpens: 53 },
     },
-    { title: "a counter that cannot be read", dials: 0, accepts: 0, overrides: { passiveOpens: -1 } },
-    { title: "a counter that decreased", dials: 0, accepts: 0, overrides: { passiveOpens: 3, activeOpens: 1 } },
-  ])("is not evidence on $title", ({ dials, accepts, overrides }) => {
+    { title: "it cannot be read", dials: 0, accepts: 0, overrides: { passiveOpens: -1 } },
+    { title: "it decreased", dials: 0, accepts: 0, overrides: { passiveOpens: 3, activeOpens: 1 } },
+  ])("is not evidence if $title", ({ dials, accepts, overrides }) => {
     const { sample } = createTestMonitor();
     sample(reading([listener()]), 1_000);
     expect(sample(reading([listener()], overrides), 1_150, dials, accepts).lastEvidenceMs).toBe(-1);
@@ -367,21 +367,21 @@ describe("the kernel's counter of passive opens", () => {
     expect(sample(reading([listener(), ours], { passiveOpens: 102 }), 1_300, 0, 2).lastEvidenceMs).toBe(-1);
   });
 
-  test("is not further evidence of a connection that the sample contains", () => {
+  test("does not change the evidence of a connection that the sample contains", () => {
     const { sample } = createTestMonitor();
     sample(reading([listener()]), 1_000);
     const found = socket({ ...ended, lastAckReceivedMs: 120 });
     expect(sample(reading([listener(), found], { passiveOpens: 101 }), 1_150).lastEvidenceMs).toBe(1_030);
   });
 
-  test("is ignored when a port that is not drained is reachable", () => {
+  test("is ignored if the Pod also listens on a port that the drain does not observe", () => {
     const { sample } = createTestMonitor({ ignorePorts: [9_090] });
     const both = [listener(), listener({ localPort: 9_090 })];
     sample(reading(both), 1_000);
     expect(sample(reading(both, { passiveOpens: 105 }), 1_150).lastEvidenceMs).toBe(-1);
   });
 
-  test("is ignored when the Pod shares its network namespace", () => {
+  test("is ignored if the Pod shares its network namespace", () => {
     const { sample } = createTestMonitor({ addressScope: "127.0.1.5" });
     const at = [listener({ localAddress: "127.0.1.5" })];
     sample(reading(at), 1_000);
@@ -418,7 +418,7 @@ describe("the ports that a drain observes", () => {
     expect(observation).toMatchObject({ hasTcpListener: false, openConnections: 0, activity: "quiet" });
   });
 
-  test("are only the ports in drain-ports if this is set, even on loopback", () => {
+  test("are only the ports in drain-ports if drain-ports is set, even on loopback", () => {
     const { sample } = createTestMonitor({ drainPorts: [9_000] });
     const observation = sample(
       reading([listener({ localPort: 9_000, localAddress: "127.0.0.1" }), listener({ receiveQueue: 4 })]),
@@ -461,7 +461,7 @@ describe("the ports that a drain observes", () => {
     });
   });
 
-  test("include the TIME_WAIT entry of a client in the same namespace", () => {
+  test("include the remote port of a TIME_WAIT entry whose client is in the same network namespace", () => {
     const { sample } = createTestMonitor({ addressScope: "127.0.1.5" });
     const at = [listener({ localAddress: "127.0.1.5" })];
     sample(reading(at), 1_000);

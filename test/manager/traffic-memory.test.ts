@@ -182,7 +182,7 @@ test("the table of tracked connections leads to the same results as a map of obj
   );
 });
 
-test("a table with too few slots never makes a Pod quieter or its last traffic older", () => {
+test("a table with too few slots never makes a busy Pod quiet or its last traffic older", () => {
   fc.assert(
     fc.property(anyHistory, fc.integer({ min: 0, max: 6 }), (history, limit) => {
       const small = createTestMonitor(PROBED, createConnectionMemory(Math.random, limit));
@@ -197,7 +197,7 @@ test("a table with too few slots never makes a Pod quieter or its last traffic o
   );
 });
 
-test("a sample without counters invalidates the proof of earlier counters that data was answered", () => {
+test("received data is classified as ambiguous after a sample without segment counters, even if earlier counters showed that all data was answered", () => {
   const ages = (ms: number) => ({ lastDataReceivedMs: ms, lastDataSentMs: ms, lastAckReceivedMs: ms });
   const uncounted = { dataSegmentsReceived: -1, dataSegmentsSent: -1, pureAcksSent: -1, ...ages(-1) };
   for (const received of [0, 1]) {
@@ -251,7 +251,7 @@ describe("connections beyond the number that the manager tracks", () => {
       sample(reading([listener(), ...others]), 11_000);
     };
 
-    test("count as clients' even if their address is later added to the Pod's own", () => {
+    test("count as connections of clients even if their peer's address is later added to the Pod's own addresses", () => {
       const ours = { localAddress: "2001:db8::1", peerAddress: POD };
       for (const memory of [createSmallMemory(), createPlainMemory()]) {
         const testMonitor = createTestMonitor({}, memory);
@@ -272,7 +272,7 @@ describe("connections beyond the number that the manager tracks", () => {
       expect(observation).toMatchObject({ openConnections: 1, untracked: 0 });
     });
 
-    test("do not count as answered, because the sent data could be a greeting", () => {
+    test("do not count as answered, because the sent data could be a greeting before the request", () => {
       const testMonitor = createTestMonitor({}, createSmallMemory());
       const counts = { dataSegmentsSent: 1, pureAcksSent: 0, lastDataSentMs: 400, lastAckReceivedMs: 400 };
       occupyRecord(testMonitor, socket({ ...counts, dataSegmentsReceived: 0, bytesReceived: 0 }));
@@ -281,7 +281,7 @@ describe("connections beyond the number that the manager tracks", () => {
       expect(observation).toMatchObject({ activity: "ambiguous", evidenceSource: "ambiguous", untracked: 0 });
     });
 
-    test("do not explain the counter of a connection that opened and closed between two samples", () => {
+    test("do not hide another connection that opened and closed between two samples, which only the kernel's counter shows", () => {
       const testMonitor = createTestMonitor({}, createSmallMemory());
       occupyRecord(testMonitor, socket());
       testMonitor.sample(reading([listener(), socket()]), 12_000);
@@ -323,7 +323,7 @@ test("addresses and ports that a client chooses collide in the table at most as 
   }
 });
 
-test("a hundred thousand connections of IPv4 and IPv6 are found again, and use ten words each", () => {
+test("each of a hundred thousand tracked connections of IPv4 and IPv6 is found again, and uses ten words of memory", () => {
   const memory = createConnectionMemory(Math.random);
   const at = (n: number) =>
     toTcpSocket(

@@ -82,7 +82,7 @@ describe.each(PROCESSOR_NAMES)("on a host with processor %s", (host) => {
   });
 });
 
-test("a preload library that is compiled for another processor is refused", () => {
+test("the build refuses a preload library that is compiled for another processor", () => {
   expect(() => requireMachine("  Machine:                           AArch64\n", "AArch64")).not.toThrow();
   expect(() =>
     requireMachine("  Machine:                           AArch64\n", "Advanced Micro Devices X86-64"),

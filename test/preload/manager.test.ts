@@ -77,7 +77,7 @@ describe.skipIf(!hasProgram("gcc"))("a manager with processes that load the prel
       expect(JSON.parse((await drained).body)).toMatchObject({ outcome: "drained", preload: { processes: 1 } });
     });
 
-    test("closes connections after it was killed in a drain and restarted", async () => {
+    test("closes connections after it was killed during a drain and restarted", async () => {
       manager = await startManager({ build, address, flags });
       await scenario.start([process.execPath, SERVER, address, String(PORT)], address);
       const [first, second] = await Promise.all([scenario.connect(address), scenario.connect(address)]);
@@ -94,7 +94,7 @@ describe.skipIf(!hasProgram("gcc"))("a manager with processes that load the prel
       { hardLimit: 20_000, page: "mode 0, ports, sealed", preload: { processes: 1, missed: 0 } },
       { hardLimit: 1_024, page: "no page", preload: { processes: 0, missed: 1 } },
     ])(
-      "sends its shared memory page with 1,100 descriptors in flight and a limit of $hardLimit files: $page",
+      "with 1,100 descriptors in flight and a hard limit of $hardLimit descriptors results in '$page' for a reader of its shared memory page",
       async ({ hardLimit, page, preload }) => {
         const asUser = ["setpriv", `--reuid=${TEST_UID}`, `--regid=${TEST_UID}`, "--clear-groups"];
         const limited = ["prlimit", `--nofile=1024:${hardLimit}`, ...asUser];

@@ -20,7 +20,7 @@ const run = (name: string, args: readonly string[]) =>
   spawnSync(compileSanitized(name, folder), args, { encoding: "utf8" });
 
 test.skipIf(!hasCompiler)(
-  "the preloaded library's parser classifies every case and does not read beyond truncated or damaged input",
+  "the preloaded library's parser of HTTP heads classifies every case, and does not read beyond truncated or damaged input",
   () => {
     expect(run("head-cases", [])).toMatchObject({ status: 0, stdout: "", stderr: "" });
   },
@@ -36,7 +36,7 @@ test.skipIf(!hasCompiler)(
 );
 
 test.skipIf(!hasCompiler)(
-  "bodies that contain bytes of a response are not changed, for any write calls and any pipelining",
+  "the preloaded library does not change bodies that contain bytes of a response, for any write calls and any pipelining",
   () => {
     const ran = run("response-cases", [String(inject("seed")), String(MIN_RESPONSES)]);
     expect(ran).toMatchObject({ status: 0, stderr: "" });

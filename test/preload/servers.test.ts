@@ -45,7 +45,7 @@ type ServerCase = {
 
 const CALL_SERVERS: readonly ServerCase[] = ["gcc", "musl-gcc"].flatMap((compiler) =>
   CALLS.map((call) => ({
-    name: `a server compiled by ${compiler} that responds by ${call}`,
+    name: `a server compiled by ${compiler} with the output method ${call}`,
     requiredProgram: compiler,
     command: (address: string) => [scenario.compile("servers/calls.c", compiler), address, String(PORT), call],
   })),

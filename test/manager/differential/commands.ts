@@ -145,6 +145,6 @@ export const COMMANDS: readonly Scenario[] = [
 ];
 
 export const OTHER_SERVER_SCENARIOS: readonly Scenario[] = OTHER_SERVERS.map(({ title, respond }) => ({
-  title: `the other server on the port ${title}`,
+  title: `another server on the manager's port ${title}`,
   play: (pod) => withOtherServer(pod, respond),
 }));

@@ -31,7 +31,7 @@ export const DRAINS: readonly Scenario[] = [
     },
   },
   {
-    title: "two containers restart and call their hooks",
+    title: "two containers restart and their hooks are called",
     play: async (pod) => {
       await pod.app();
       await pod.serve([...SHORT_DRAIN, "--hooks=web:app,job:app"]);

@@ -52,7 +52,7 @@ describe("damaged tables of sockets", () => {
     );
   });
 
-  test("with an added or missing line are detected", () => {
+  test("with repeated or missing lines result in one socket for each line", () => {
     const lines = TCP_TABLE.split("\n").slice(1, -1);
     const head = TCP_TABLE.slice(0, TCP_TABLE.indexOf("\n") + 1);
     fc.assert(
@@ -63,7 +63,7 @@ describe("damaged tables of sockets", () => {
   });
 });
 
-describe("damaged counters of handshakes", () => {
+describe("damaged counters of passive and active opens", () => {
   test("are unknown or integers", () => {
     fc.assert(
       fc.property(seed, (from) => {
@@ -109,7 +109,7 @@ describe("damaged counters of handshakes", () => {
 describe("damaged responses of an app", () => {
   const selectors = ["", "http_active", 'http_active{route="/a"}', "/server/active/0", "/__proto__/constructor/length"];
 
-  test("are an integer or unknown", () => {
+  test("result in an integer or an unknown count", () => {
     fc.assert(
       fc.property(seed, fc.constantFrom(...selectors), (from, selector) => {
         expect(isCount(parseActiveCount(damaged("count", from), selector))).toBe(true);
@@ -118,13 +118,13 @@ describe("damaged responses of an app", () => {
     );
   });
 
-  test("are never zero if the line of a counted metric is truncated", () => {
+  test("never result in zero if the line of a counted metric is truncated", () => {
     const metricsText = "http_active 30\n";
     for (let cut = 0; cut < metricsText.length; cut += 1)
       expect(parseActiveCount(metricsText.slice(0, cut), "http_active")).not.toBe(0);
   });
 
-  test("do not depend on other metrics", () => {
+  test("result in the same count for any other metrics", () => {
     const other = fc.array(fc.constantFrom("# HELP x", "up 1", "http_actives 5", "", 'y{a="}"} NaN'), { maxLength: 9 });
     fc.assert(
       fc.property(other, other, (before, after) => {
@@ -175,7 +175,7 @@ describe("damaged settings of original hooks", () => {
     { title: "an object whose name is a number", header: '{"name":5,"value":"x"}' },
     { title: "an object whose value is a number", header: '{"name":"X-A","value":5}' },
     { title: "null", header: "null" },
-  ])("are rejected for one container only if a header is $title", ({ header }) => {
+  ])("are rejected only for the container with a header that is $title", ({ header }) => {
     const text = `{"chain":{"bad":{"httpGet":{"port":80,"httpHeaders":[${header}]}},"good":{"sleep":{"seconds":3}}}}`;
     expect(readChainedHooks(text)).toEqual({
       hooks: [{ kind: "sleep", container: "good", seconds: 3 }],
@@ -237,7 +237,7 @@ describe("damaged input of the manager", () => {
     );
   });
 
-  test("as JSON has the same measured depth as its parsed value", () => {
+  test("as JSON text has the same measured nesting depth as its parsed value", () => {
     const deep = (value: unknown): number =>
       typeof value !== "object" || value === null ? 0 : 1 + Math.max(0, ...Object.values(value).map(deep));
     fc.assert(fc.property(fc.jsonValue({ maxDepth: 12 }), (value) => depthOf(JSON.stringify(value)) === deep(value)));

@@ -268,7 +268,7 @@ export const HOSTILE: readonly Request[] = [
   },
   { title: "a complete request followed by a reset", pieces: [get(STATUS)], ending: "reset", expectedStatuses: [] },
   { title: "an incomplete request followed by silence", pieces: [get(STATUS).slice(0, 40)], expectedStatuses: [] },
-  { title: "a silent connection", pieces: [""], expectedStatuses: [] },
+  { title: "a time limit without any bytes", pieces: [""], expectedStatuses: [] },
   {
     title: "a header sent in single bytes",
     pieces: [`GET ${STATUS} HTTP/1.1\r\nA: `, ..."a".repeat(300)],
