@@ -1,16 +1,10 @@
 /** Installs Argo Workflows in its own namespace: the real controller and executor, with their CRDs and RBAC. */
-import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { KubernetesObject, V1ConfigMap, V1Deployment } from "@kubernetes/client-node";
-import { buildModule } from "../build/build-module.ts";
-import { compilerCache } from "../build/compiler-cache.ts";
 import { downloadSource } from "../build/completed-source.ts";
-import { stateFolder } from "../cluster/state-folder.ts";
-import { cacheFolder } from "../host/cache-folder.ts";
-import { importImages } from "../images/import-images.ts";
-import { programArchive } from "../images/program-archive.ts";
 import type { CaseNamespace } from "./case-namespace.ts";
+import { importGoPrograms } from "./go-programs.ts";
 import type { Suite } from "./suite.ts";
 
 const CONTROLLER = "localhost/workflow-controller:test";
@@ -30,22 +24,11 @@ const RBAC = [
   "quick-start/base/executor-default-rolebinding.yaml",
 ];
 
-/** Builds both programs unless they are cached, and imports them on the nodes. */
-export async function importArgoImages(suite: Suite): Promise<void> {
-  const cache = cacheFolder(process.env);
-  const goCache = compilerCache(cache, randomUUID());
-  try {
-    const print = (line: string) => void process.stderr.write(`${line}\n`);
-    const { binaries } = await buildModule("argo", { cache, goCache, print });
-    const programs = [
-      { name: CONTROLLER, program: join(binaries, "workflow-controller"), user: USER },
-      { name: EXECUTOR, program: join(binaries, "argoexec"), user: USER },
-    ];
-    const file = await programArchive(programs, cache, Date.now());
-    for (const node of suite.nodes) await importImages([file], stateFolder().socketOf(node));
-  } finally {
-    await goCache.close();
-  }
+export function importArgoImages(suite: Suite): Promise<void> {
+  return importGoPrograms(suite, "argo", [
+    { name: CONTROLLER, program: "workflow-controller", user: USER },
+    { name: EXECUTOR, program: "argoexec", user: USER },
+  ]);
 }
 
 export type Entrypoints = Readonly<Record<string, readonly string[]>>;

@@ -61,7 +61,9 @@ export const IMAGES = {
     contents: [],
     bundles: [
       "src/demo/sample-app.ts",
-      ...["load-client", "lifecycle-app", "attacker"].map((name) => `e2e/programs/${name}.ts`),
+      ...["load-client", "lifecycle-app", "attacker", "gateway-load"].map((name) => `e2e/programs/${name}.ts`),
+      "test/programs/rollouts/rollout-app.ts",
+      "test/programs/envoy/upstream.ts",
     ],
     entrypoint: [NODE],
   },

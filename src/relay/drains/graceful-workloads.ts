@@ -1,4 +1,5 @@
 /** Remembers the workloads whose last Pods reset no connection when they stopped, although clients kept sending requests. Pure. */
+import type { ResetsReport } from "../../contract/drain-report.ts";
 import type { CredentialClaims } from "../../contract/relay-wire.ts";
 import type { DrainRecord } from "../../drain-history/drain-record.ts";
 
@@ -34,13 +35,21 @@ export function createGracefulWorkloads(limit: number = WORKLOAD_LIMIT): Gracefu
       if (record.ownerName === "" || resets === undefined) return false;
       const key = workloadKey(record);
       const wasGraceful = isKnownGraceful(key);
-      if (resets.stopping > 0) workloads.delete(key);
+      if (resets.stopping > refusedProbes(resets)) workloads.delete(key);
       // Only after a hand-over it is certain that clients were still sending requests.
       else if (outcome === "handed-over") addCleanStop(key, record.uid);
       return isKnownGraceful(key) !== wasGraceful;
     },
     isGraceful: (owner) => isKnownGraceful(workloadKey(owner)),
   };
+}
+
+/** The shortest period of a probe. The kubelet's probes seldom hit an app that stops faster. */
+const SHORTEST_PROBE_PERIOD_MS = 1_000;
+
+/** Resets that the kubelet's probes can explain, of an app that closes its port long before it exits. */
+function refusedProbes({ probes, stoppingMs }: ResetsReport): number {
+  return stoppingMs >= SHORTEST_PROBE_PERIOD_MS ? probes : 0;
 }
 
 /** The end of a ReplicaSet's name: Kubernetes encodes the hash of a Pod template without vowels and without 0, 1 and 3. */

@@ -6,14 +6,18 @@ import { someReport } from "../../drain-history/some-drain.ts";
 
 const WEB = { namespace: "shop", ownerKind: "ReplicaSet", ownerName: "web-7d9f" };
 
-type Stop = { readonly uid: string; readonly stopping?: number; readonly outcome?: RecordedOutcome };
+type Stop = {
+  readonly uid: string;
+  readonly stopping?: number;
+  readonly probes?: number;
+  readonly stoppingMs?: number;
+  readonly outcome?: RecordedOutcome;
+};
 
-const resetsOf = (stopping: number) => ({ draining: 5, stopping, probes: stopping, stoppingMs: 900 });
-const stopOf = ({ uid, stopping = 0, outcome = "handed-over" }: Stop, owner = WEB) => ({
-  ...owner,
-  uid,
-  report: { ...someReport(), outcome, resets: resetsOf(stopping) },
-});
+const stopOf = (stop: Stop, owner = WEB) => {
+  const { uid, stopping = 0, probes = stopping, stoppingMs = 900, outcome = "handed-over" } = stop;
+  return { ...owner, uid, report: { ...someReport(), outcome, resets: { draining: 5, stopping, probes, stoppingMs } } };
+};
 
 function afterStops(stops: readonly Stop[]) {
   const workloads = createGracefulWorkloads();
@@ -30,7 +34,7 @@ test("a workload is graceful after three Pods with the outcome handed-over that 
   expect([isGraceful, changes]).toEqual([true, [false, false, true, false]]);
 });
 
-test("a workload is not graceful after one reset, which may be of a probe, until three more Pods reset no connection", () => {
+test("a workload is not graceful after one reset until three more Pods reset no connection", () => {
   const { workloads, changes } = afterStops([...cleanStops(CLEAN_STOPS), { uid: "reset", stopping: 1 }]);
   expect([workloads.isGraceful(WEB), changes.at(-1)]).toEqual([false, true]);
   for (const uid of ["a", "b"]) workloads.recordStop(stopOf({ uid }));
@@ -38,6 +42,18 @@ test("a workload is not graceful after one reset, which may be of a probe, until
   workloads.recordStop(stopOf({ uid: "c" }));
   expect(workloads.isGraceful(WEB)).toBe(true);
 });
+
+test.for([
+  { stopping: 3, probes: 3, stoppingMs: 2_100, isGraceful: true },
+  { stopping: 4, probes: 3, stoppingMs: 2_100, isGraceful: false },
+  { stopping: 1, probes: 1, stoppingMs: 1_000, isGraceful: true },
+  { stopping: 1, probes: 1, stoppingMs: 999, isGraceful: false },
+])(
+  "a stop of $stoppingMs ms with $stopping resets, of which probes explain $probes, leaves a workload graceful: $isGraceful",
+  ({ isGraceful, ...stop }) => {
+    expect(afterStops([...cleanStops(CLEAN_STOPS), { uid: "slow", ...stop }]).isGraceful).toBe(isGraceful);
+  },
+);
 
 test("repeated reports of one Pod count once", () => {
   expect(afterStops([{ uid: "a" }, { uid: "a" }, { uid: "b" }, { uid: "a" }, { uid: "b" }]).isGraceful).toBe(false);

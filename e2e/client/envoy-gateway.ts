@@ -1,0 +1,70 @@
+/** Installs Envoy Gateway with its own Helm chart: the real controller, with a real Envoy as its proxy. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { findProgram } from "../../test/programs/install/program-of.ts";
+import { downloadSource } from "../build/completed-source.ts";
+import { stateFolder } from "../cluster/state-folder.ts";
+import { cacheFolder } from "../host/cache-folder.ts";
+import { attempt } from "../host/run.ts";
+import { importImages } from "../images/import-images.ts";
+import { programArchive } from "../images/program-archive.ts";
+import { importGoPrograms } from "./go-programs.ts";
+import { kubectlOf } from "./kubectl.ts";
+import type { Suite } from "./suite.ts";
+
+export const ENVOY_GATEWAY_NAMESPACE = "envoy-gateway-system";
+export const ENVOY_GATEWAY_VERSION = "1.9.1";
+export const ENVOY_VERSION = "1.40";
+
+const MODULE_PATH = "github.com/envoyproxy/gateway";
+const MODULE = join(import.meta.dirname, "../modules/envoy-gateway");
+const GATEWAY_IMAGE = `docker.io/envoyproxy/gateway:v${ENVOY_GATEWAY_VERSION}`;
+const ENVOY_IMAGE = `docker.io/envoyproxy/envoy:distroless-v${ENVOY_VERSION}`;
+/** The user of both images. */
+const USER = "65532:65532";
+const RELEASE = "eg";
+const PROXY_IMAGE = `global.images.envoyProxy.image=${ENVOY_IMAGE}`;
+
+/** @throws with the reason if Envoy is not available */
+export async function importEnvoyGateway(suite: Suite): Promise<void> {
+  await importGoPrograms(suite, "envoy-gateway", [{ name: GATEWAY_IMAGE, program: "envoy-gateway", user: USER }]);
+  const envoy = await findProgram(`envoy-${ENVOY_VERSION}`);
+  if (envoy.kind === "missing") throw new Error(envoy.reason);
+  const images = [{ name: ENVOY_IMAGE, program: envoy.command[0] ?? "", user: USER }];
+  const file = await programArchive(images, cacheFolder(process.env), Date.now());
+  for (const node of suite.nodes) await importImages([file], stateFolder().socketOf(node));
+}
+
+/** Installs the chart with its CRDs, including those of the Gateway API, and waits until the controller is ready. */
+export async function installEnvoyGateway(suite: Suite): Promise<void> {
+  const flags = ["--create-namespace", "--wait", "--timeout=180s", "--values=-", `--set=${PROXY_IMAGE}`];
+  await runHelm(suite, ["upgrade", "--install", RELEASE, chartFolder(), ...flags], values());
+}
+
+export async function uninstallEnvoyGateway(suite: Suite): Promise<void> {
+  await runHelm(suite, ["uninstall", RELEASE, "--ignore-not-found", "--wait", "--timeout=120s"]);
+  const crds = join(chartFolder(), "charts/crds/crds");
+  await kubectlOf(suite).attempt([
+    "delete",
+    "--recursive",
+    `--filename=${crds}`,
+    "--ignore-not-found",
+    "--timeout=60s",
+  ]);
+}
+
+function chartFolder(): string {
+  return join(downloadSource(MODULE_PATH, MODULE), "charts/gateway-helm");
+}
+
+/** The chart's values file in the module is a template, from which a release is made. */
+function values(): string {
+  const template = readFileSync(join(chartFolder(), "values.tmpl.yaml"), "utf8");
+  return template.replace(/\$\{GatewayImagePullPolicy\}/g, "IfNotPresent").replace(/\$\{GatewayImage\}/g, GATEWAY_IMAGE);
+}
+
+async function runHelm(suite: Suite, args: readonly string[], input = ""): Promise<void> {
+  const flags = [`--kubeconfig=${suite.kubeconfig}`, `--namespace=${ENVOY_GATEWAY_NAMESPACE}`];
+  const { status, stderr } = await attempt(suite.helm, [...args, ...flags], { input });
+  if (status !== 0) throw new Error(`helm ${args.join(" ")} ended with ${status}: ${stderr.trim()}`);
+}
