@@ -19,7 +19,7 @@ export const ENVOY_VERSION = "1.40";
 const MODULE_PATH = "github.com/envoyproxy/gateway";
 const MODULE = join(import.meta.dirname, "../modules/envoy-gateway");
 const GATEWAY_IMAGE = `docker.io/envoyproxy/gateway:v${ENVOY_GATEWAY_VERSION}`;
-const ENVOY_IMAGE = `docker.io/envoyproxy/envoy:distroless-v${ENVOY_VERSION}`;
+export const ENVOY_IMAGE = `docker.io/envoyproxy/envoy:distroless-v${ENVOY_VERSION}`;
 /** The user of both images. */
 const USER = "65532:65532";
 const RELEASE = "eg";
@@ -60,7 +60,9 @@ function chartFolder(): string {
 /** The chart's values file in the module is a template, from which a release is made. */
 function values(): string {
   const template = readFileSync(join(chartFolder(), "values.tmpl.yaml"), "utf8");
-  return template.replace(/\$\{GatewayImagePullPolicy\}/g, "IfNotPresent").replace(/\$\{GatewayImage\}/g, GATEWAY_IMAGE);
+  return template
+    .replace(/\$\{GatewayImagePullPolicy\}/g, "IfNotPresent")
+    .replace(/\$\{GatewayImage\}/g, GATEWAY_IMAGE);
 }
 
 async function runHelm(suite: Suite, args: readonly string[], input = ""): Promise<void> {

@@ -1,0 +1,76 @@
+/** Defines the backend and the routes of the cases with real gateways. */
+import type { KubernetesObject } from "@kubernetes/client-node";
+import { UPSTREAM } from "../../test/programs/envoy/upstream-ports.ts";
+import type { CaseNamespace } from "./case-namespace.ts";
+import { imageOf } from "./suite.ts";
+
+type LooseObject = KubernetesObject & Readonly<Record<string, unknown>>;
+
+const BACKEND = "backend";
+const LABELS = { app: BACKEND };
+const HTTP1_PORT = 8_080;
+const HTTP2_PORT = 8_081;
+
+/** Ports of the Gateway's listeners, by their names. */
+export const LISTENER_PORTS = { http: 80, grpc: 8_081, tcp: 9_000 } as const;
+
+/** HTTP/1.1, HTTP/2 and gRPC of one program, WebSockets and TCP sessions of another. They are not rolled. */
+export function backendObjects(namespace: CaseNamespace): readonly LooseObject[] {
+  const container = {
+    image: imageOf(namespace.suite, "lastcall-test-app"),
+    imagePullPolicy: "IfNotPresent",
+  };
+  const readinessProbe = { httpGet: { path: "/healthz", port: HTTP1_PORT }, periodSeconds: 1 };
+  const containers = [
+    { ...container, name: "web", args: ["/app/rollout-app.mjs"], readinessProbe },
+    {
+      ...container,
+      name: "sessions",
+      args: ["/app/upstream.mjs"],
+      env: [{ name: "LISTEN_ON", value: "0.0.0.0" }],
+      readinessProbe: { tcpSocket: { port: UPSTREAM.tcp }, periodSeconds: 1 },
+    },
+  ];
+  const labels = { ...LABELS, "lastcall.dev/inject": "disabled" };
+  return [
+    {
+      apiVersion: "apps/v1",
+      kind: "Deployment",
+      metadata: { name: BACKEND },
+      spec: { selector: { matchLabels: LABELS }, template: { metadata: { labels }, spec: { containers } } },
+    },
+    {
+      apiVersion: "v1",
+      kind: "Service",
+      metadata: { name: BACKEND },
+      spec: {
+        selector: LABELS,
+        ports: [
+          { name: "web", port: HTTP1_PORT },
+          { name: "grpc", port: HTTP2_PORT, appProtocol: "kubernetes.io/h2c" },
+          { name: "websocket", port: UPSTREAM.http1 },
+          { name: "tcp", port: UPSTREAM.tcp },
+        ],
+      },
+    },
+  ];
+}
+
+/** Routes of the Gateway API, one listener for each kind of route. */
+export function routesOf(gateway: string): readonly LooseObject[] {
+  const route = (kind: string, version: string, section: string, rules: readonly object[]): LooseObject => ({
+    apiVersion: `gateway.networking.k8s.io/${version}`,
+    kind,
+    metadata: { name: section },
+    spec: { parentRefs: [{ name: gateway, sectionName: section }], rules },
+  });
+  const to = (port: number) => ({ backendRefs: [{ name: BACKEND, port }] });
+  return [
+    route("HTTPRoute", "v1", "http", [
+      { matches: [{ path: { type: "PathPrefix", value: "/ws" } }], ...to(UPSTREAM.http1) },
+      to(HTTP1_PORT),
+    ]),
+    route("GRPCRoute", "v1", "grpc", [to(HTTP2_PORT)]),
+    route("TCPRoute", "v1alpha2", "tcp", [to(UPSTREAM.tcp)]),
+  ];
+}

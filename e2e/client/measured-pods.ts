@@ -1,0 +1,82 @@
+/** Measures the terminations of Pods with an Envoy: their durations, and the time after the last request. */
+import { once } from "node:events";
+import type { V1Pod } from "@kubernetes/client-node";
+import { nameOf } from "./injected-pods.ts";
+import type { Kubectl } from "./kubectl.ts";
+
+export type PodTermination = {
+  readonly pod: string;
+  /** From the Pod's deletion to Envoy's exit. */
+  readonly seconds: number;
+  /** From the later of the drain delay and the end of the last request plus the quiet period to Envoy's exit; at least 0. */
+  readonly overWaitSeconds: number;
+};
+
+/** lastcall's default settings. The over-wait of other managers is measured from the same times. */
+const DRAIN_DELAY_MS = 5_000;
+const QUIET_PERIOD_MS = 2_000;
+
+/** @param kubectl of the Pods' namespace. @returns a function that waits until Envoy has exited in all observed Pods */
+export function observeTerminations(
+  kubectl: Kubectl,
+  pods: readonly V1Pod[],
+): () => Promise<readonly PodTermination[]> {
+  const observations = pods.map((pod) => observe(kubectl, nameOf(pod)));
+  return () => Promise.all(observations.map(async (observation) => observation()));
+}
+
+function observe(kubectl: Kubectl, pod: string): () => Promise<PodTermination> {
+  let deletedMs = 0;
+  let lastRequestMs = 0;
+  const columns = "--output=custom-columns=DELETED:.metadata.deletionTimestamp";
+  const watch = kubectl.follow(["get", "pod", pod, "--watch", "--no-headers", columns], (line) => {
+    if (deletedMs === 0 && !line.includes("<none>")) deletedMs = Date.now();
+  });
+  const log = kubectl.follow(["logs", "--follow", "--container=envoy", "--tail=0", pod], (line) => {
+    lastRequestMs = Math.max(lastRequestMs, endOfRequest(line));
+  });
+  const exited = once(log, "close").then(() => Date.now());
+  return async () => {
+    const exitedMs = await exited;
+    watch.kill();
+    const possibleMs = Math.max(deletedMs + DRAIN_DELAY_MS, lastRequestMs + QUIET_PERIOD_MS);
+    return {
+      pod,
+      seconds: (exitedMs - deletedMs) / 1_000,
+      overWaitSeconds: Math.max(0, exitedMs - possibleMs) / 1_000,
+    };
+  };
+}
+
+/** Returns the time of a line of Envoy's access log, which is written at the end of a request or connection; 0 for other lines. */
+function endOfRequest(line: string): number {
+  if (!line.startsWith("{")) return 0;
+  const { start_time: start, duration } = JSON.parse(line) as { start_time?: string; duration?: number };
+  return start === undefined ? 0 : Date.parse(start) + (duration ?? 0);
+}
+
+type StatsSummary = {
+  readonly pods: readonly {
+    readonly podRef: { readonly name: string };
+    readonly containers: readonly { readonly name: string; readonly memory?: { readonly rssBytes?: number } }[];
+  }[];
+};
+
+/** Returns the largest resident memory of a container of the Pods, by the kubelets; undefined without that container. */
+export async function residentBytes(
+  kubectl: Kubectl,
+  nodes: readonly string[],
+  pods: readonly V1Pod[],
+  container: string,
+): Promise<number | undefined> {
+  const names = new Set(pods.map(nameOf));
+  const sizes: number[] = [];
+  for (const node of nodes) {
+    const summary: StatsSummary = JSON.parse(
+      await kubectl.run(["get", "--raw", `/api/v1/nodes/${node}/proxy/stats/summary`]),
+    );
+    const running = summary.pods.filter(({ podRef }) => names.has(podRef.name)).flatMap(({ containers }) => containers);
+    sizes.push(...running.flatMap(({ name, memory }) => (name === container ? (memory?.rssBytes ?? []) : [])));
+  }
+  return sizes.length === 0 ? undefined : Math.max(...sizes);
+}
