@@ -12,7 +12,7 @@ const SETTLE_MS = 5_000;
 const HOLDS_PER_CONTAINER = 4;
 const CONTAINERS = HOLDS_LIMIT / HOLDS_PER_CONTAINER;
 const CALLS = 10_000;
-const CALLERS = 10;
+const CONCURRENT_CALLERS = 10;
 const START_ROUNDS = 21;
 /** The drain ends at its deadline only, so it samples no connections. */
 const DEADLINE_ONLY_FLAGS = ["--drained-when=deadline", "--drain-delay=60m", "--drain-timeout=60m"];
@@ -64,7 +64,7 @@ export async function measureAfterCalls(network: PodNetwork, build: Build): Prom
         await pod.call("status");
       }
     };
-    await Promise.all(Array.from({ length: CALLERS }, caller));
+    await Promise.all(Array.from({ length: CONCURRENT_CALLERS }, caller));
     await pause(SETTLE_MS);
     return readMemory(pod.pid);
   } finally {

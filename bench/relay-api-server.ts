@@ -1,6 +1,6 @@
 /**
  * Serves as the API server of the relay benchmark, in a child process: EndpointSlices in pages and watches, Secrets, and the
- * few other resources that the webhook reads. Replies to an order to withdraw Pods after it has sent all their slices.
+ * few other resources that the webhook reads. Replies to a command to withdraw Pods after it has sent all their slices.
  */
 import { readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -13,7 +13,7 @@ import {
   type ApiAddress,
   type ApiAddressRequest,
   monotonicMs,
-  type WithdrawOrder,
+  type WithdrawCommand,
   type WithdrawResult,
 } from "./relay-messages.ts";
 import { sliceText } from "./relay-slice-text.ts";
@@ -156,12 +156,12 @@ function withdraw(pod: number): readonly [number, number] {
   return [pod, nowMs];
 }
 
-process.on("message", async (order: WithdrawOrder | ApiAddressRequest) => {
-  if (!("pods" in order)) {
+process.on("message", async (command: WithdrawCommand | ApiAddressRequest) => {
+  if (!("pods" in command)) {
     process.send?.({ port: await listening } satisfies ApiAddress);
     return;
   }
-  const { pods, perSecond } = order;
+  const { pods, perSecond } = command;
   const startMs = monotonicMs();
   const sentMs: (readonly [number, number])[] = [];
   for (const [index, pod] of pods.entries()) {

@@ -30,7 +30,7 @@ export function runOnOwnCluster(options: OwnSuiteOptions, run: (suite: Suite) =>
   return runOneSuiteAtATime(options.buildContext.print, () => startClusterAndRun(options, run));
 }
 
-/** Runs one suite at a time: parallel ones would replace each other's installation and stop the cluster. */
+/** Runs one suite at a time: concurrent suites would replace each other's installation and stop each other's cluster. */
 export function runOneSuiteAtATime<T>(print: (line: string) => void, work: () => Promise<T>): Promise<T> {
   return withFileLock(stateFolder().suiteLock, work, () => print("Waiting for another suite that uses the cluster."));
 }

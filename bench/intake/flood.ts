@@ -12,7 +12,7 @@ import { WEBHOOK_FLAGS } from "../../e2e/images/image-table.ts";
 import type { bundleInto } from "../../release/bundle.ts";
 import { makeCertificate } from "../../src/webhook/certificates/self-made.ts";
 import { reviewBytes, SIZES, type Size } from "../admission-reviews.ts";
-import type { LoadOrder, LoadResult } from "../load-generator.ts";
+import type { LoadResult, LoadSettings } from "../load-generator.ts";
 import { readCpuMicroseconds, readPeakResidentBytes } from "../process-cost.ts";
 import { type ServerProcess, startServer } from "../server-process.ts";
 
@@ -39,8 +39,8 @@ function createProgram(name: string, args: readonly string[]): Program {
 async function sendLoad(folder: string, server: ServerProcess, size: Size): Promise<LoadResult> {
   const files = { caFile: join(folder, "ca.crt"), bodyFile: join(folder, `${size}.json`) };
   const amount = { connections: CONNECTIONS, requests: REQUESTS[size], perSecond: 0 };
-  const order: LoadOrder = { port: server.port, ...files, ...amount };
-  const child = spawn(process.execPath, [join(HERE, "../load-generator.ts"), JSON.stringify(order)], {
+  const settings: LoadSettings = { port: server.port, ...files, ...amount };
+  const child = spawn(process.execPath, [join(HERE, "../load-generator.ts"), JSON.stringify(settings)], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   let text = "";

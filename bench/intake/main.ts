@@ -16,7 +16,7 @@ import { makeClientCertificate } from "../client-pair.ts";
 import { readPeakResidentBytes } from "../process-cost.ts";
 import { type ServerProcess, startServer } from "../server-process.ts";
 import { ATTACKS, type AttackCounts, COMBINATIONS } from "./attacks.ts";
-import type { CallResults, ClientOrder, ClientResult } from "./webhook-client.ts";
+import type { CallResults, ClientResult, ClientSettings } from "./webhook-client.ts";
 
 const HERE = import.meta.dirname;
 const SETTLE_MS = 5_000;
@@ -36,8 +36,8 @@ async function startWebhook({ folder, program, clientFile }: Setup, name: string
 
 async function callWebhook({ folder, clientFile }: Setup, port: number, seconds: number): Promise<ClientResult> {
   const files = { caFile: join(folder, "ca.crt"), bodyFile: join(folder, "small.json"), clientFile };
-  const order: ClientOrder = { port, ...files, seconds };
-  const child = spawn(process.execPath, [join(HERE, "webhook-client.ts"), JSON.stringify(order)], {
+  const settings: ClientSettings = { port, ...files, seconds };
+  const child = spawn(process.execPath, [join(HERE, "webhook-client.ts"), JSON.stringify(settings)], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   return JSON.parse(await readOutput(child));

@@ -15,7 +15,7 @@ const UID_RANGE_ANNOTATION = "openshift.io/sa.scc.uid-range";
 const ASSIGNED_USER = 1_000_620_000;
 const SHORT_DRAIN = { "lastcall.dev/drain-delay": "1s", "lastcall.dev/quiet-period": "1s" };
 
-// Mutating admission policies exist from 1.36 on; before, only another webhook could assign users.
+// MutatingAdmissionPolicies exist from Kubernetes 1.36 on; in earlier versions only another webhook could assign users.
 const GET_MUTATING_POLICIES = ["get", "mutatingadmissionpolicies.v1.admissionregistration.k8s.io"];
 const canAssign = (await kubectlOf(suite).attempt(GET_MUTATING_POLICIES)).status === 0;
 const REASON = canAssign ? "" : " (skipped: this API server has no MutatingAdmissionPolicy v1)";
@@ -57,7 +57,7 @@ describe.skipIf(!canAssign)(`in a cluster that assigns users by namespace and re
 
 const OPT_OUT = { "lastcall.dev/inject": "disabled" };
 
-/** Waits until the validator refuses other users, and the assigner sets the user of containers without one. */
+/** Waits until the ValidatingAdmissionPolicy refuses other users, and the MutatingAdmissionPolicy sets missing users. */
 async function waitForPolicies(namespace: CaseNamespace): Promise<void> {
   await waitUntil({ condition: "the policies on users are in force", withinMs: 60_000, everyMs: 300 }, async () => {
     const refused = (await refusalOf(namespace, appOf(namespace, OPT_OUT, { runAsUser: 7 }))) !== "";
@@ -94,7 +94,10 @@ async function withAssignedUsers(name: string, work: (namespace: CaseNamespace) 
 
 type Policy = KubernetesObject & { readonly spec: unknown };
 
-/** The assigner sets a missing user, also after the webhooks; the validator refuses every other user. */
+/**
+ * The MutatingAdmissionPolicy sets a missing user, also in containers that webhooks added; the ValidatingAdmissionPolicy
+ * refuses every other user.
+ */
 function userPolicies(name: string): readonly Policy[] {
   const matchConstraints = {
     namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": name } },

@@ -21,7 +21,7 @@ const inRelease = ["--namespace", RELEASE_NAMESPACE];
 const WEBHOOK = "deployment/lastcall-webhook";
 const SECRET = [...inRelease, "secret", "lastcall-ca"];
 
-/** The defaults are one minute and ten seconds, with which 20 renewals would take half an hour. API servers receive a bundle within a second. */
+/** With the defaults of one minute and ten seconds, 20 renewals would take half an hour. API servers receive a caBundle within a second. */
 const SHORT_INTERVALS = { LASTCALL_CA_SETTLE: "3s", LASTCALL_CERTIFICATE_CHECK: "1s" };
 
 beforeAll(async () => {
@@ -129,7 +129,7 @@ describe("the webhook's ServiceAccount", () => {
   ])("is not allowed to $op $path", async (operation) => {
     const { status, stderr } = await attemptPatch(operation);
     expect(status).not.toBe(0);
-    // The API server itself refuses a copy, because the names of webhooks are unique.
+    // The API server itself refuses a copied entry, because the names of a configuration's webhooks are unique.
     expect(stderr).toContain(
       operation.op === "copy"
         ? ""

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import type { DrainReport } from "../../src/contract/drain-report.ts";
 import { readGuide } from "../../test/guides/manifests.ts";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
-import { nameExamplePrograms } from "../client/example-programs.ts";
+import { tagExampleImages } from "../client/example-programs.ts";
 import { applyGuide, expectRunning, namespaceLabels, report } from "../client/guide-on-cluster.ts";
 import { nameOf } from "../client/injected-pods.ts";
 import { clusterIp, startLoadOn } from "../client/load.ts";
@@ -16,7 +16,7 @@ const suite = readSuite(process.env);
 
 // The image names in the guides are aliases of the suite's images, and exist only on the nodes of the suite's own cluster.
 describe.skipIf(suite.context !== undefined)("the manifest of the guide", () => {
-  beforeAll(() => nameExamplePrograms(suite));
+  beforeAll(() => tagExampleImages(suite));
 
   // Namespaces take a while to terminate, so manifests with the same namespace are not adjacent.
   testMeshGuide("istio");
@@ -92,7 +92,7 @@ function withGuide(guide: string, name: string, work: GuideTest): Promise<void> 
   });
 }
 
-/** Deletes one of the Pods; its drain is saved for the guide's picture. */
+/** Deletes one of the Pods, and saves its drain for the guide's diagram. */
 async function deleteAndSaveDrain(namespace: CaseNamespace, selector: string, guide: string): Promise<DrainReport> {
   const [pod] = await namespace.pods(selector);
   const name = pod === undefined ? "" : nameOf(pod);

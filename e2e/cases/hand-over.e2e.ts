@@ -20,7 +20,7 @@ import { NODE } from "../images/image-table.ts";
 const suite = readSuite(process.env);
 const LABELS = { labels: OPT_IN };
 const REPLICAS = 3;
-/** Enough that each of the Pods has such clients from each of the nodes. */
+/** Enough clients that each Pod has some from each node. */
 const ENDLESS_CLIENTS = { endless: 12, slow: 0 };
 const PATIENCE_REASON = "none of them closed for 10s";
 const CLEAN_STOPS_REASON = "the last stops of this workload reset no connection";

@@ -34,7 +34,7 @@ describe.skipIf(suite.context !== undefined)("the documentation's commands", () 
   });
 
   afterAll(async () => {
-    // If the case failed before the uninstallation, the release would block its namespace and the suite's own release.
+    // If the case failed before its uninstallation, the release still exists, and would prevent the suite's own installation.
     await helm(["uninstall", RELEASE, "--ignore-not-found", "--wait", "--timeout=120s"]);
     await kubectl.run(["delete", "namespace", NAMESPACE, "--ignore-not-found", "--timeout=120s"]);
     await install(suite);

@@ -20,7 +20,7 @@ const ZERO_SLEEP_HOOK: V1LifecycleHandler = { sleep: { seconds: 0 } };
 /** The image has no shell, so this hook would fail; the manager's hook must replace it. */
 const SHELL_SLEEP_HOOK: V1LifecycleHandler = { exec: { command: ["sh", "-c", "sleep 7"] } };
 /** Sends the hook's request to another container, which outlives this one and logs when the kubelet closes the connection. */
-const hookCalling = (at: number): V1LifecycleHandler => ({
+const hookToContainer = (at: number): V1LifecycleHandler => ({
   httpGet: { path: "/hook", port: FIRST_PORT + at, scheme: "HTTP" },
 });
 const CONNECT_HOOK: V1LifecycleHandler = { tcpSocket: { port: FIRST_PORT } };
@@ -29,7 +29,7 @@ describe("with prestop: keep", () => {
   test("the containers' exec, httpGet, tcpSocket and sleep hooks stay and run, and the manager delays the stop of the container without a hook", async () => {
     await inNamespace(suite, "own-hooks-kept", LABELS, async (namespace) => {
       const others = { connect: CONNECT_HOOK, sleep: SLEEP_HOOK, "no-sleep": ZERO_SLEEP_HOOK };
-      const hooks = { free: undefined, exec: EXEC_HOOK, call: hookCalling(0), ...others };
+      const hooks = { free: undefined, exec: EXEC_HOOK, call: hookToContainer(0), ...others };
       const pod = await startPod(namespace, hooks, { "lastcall.dev/prestop": "keep" });
       for (const [name, hook] of Object.entries(hooks)) {
         if (hook !== undefined) expect(hookOf(pod, name)).toEqual(hook);
@@ -54,7 +54,7 @@ describe("with prestop: auto", () => {
       const hooks = {
         sleep: SLEEP_HOOK,
         exec: EXEC_HOOK,
-        call: hookCalling(0),
+        call: hookToContainer(0),
         shell: SHELL_SLEEP_HOOK,
         "no-sleep": ZERO_SLEEP_HOOK,
       };

@@ -27,16 +27,22 @@ describe("when the relay's CA and key are renewed", () => {
       const pendingReport = deleteForReport(namespace, drainingApp);
       await drainingApp.manager.waitFor('"phase":"withdrawing"');
       await namespace.waitForRollout(`deployment/${APP}`);
-      const earlyApp = await followApp(namespace);
+      const appBeforeRenewal = await followApp(namespace);
       await renewRelayIdentity(namespace);
       const after = await waitForRenewedAccess(namespace, before);
       await slice.setConditions({ ready: false, serving: true, terminating: true });
       expect(await pendingReport).toMatchObject({ outcome: "drained", relay: "withdrawn" });
-      expect(await deleteForReport(namespace, earlyApp)).toMatchObject({ outcome: "drained", relay: "withdrawn" });
+      expect(await deleteForReport(namespace, appBeforeRenewal)).toMatchObject({
+        outcome: "drained",
+        relay: "withdrawn",
+      });
       await namespace.waitForRollout(`deployment/${APP}`);
-      const lateApp = await followApp(namespace);
-      expect(JSON.stringify(managerOf(lateApp.pod).env)).toContain(after.name);
-      expect(await deleteForReport(namespace, lateApp)).toMatchObject({ outcome: "drained", relay: "withdrawn" });
+      const appAfterRenewal = await followApp(namespace);
+      expect(JSON.stringify(managerOf(appAfterRenewal.pod).env)).toContain(after.name);
+      expect(await deleteForReport(namespace, appAfterRenewal)).toMatchObject({
+        outcome: "drained",
+        relay: "withdrawn",
+      });
     });
   });
 });
@@ -45,10 +51,10 @@ describe("when the relay's Secret is deleted", () => {
   test("earlier Pods drain without the relay and report the reason, and later Pods use the relay", async () => {
     await inNamespace(suite, "relay-again", LABELS, async (namespace) => {
       const before = await readCurrentAccess(namespace);
-      const earlyApp = await startBehindService(namespace, SHORT_DRAIN);
+      const appBeforeRenewal = await startBehindService(namespace, SHORT_DRAIN);
       await deleteRelaySecret(namespace);
       await waitForRenewedAccess(namespace, before);
-      const report = await deleteForReport(namespace, earlyApp);
+      const report = await deleteForReport(namespace, appBeforeRenewal);
       expect(report).toMatchObject({ outcome: "drained", trigger: "hook", withdrawnAfterMs: -1 });
       expect(report.relay).toMatch(/^unknown: /);
       expect(report.milliseconds.withdrawing).toBeGreaterThanOrEqual(1_000);

@@ -67,7 +67,7 @@ test("a Pod that the kubelet stops without a deletion waits only for its drain d
     namespace.saveArtifact("report.json", JSON.stringify(report, null, 2));
     expect(report).toMatchObject({ outcome: "drained", relay: "still_in_rotation", withdrawnAfterMs: -1 });
     expect(report.milliseconds.withdrawing).toBeGreaterThanOrEqual(5_000);
-    // The deadline of the drain is a minute away.
+    // The drain's deadline is more than a minute after its trigger, so this drain did not end at its deadline.
     expect(report.milliseconds.withdrawing).toBeLessThan(15_000);
   });
 });
@@ -169,7 +169,7 @@ describe("a relay with the default permission to read Pods", () => {
       await createOwnSlice(namespace, "stuck", runningApp.pod);
       const beforeMs = Date.now();
       const report = await deleteForReport(namespace, runningApp, "--grace-period=20");
-      // The deletion allows 20 s. The app keeps its 10 s and the margin is 2 s, so the drain ends at a deadline after 8 s.
+      // The deletion's grace period is 20 s. 10 s of it are reserved for the app and 2 s are a margin, so the deadline is after 8 s.
       expect(report).toMatchObject({ outcome: "timeout", relay: "offered" });
       const signalledMs = (await loggedAtMs(runningApp.app, "SIGTERM")) - beforeMs;
       expect(signalledMs).toBeGreaterThanOrEqual(7_000);

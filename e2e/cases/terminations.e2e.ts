@@ -7,7 +7,7 @@ import { install, OPT_IN } from "../client/installation.ts";
 import { clusterIp, startLoadOn, sumOf } from "../client/load.ts";
 import { drainReport, followLog, loggedAtMs, MANAGER } from "../client/pod-log.ts";
 import { RELEASE_NAMESPACE } from "../client/release.ts";
-import { stopShimOf } from "../client/runtime-shim.ts";
+import { suspendShimOf } from "../client/runtime-shim.ts";
 import { APP, appContainer, barePod, sampleApp } from "../client/sample-app.ts";
 import { readSuite } from "../client/suite.ts";
 import { ENOUGH_REQUESTS, type LoadSum, underLoad } from "../client/under-load.ts";
@@ -70,7 +70,7 @@ describe("no request fails under mixed load", () => {
         if (app === undefined || manager === undefined) throw new Error(`Pod ${nameOf(pod)}: no log is followed.`);
         let deletedAtMs = 0;
         const { requests, failed } = await underLoad(namespace, async () => {
-          const shim = stopShimOf(pod);
+          const shim = suspendShimOf(pod);
           try {
             deletedAtMs = await deletePod(namespace, nameOf(pod));
             await pauseMs(4_000);
@@ -162,7 +162,7 @@ describe("the only Pod of a Deployment", () => {
   });
 });
 
-/** Deletes a Pod without Services on a node that starts the manager's hook 4 s late. `appSignalMs` is the time from the deletion to the app's stop signal. */
+/** Deletes a Pod without Services on a node that starts the manager's own hook 4 s late. `appSignalMs` is the time from the deletion to the app's stop signal. */
 async function drainWithLateHook(namespace: CaseNamespace) {
   await namespace.apply([barePod(namespace, APP, [appContainer(namespace)])]);
   await namespace.kubectl.run(["wait", "--for=condition=Ready", `pod/${APP}`, "--timeout=60s"]);
@@ -171,7 +171,7 @@ async function drainWithLateHook(namespace: CaseNamespace) {
   const app = followLog(namespace, APP, "app");
   const manager = followLog(namespace, APP, MANAGER);
   await app.waitFor("started");
-  const shim = stopShimOf(pod);
+  const shim = suspendShimOf(pod);
   let deletedAtMs = 0;
   try {
     deletedAtMs = await deletePod(namespace, APP);

@@ -21,7 +21,7 @@ export type RelayAccess = {
   readonly kid: string;
 };
 
-/** Returns the relay's identity in the next Pod. @throws if the Pod would get none */
+/** Returns the relay's identity that a new Pod would get, by a dry run. @throws if the Pod would get none */
 export async function readCurrentAccess(namespace: CaseNamespace): Promise<RelayAccess> {
   const { pods } = await dryRunCreate(namespace.kubectl, [barePod(namespace, "probe", [appContainer(namespace)])]);
   const [pod] = pods;

@@ -8,8 +8,8 @@ import { CGROUP, NODES } from "./addresses.ts";
 const CONTROLLERS = ["cpu", "cpuacct", "cpuset", "memory", "pids", "devices", "freezer", "blkio", "systemd"];
 
 /**
- * The CPU weight of all Pods together. The default (1024) equals that of one process and is lower than on any real node:
- * while a dozen compilers ran, a hook took 14 s to start.
+ * The CPU weight of all Pods together. The default (1024) equals the weight of one process and is lower than on any real node:
+ * with the default, and while a dozen compilers ran, a hook took 14 s to start.
  */
 const POD_WEIGHT = 32 * 1024;
 
@@ -22,7 +22,7 @@ export function makeCgroups(): void {
   if (existsSync(weight)) writeFileSync(weight, String(POD_WEIGHT));
   const cpuset = join(CGROUP_ROOT, "cpuset");
   if (!existsSync(cpuset)) return;
-  // A cpuset without processors and memory refuses every task.
+  // A new cpuset has no processors and no memory, and the kernel refuses to add a process to it.
   for (const cgroup of cgroups) {
     for (const file of ["cpuset.cpus", "cpuset.mems"]) {
       writeFileSync(join(cpuset, cgroup, file), readFileSync(join(cpuset, file)));
@@ -33,7 +33,7 @@ export function makeCgroups(): void {
 /** Removes the cgroups bottom-up, and retries until the kernel has released their exited processes. */
 export async function removeCgroups(): Promise<void> {
   await waitUntil({ condition: `the cgroups ${CGROUP} are empty`, withinMs: 10_000 }, () => {
-    // Container runtimes create cgroups in more hierarchies, the unified one included.
+    // Container runtimes also create cgroups in other hierarchies than `makeCgroups`, such as the unified hierarchy.
     for (const hierarchy of readdirSync(CGROUP_ROOT)) removeTree(join(CGROUP_ROOT, hierarchy, CGROUP));
     return true;
   });

@@ -1,4 +1,4 @@
-/** Creates the cluster's namespaces, the process that holds them, and the veth pair to the host. */
+/** Creates the cluster's namespaces, their PID 1, which keeps them alive, and the veth pair to the host. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
@@ -12,9 +12,9 @@ import type { StateFolder } from "./state-folder.ts";
 export type Namespaces = {
   readonly outer: ProcessIdentity;
   readonly init: ProcessIdentity;
-  /** Makes the first process continue. */
+  /** Makes PID 1 of the namespaces continue, which waits at its start. */
   readonly continueInit: () => void;
-  /** Detaches the namespaces, which otherwise end with this process. */
+  /** Keeps the namespaces alive after the exit of this process, with which they otherwise end. */
   readonly detach: () => void;
 };
 
@@ -47,7 +47,7 @@ export async function openNamespaces(state: StateFolder): Promise<Namespaces> {
   };
 }
 
-/** Creates the veth pair before the first process continues. The kernel deletes the host's end together with the other end. */
+/** Creates the veth pair before `continueInit`. The kernel deletes the host's end together with the other end. */
 export async function connectHost(init: ProcessIdentity): Promise<void> {
   await run("ip", ["link", "add", HOST_LINK, "type", "veth", "peer", "name", "lan0", "netns", String(init.pid)]);
   await run("ip", ["address", "add", `${HOST_ADDRESS}/24`, "dev", HOST_LINK]);

@@ -1,4 +1,4 @@
-/** Starts a cluster unless it is running. A start first removes the remains of a failed or killed start. */
+/** Starts a cluster unless it is running. A start first removes what a failed or killed start left behind. */
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -146,7 +146,7 @@ function describeUnreadyNode(name: string, nodes: readonly NodeState[], state: S
   return `${name} is not ready: ${why}. The kubelet's log ends with:\n${readLogTail(state, `kubelet-${name}`)}`;
 }
 
-/** Runs the check. @throws if the first process of the namespaces has ended, which stops the wait */
+/** Runs the check. @throws if PID 1 of the namespaces has ended, which stops the wait */
 async function checkWhileInitRuns<T>(
   init: ProcessIdentity,
   state: StateFolder,

@@ -20,7 +20,7 @@ function runClusterCommand(...args: readonly string[]): Promise<Attempt> {
   return attempt(process.execPath, [MAIN, ...args]);
 }
 
-/** Lists remains of a cluster on the host; empty after the cluster has stopped. */
+/** Lists what a cluster left behind on the host; empty if the cluster was stopped completely. */
 async function listLeftovers(): Promise<readonly string[]> {
   const link = (await attempt("ip", ["link", "show", HOST_LINK])).status === 0 ? [HOST_LINK] : [];
   const cgroups = readdirSync(CGROUP_ROOT)

@@ -1,4 +1,4 @@
-/** Tests workflows with Argo's real controller and executor: steps end with their work, and steps that serve are drained. */
+/** Tests workflows with Argo's real controller and executor: steps end when their work is done, and steps that serve are drained. */
 import type { KubernetesObject, V1Pod } from "@kubernetes/client-node";
 import { beforeAll, describe, expect, test } from "vitest";
 import { readGuide } from "../../test/guides/manifests.ts";
@@ -54,7 +54,7 @@ describe("in an Argo workflow", () => {
       expect(managerOf(index).args).toContain("--completes");
       expect(isInjected(await podOfStep(namespace, "read"))).toBe(false);
       expect(await waitForWorkflow(namespace, name)).toMatchObject({ phase: "Succeeded" });
-      // Argo stops its daemon step itself, so no hook of the app runs, and no drain starts.
+      // Argo itself stops the containers of a daemon step, so no preStop hook of the app runs, and no drain starts.
       await expectTimelyExit(namespace, nameOf(index));
     });
   });
@@ -150,7 +150,7 @@ function waitForWorkflow(namespace: CaseNamespace, name: string): Promise<NonNul
   });
 }
 
-/** Expects that the Pod completed, and that its manager exited soon after its containers. */
+/** Expects that the Pod completed, and that its manager exited soon after the Pod's other containers. */
 async function expectTimelyExit(namespace: CaseNamespace, name: string): Promise<void> {
   const pod = await waitUntil({ condition: `Pod ${name} has ended`, withinMs: 90_000, everyMs: 500 }, async () => {
     const current = await namespace.kubectl.json<V1Pod>(["get", "pod", name]);

@@ -1,4 +1,4 @@
-/** Tests the gateways of the guides: a real Envoy and a real nginx behind a Service, under load, in the Pods of their projects. */
+/** Tests the gateways of the guides: a real Envoy and a real nginx behind a Service, under load, in Pods as Contour, ingress-nginx and Envoy Gateway create them. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { V1Pod, V1Service } from "@kubernetes/client-node";
@@ -19,7 +19,7 @@ import { staticEnvoy } from "../programs/static-envoy.ts";
 const suite = readSuite(process.env);
 const MANAGED_POD_FILE = join(import.meta.dirname, "../../test/golden/envoy-gateway-managed/input.yaml");
 const SERVICE = "gateway";
-/** The reason in a report if the driver counted requests; a drain that ends by its sockets has another reason. */
+/** The reason in a report if the driver counted requests; if the manager sampled only sockets, a report has another reason. */
 const COUNTED_REASON = "no request was active";
 
 beforeAll(() => importGatewayImages(suite), 1_200_000);
@@ -70,7 +70,7 @@ async function runGuide(
   return why;
 }
 
-/** Deletes one of the Pods under load from both nodes, saves its drain for the guide's picture, and returns the drain's reason. */
+/** Deletes one of the Pods under load from both nodes, saves its drain for the guide's diagram, and returns the drain's reason. */
 async function expectNoLoss(namespace: CaseNamespace, guide: string, selector: string): Promise<string> {
   const [pod] = await namespace.pods(selector);
   const name = pod === undefined ? "" : nameOf(pod);

@@ -19,10 +19,10 @@ export type EndParts = {
 
 export type MeasuredEnd = Omit<EnvoyResult, "kind" | "system" | "scenario" | "version" | "manager" | "refused" | "cut">;
 
-/** Time in which every client detects that the proxy has stopped. */
+/** Every client detects within this time that the proxy has stopped. */
 const CLOSE_NOTICE_MS = 500;
 
-/** @returns the measured drain with all failed requests, and how many of them failed before the hook's response */
+/** @returns the measured drain with all failed requests, and the number of those that failed before the hook's response */
 export async function measureEnd(parts: EndParts): Promise<{ end: MeasuredEnd; failuresAtRelease: number }> {
   const { testPod, clients, container } = parts;
   const { pod } = testPod;
@@ -48,7 +48,8 @@ export async function measureEnd(parts: EndParts): Promise<{ end: MeasuredEnd; f
     afterTrafficSeconds: toSeconds(Math.max(0, releasedMs - Math.max(deletedMs, lastTrafficMs))),
     overWaitSeconds: toSeconds(releasedMs - dueMs),
     stayedSeconds: toSeconds(Math.max(0, lastTrafficMs - delayEndMs - lag.between(delayEndMs, lastTrafficMs))),
-    // The trigger's log line may be read late. After the trigger, only lag near the due time can delay the stop signal.
+    // `triggeredMs` is the time at which this process read the manager's log line, which may be late. After the trigger, only
+    // lag near the due time can delay the stop signal.
     lagSeconds: toSeconds(lag.between(deletedMs, triggeredMs) + lag.between(dueMs - QUIET_MS, releasedMs)),
     hookStatus: hook,
     hooksFailed: pod.events.filter(({ type }) => type === "FailedPreStopHook" || type === "hook-overran").length,
@@ -65,7 +66,7 @@ export function eventTimeMs(events: readonly PodEvent[], container: string, type
   return events.find((event) => event.container === container && event.type === type)?.atMs ?? Number.NaN;
 }
 
-/** Calls a container's hook in addition to the kubelet, which does not record the status. @returns -1 without a response */
+/** Calls a container's hook in addition to the simulated kubelet, which does not record the status. @returns -1 without a response */
 function hookStatus(host: string, container: string): Promise<number> {
   return new Promise((done) => {
     get({ host, port: DEFAULT_SETTINGS.port, path: `/${TOKEN}/prestop/${container}`, agent: false }, (answer) => {

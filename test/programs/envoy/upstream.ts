@@ -16,7 +16,7 @@ const webSockets = createWebSocketServer({
   opened: () => {},
   received: (session) => webSockets.send(session, "answer"),
 });
-// The path of a plain request has the milliseconds until its response.
+// The path of a request without an Upgrade header contains the milliseconds until its response.
 webSockets.server.removeAllListeners("request");
 webSockets.server.on("request", (req, res) => {
   setTimeout(() => res.end("done"), Number(req.url?.slice(1) ?? "0"));

@@ -1,4 +1,4 @@
-/** Process 1 of the namespaces: runs a rolling update of a real program for each variant, one after the other. */
+/** Runs, as PID 1 of a new PID namespace, a rolling update of a real program for each variant, one after the other. */
 import { join } from "node:path";
 import { admitPod } from "../../../src/demo/rollout/admission-client.ts";
 import { replicasOf, servicePort, withAnnotations, withSleepHooks } from "../../../src/demo/rollout/deployment.ts";

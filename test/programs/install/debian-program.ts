@@ -58,7 +58,7 @@ async function apt(command: readonly string[]): Promise<void> {
   await run(program, args, { env });
 }
 
-/** The text identifies the file as ours, so that a run can remove the file of a run that was killed. */
+/** The text identifies the file as written by these tests, so that a run can remove the file that a killed run left behind. */
 const NO_START_POLICY =
   "#!/bin/sh\n# Written by lastcall's test:programs while it installs programs; may be removed.\nexit 101\n";
 

@@ -1,7 +1,7 @@
 /**
  * Runs an app in a mesh. It serves HTTP and makes outbound calls from the start of its proxy until it exits, two seconds after
  * its stop signal: HTTP requests on one kept-alive connection to a service for which the proxy has a listener, and TCP echo
- * requests on new connections, which the proxy passes through. Its last line of output has the counts of its calls.
+ * requests on new connections, which the proxy forwards unchanged. Its last line of output contains the counts of its calls.
  */
 import { Agent, createServer, get } from "node:http";
 import { connect } from "node:net";
@@ -78,7 +78,7 @@ const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
 
 let isEnded = false;
 
-/** A proxy in a regular container may start after the app. Earlier calls would fail, which is not the subject of the cases. */
+/** A proxy in a regular container may start after the app; calls before its start would fail, and the cases do not test that. */
 async function waitForProxy(): Promise<void> {
   while (!isEnded && !(await canConnect(host, UPSTREAM.http1))) await pause(CALL_EVERY_MS);
 }

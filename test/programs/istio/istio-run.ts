@@ -75,7 +75,7 @@ async function endPod(istioCase: IstioCase, { testbed, manager }: IstioParts, te
   });
   const { events } = pod;
   const lines = managerLines(events);
-  // With a classic proxy the drain continues until the app has exited, so the manager reports after that.
+  // If the proxy is in a regular container, the drain continues until the app has exited, and the manager reports after that.
   const summary = drainSummary(lines);
   return {
     kind: "istio",

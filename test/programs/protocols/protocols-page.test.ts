@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { classifyEnding, type Release } from "./ending.ts";
+import { classifyEnding, type DrainEndState } from "./ending.ts";
 import { endings } from "./protocol-scenario.ts";
 import { SCENARIOS } from "./protocol-scenarios.ts";
 import { insertProtocolTable, smallestSetting } from "./protocols-page.ts";
@@ -31,7 +31,7 @@ test.for([
   expect(smallestSetting(measured)).toBe(setting);
 });
 
-const RELEASE: Release = {
+const RELEASE: DrainEndState = {
   criterion: "quiet",
   outcome: "drained",
   leftTotal: 1,

@@ -8,7 +8,7 @@ import { recordResult } from "../results/record-result.ts";
 import { JOBS, type QueueRequest, type QueueResult } from "./queue-request.ts";
 import { BROKERS, CONSUMERS } from "./queue-scenarios.ts";
 
-const INSIDE = join(import.meta.dirname, "queue-inside.ts");
+const SCRIPT = join(import.meta.dirname, "queue-inside.ts");
 
 test("RabbitMQ consumers finish their jobs, and brokers drain as docs/guides/rabbitmq.md describes", {
   timeout: 300_000,
@@ -24,7 +24,7 @@ test("RabbitMQ consumers finish their jobs, and brokers drain as docs/guides/rab
       brokers: BROKERS,
       folder,
     };
-    const result = await insideNamespaces<QueueResult>(INSIDE, request, context);
+    const result = await insideNamespaces<QueueResult>(SCRIPT, request, context);
     const versions = { broker: `${broker.version} (${broker.source})`, manager: result.manager };
     await recordResult({ kind: "queue", system: "RabbitMQ", ...versions, ...result });
 

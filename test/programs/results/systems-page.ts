@@ -49,7 +49,7 @@ The same 16 clients with \`lastcall.dev/preload: http1\` and a deadline 10 s aft
 `;
 
 const PRELOAD_AFTERWORD = `
-A static program does not load the library.
+A statically linked program does not load the library.
 `;
 
 const HTTP2 = `

@@ -2,7 +2,7 @@
 import { type RolloutScenario, scenarioName } from "./rollout-scenarios.ts";
 import { type PerProtocol, PROTOCOLS, perProtocol, type RolloutsResult } from "./rollouts-request.ts";
 
-const LEAST_RATE = 500;
+const MIN_REQUESTS_PER_SECOND = 500;
 export const OVER_WAIT_GOAL_MS = 250;
 /** Allowed median of the over-wait with an idle HTTP/1.1 connection. */
 const IDLE_GOAL_MS = 500;
@@ -76,8 +76,8 @@ function buildLine(scenario: RolloutScenario, { nodes, drains, ...run }: Rollout
 
 function findFailures(line: RolloutsLine, { nodes, drains }: RolloutsResult): readonly string[] {
   const problems: string[] = [];
-  if (line.rate < LEAST_RATE)
-    problems.push(`${line.rate} requests a second were answered, expected at least ${LEAST_RATE}`);
+  if (line.rate < MIN_REQUESTS_PER_SECOND)
+    problems.push(`${line.rate} requests a second were answered, expected at least ${MIN_REQUESTS_PER_SECOND}`);
   if (line.drains !== line.rollouts * 2)
     problems.push(`${line.drains} Pods ended in ${line.rollouts} rollouts of 2 Pods`);
   if (!line.promised) return problems;
@@ -92,7 +92,7 @@ function findFailures(line: RolloutsLine, { nodes, drains }: RolloutsResult): re
   }
   for (const { outcome, why } of drains)
     if (outcome !== "drained") problems.push(`a drain ended as "${outcome}": ${why}`);
-  // Each node keeps an idle connection to every Pod; drains must not wait for it.
+  // Each client node keeps an idle connection to every Pod; a drain must not wait for this connection.
   if (line.clients === "short-lived" && line.protocols.includes("http1")) {
     const podsWithoutIdle = drains.filter(({ leftTotal }) => leftTotal === 0).length;
     if (podsWithoutIdle > 0)
@@ -110,7 +110,7 @@ export function total(counts: PerProtocol<number>): number {
   return PROTOCOLS.reduce((sum, protocol) => sum + counts[protocol], 0);
 }
 
-/** Returns the lowest count of all nodes together, over the seconds that all nodes measured. */
+/** Sums the responses of all nodes per second, and returns the lowest sum of a second that all nodes measured. */
 function findSlowestSecond(nodes: readonly (readonly number[])[]): number {
   const seconds = Math.min(...nodes.map((node) => node.length));
   const sums = Array.from({ length: seconds }, (_, second) =>

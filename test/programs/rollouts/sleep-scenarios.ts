@@ -56,7 +56,7 @@ export const SLEEP_SCENARIOS: readonly RolloutScenario[] = [
   ...SLOW_RESPONSE_SCENARIOS,
 ];
 
-/** Nothing is promised: the table shows which end loses what. */
+/** The check forbids no failed requests here: the table compares the failures of the different ends of a Pod. */
 function scenario(
   clients: RolloutScenario["clients"],
   [shutdown, ending]: readonly [AppShutdown, Ending],

@@ -1,4 +1,4 @@
-/** Process 1 of the namespaces of the HTTP/2 cases: deletes a Pod of each server while one client stays connected. */
+/** Runs the HTTP/2 cases as PID 1 of a new PID namespace: deletes a Pod of each server while one client stays connected. */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { ClientHttp2Session } from "node:http2";

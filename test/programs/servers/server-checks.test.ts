@@ -102,7 +102,10 @@ describe("with preload, clients that never close", () => {
   });
 
   test("can lose requests if the server does not load the library, and the result records these requests", () => {
-    expect(check("a static program").failures).toEqual([]);
-    expect(check("a static program").result.preload).toMatchObject({ failed: 2, unreached: "a static program" });
+    expect(check("a statically linked program").failures).toEqual([]);
+    expect(check("a statically linked program").result.preload).toMatchObject({
+      failed: 2,
+      unreached: "a statically linked program",
+    });
   });
 });

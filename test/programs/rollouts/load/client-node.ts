@@ -86,7 +86,7 @@ async function stop(): Promise<void> {
   process.send?.(counter.result(), () => process.exit(0));
 }
 
-/** Keeps the Service's endpoints of one node: applies changes with a delay, and chooses Pods in turn. */
+/** Keeps one node's copy of the Service's endpoints: applies changes with a delay, and chooses Pods in turn. */
 function createEndpointView() {
   let published: readonly Endpoint[] = [];
   let applied: readonly Endpoint[] = [];
