@@ -17,9 +17,9 @@ const START_ROUNDS = 21;
 /** The drain ends at its deadline only, so it samples no connections. */
 const DEADLINE_ONLY_FLAGS = ["--drained-when=deadline", "--drain-delay=60m", "--drain-timeout=60m"];
 
-export type Idle = { readonly memory: Memory; readonly threads: number; readonly switches: number };
+export type IdleMeasurement = { readonly memory: Memory; readonly threads: number; readonly switches: number };
 
-export async function measureIdle(network: PodNetwork, build: Build, seconds: number): Promise<Idle> {
+export async function measureIdle(network: PodNetwork, build: Build, seconds: number): Promise<IdleMeasurement> {
   const pod = await startPod(await network.attach(), build, []);
   try {
     await pause(SETTLE_MS);
@@ -72,14 +72,14 @@ export async function measureAfterCalls(network: PodNetwork, build: Build): Prom
   }
 }
 
-export type Drain = { readonly connections: number; readonly seconds: number; readonly shareOfCore: number };
+export type DrainMeasurement = { readonly connections: number; readonly seconds: number; readonly shareOfCore: number };
 
 /** Measures a drain that open requests extend to its deadline. @param client native manager that runs the preStop hook */
 export async function measureDrain(
   network: PodNetwork,
   build: Build,
   drain: { readonly connections: number; readonly seconds: number; readonly client: string },
-): Promise<Drain> {
+): Promise<DrainMeasurement> {
   const flags = ["--drain-delay=1s", `--drain-timeout=${drain.seconds - 1}s`];
   const pod = await startPod(await network.attach(), build, flags);
   try {

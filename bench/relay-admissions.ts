@@ -5,7 +5,7 @@ import type { LoadResult, LoadSettings } from "./load-generator.ts";
 import { readCpuMicroseconds, readMainThreadMicroseconds } from "./process-cost.ts";
 import type { AdmissionRound, AdmissionRounds } from "./relay-results.ts";
 
-const GENERATOR = join(import.meta.dirname, "load-generator.ts");
+const LOAD_GENERATOR = join(import.meta.dirname, "load-generator.ts");
 const CONNECTIONS = 8;
 
 /** Pods that the controllers of a busy cluster of this size create per second. */
@@ -44,7 +44,7 @@ export async function sendAdmissions(
   const settings: LoadSettings = { port, caFile, bodyFile, connections: CONNECTIONS, requests, perSecond };
   const [cpuBefore, mainBefore] = [readCpuMicroseconds(pid), readMainThreadMicroseconds(pid)];
   const startMs = performance.now();
-  const child = spawn(process.execPath, [GENERATOR, JSON.stringify(settings)], {
+  const child = spawn(process.execPath, [LOAD_GENERATOR, JSON.stringify(settings)], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   let text = "";

@@ -18,7 +18,7 @@ import {
 } from "./relay-messages.ts";
 import { sliceText } from "./relay-slice-text.ts";
 
-type Stored = { metadata: { name: string; resourceVersion?: string } };
+type StoredSecret = { metadata: { name: string; resourceVersion?: string } };
 
 const BOOKMARK_BEFORE_MS = 2_000;
 
@@ -26,7 +26,7 @@ const terminating = new Set<number>();
 const versions = new Uint32Array(SLICES).fill(1);
 let version = 10;
 const watches = Array.from({ length: NAMESPACES }, () => new Set<ServerResponse>());
-const secrets = new Map<string, Stored>();
+const secrets = new Map<string, StoredSecret>();
 
 const [certFile = "", keyFile = ""] = process.argv.slice(2);
 const pair = { cert: readFileSync(certFile), key: readFileSync(keyFile) };
@@ -117,7 +117,7 @@ function eventText(slice: number): string {
 function secretResponse(method: string, path: string, body: string): ApiResponse {
   const stored = secrets.get(path);
   if (method === "POST") {
-    const created: Stored = JSON.parse(body);
+    const created: StoredSecret = JSON.parse(body);
     const name = `${path}/${created.metadata.name}`;
     return secrets.has(name) ? failureResponse(409, "AlreadyExists") : [201, storeSecret(name, created)];
   }
@@ -134,7 +134,7 @@ function failureResponse(code: number, reason: string): ApiResponse {
   return [code, { kind: "Status", status: "Failure", code, reason }];
 }
 
-function storeSecret(path: string, object: Stored): Stored {
+function storeSecret(path: string, object: StoredSecret): StoredSecret {
   version += 1;
   object.metadata.resourceVersion = String(version);
   secrets.set(path, object);

@@ -34,14 +34,14 @@ const RESULTS_WITHIN_GOALS: RelayResults = {
   brokenReason: "",
 };
 
-function missed(results: RelayResults): string[] {
+function missedGoals(results: RelayResults): string[] {
   return checkGoals(results)
     .filter(({ met }) => !met)
     .map(({ title }) => title);
 }
 
 test("a run of the relay benchmark within all limits misses no goal", () => {
-  expect(missed(RESULTS_WITHIN_GOALS)).toEqual([]);
+  expect(missedGoals(RESULTS_WITHIN_GOALS)).toEqual([]);
 });
 
 test("each result above its limit misses only its own goal", () => {
@@ -54,25 +54,25 @@ test("each result above its limit misses only its own goal", () => {
     ],
   };
   const { withdrawalMs, admissions } = RESULTS_WITHIN_GOALS;
-  expect(missed({ ...RESULTS_WITHIN_GOALS, streams: 6_001 })).toEqual(["every Pod is notified of its withdrawal"]);
-  expect(missed({ ...RESULTS_WITHIN_GOALS, withdrawalMs: { ...withdrawalMs, beside: slow } })).toEqual([
+  expect(missedGoals({ ...RESULTS_WITHIN_GOALS, streams: 6_001 })).toEqual(["every Pod is notified of its withdrawal"]);
+  expect(missedGoals({ ...RESULTS_WITHIN_GOALS, withdrawalMs: { ...withdrawalMs, beside: slow } })).toEqual([
     expect.stringContaining("during admissions"),
   ]);
-  expect(missed({ ...RESULTS_WITHIN_GOALS, withdrawalMs: { ...withdrawalMs, alone: slow } })).toEqual([
+  expect(missedGoals({ ...RESULTS_WITHIN_GOALS, withdrawalMs: { ...withdrawalMs, alone: slow } })).toEqual([
     expect.stringContaining("without admissions"),
   ]);
   const both = (load: string) => [
     `admission p99 while ${load}: below 2 times that without drains`,
     `admission p99 while ${load}: below 2 times that of the control at the same time`,
   ];
-  expect(missed({ ...RESULTS_WITHIN_GOALS, admissions: { ...admissions, events: doubledRounds } })).toEqual(
+  expect(missedGoals({ ...RESULTS_WITHIN_GOALS, admissions: { ...admissions, events: doubledRounds } })).toEqual(
     both("slices change"),
   );
-  expect(missed({ ...RESULTS_WITHIN_GOALS, admissions: { ...admissions, opening: doubledRounds } })).toEqual(
+  expect(missedGoals({ ...RESULTS_WITHIN_GOALS, admissions: { ...admissions, opening: doubledRounds } })).toEqual(
     both("streams open"),
   );
   const slowHost = { draining: doubledRounds.draining, control: doubledRounds.draining };
-  expect(missed({ ...RESULTS_WITHIN_GOALS, admissions: { ...admissions, opening: slowHost } })).toEqual([
+  expect(missedGoals({ ...RESULTS_WITHIN_GOALS, admissions: { ...admissions, opening: slowHost } })).toEqual([
     both("streams open")[0] ?? "",
   ]);
 });
@@ -95,7 +95,7 @@ test("one slow round does not miss a goal, because the best round counts", () =>
     ],
   };
   expect(
-    missed({
+    missedGoals({
       ...RESULTS_WITHIN_GOALS,
       admissions: { ...RESULTS_WITHIN_GOALS.admissions, events: oneSlowRound, quiet: oneSlowRound },
     }),
@@ -104,10 +104,13 @@ test("one slow round does not miss a goal, because the best round counts", () =>
 
 test("a goal without a measurement is missed", () => {
   expect(
-    missed({ ...RESULTS_WITHIN_GOALS, withdrawalMs: { beside: spreadOf([]), alone: fastSpread, burst: fastSpread } }),
+    missedGoals({
+      ...RESULTS_WITHIN_GOALS,
+      withdrawalMs: { beside: spreadOf([]), alone: fastSpread, burst: fastSpread },
+    }),
   ).toHaveLength(2);
   expect(
-    missed({
+    missedGoals({
       ...RESULTS_WITHIN_GOALS,
       admissions: { ...RESULTS_WITHIN_GOALS.admissions, quiet: { draining: [], control: [] } },
     }),

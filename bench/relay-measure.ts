@@ -23,8 +23,8 @@ import {
 import { sliceText } from "./relay-slice-text.ts";
 
 const CHANGES_PER_SECOND = 100;
-const WARM_UP = 10_000;
-const QUIET_ROUNDS = 3;
+const WARM_UP_REQUESTS = 10_000;
+const ROUNDS_WITHOUT_DRAINS = 3;
 const CPU_SAMPLE_SECONDS = 10;
 /** Number of Pods that wait only for the relay; a rollout without failures has fewer such Pods. */
 const HEARTBEAT_PODS = 500;
@@ -43,8 +43,8 @@ export async function measure(bench: Bench, streams: number): Promise<RelayResul
   const { pid } = webhooks.draining;
   const loadBefore = loadavg()[0] ?? 0;
   const access = await obtainRelayAccess(webhook);
-  for (const each of [webhooks.draining, webhooks.control]) await sendAdmissions(each, WARM_UP, 0);
-  const quietBeforeDrains = await measureRounds(webhooks, QUIET_ROUNDS);
+  for (const each of [webhooks.draining, webhooks.control]) await sendAdmissions(each, WARM_UP_REQUESTS, 0);
+  const quietBeforeDrains = await measureRounds(webhooks, ROUNDS_WITHOUT_DRAINS);
   const idle = readResidentBytes(pid);
 
   const pods = drainingPods(streams);
@@ -77,7 +77,7 @@ export async function measure(bench: Bench, streams: number): Promise<RelayResul
   for (const client of processes.clients) await client.stop();
   await pause(WATCH_STOP_WAIT_MS);
   const closed = readResidentBytes(pid);
-  const quietAfterDrains = await measureRounds(webhooks, QUIET_ROUNDS);
+  const quietAfterDrains = await measureRounds(webhooks, ROUNDS_WITHOUT_DRAINS);
   const admittedWhileOpening = opened.rounds.draining.length * ROUND_SECONDS * ADMISSIONS_PER_SECOND;
   const admissionMs = median(quietBeforeDrains.draining.map(({ mainThreadMs }) => mainThreadMs)) * admittedWhileOpening;
   return {

@@ -16,7 +16,7 @@ import type { LoadResult, LoadSettings } from "../load-generator.ts";
 import { readCpuMicroseconds, readPeakResidentBytes } from "../process-cost.ts";
 import { type ServerProcess, startServer } from "../server-process.ts";
 
-const HERE = import.meta.dirname;
+const INTAKE_FOLDER = import.meta.dirname;
 const CONNECTIONS = 8;
 const REQUESTS: Readonly<Record<Size, number>> = { large: 2_000, small: 100_000 };
 // Large reviews cause the peak of memory, so they come first.
@@ -40,7 +40,7 @@ async function sendLoad(folder: string, server: ServerProcess, size: Size): Prom
   const files = { caFile: join(folder, "ca.crt"), bodyFile: join(folder, `${size}.json`) };
   const amount = { connections: CONNECTIONS, requests: REQUESTS[size], perSecond: 0 };
   const settings: LoadSettings = { port: server.port, ...files, ...amount };
-  const child = spawn(process.execPath, [join(HERE, "../load-generator.ts"), JSON.stringify(settings)], {
+  const child = spawn(process.execPath, [join(INTAKE_FOLDER, "../load-generator.ts"), JSON.stringify(settings)], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   let text = "";
@@ -102,7 +102,7 @@ try {
   writeFileSync(join(folder, "ca.crt"), certificate.caCertificate);
   for (const size of SIZES) writeFileSync(join(folder, `${size}.json`), reviewBytes(size));
   const programs: Program[] = [];
-  for (const [index, tree] of [...(values.tree ?? []), join(HERE, "../..")].entries()) {
+  for (const [index, tree] of [...(values.tree ?? []), join(INTAKE_FOLDER, "../..")].entries()) {
     const release: { readonly bundleInto: typeof bundleInto } = await import(resolve(tree, "release/bundle.ts"));
     const bundleFolder = join(folder, `tree-${index}`);
     await release.bundleInto(bundleFolder);

@@ -11,12 +11,12 @@ import { samplesOf, sumOfSamples, webhookPods } from "../client/webhook-metrics.
 
 const suite = readSuite(process.env);
 const { webhookClientCa } = suite;
-const REASON =
+const SKIP_REASON =
   webhookClientCa === undefined ? " (skipped: the CA of this API server's client certificate is unknown)" : "";
 
 afterAll(() => install(suite));
 
-describe.skipIf(webhookClientCa === undefined)(`a webhook that requires a client certificate${REASON}`, () => {
+describe.skipIf(webhookClientCa === undefined)(`a webhook that requires a client certificate${SKIP_REASON}`, () => {
   test("injects Pods for the API server, which has the certificate, and refuses and counts other clients", async () => {
     await inNamespace(suite, "client-certificate", { labels: OPT_IN }, async (namespace) => {
       await install(suite, { failurePolicy: "Fail", webhook: { clientCA: webhookClientCa } });

@@ -10,7 +10,7 @@ import { clusterIp, startLoadOn } from "../client/load.ts";
 import { drainReport, followLog, MANAGER } from "../client/pod-log.ts";
 import { saveDrain } from "../client/save-drain.ts";
 import { readSuite } from "../client/suite.ts";
-import { ENOUGH_REQUESTS } from "../client/under-load.ts";
+import { MIN_REQUESTS } from "../client/under-load.ts";
 
 const suite = readSuite(process.env);
 
@@ -72,7 +72,7 @@ function testMeshGuide(guide: "istio" | "linkerd"): void {
       await namespace.waitForTerminations("app=web");
       const { requests, failed } = await load.stop();
       expect(report).toMatchObject({ outcome: "drained" });
-      expect(requests).toBeGreaterThan(ENOUGH_REQUESTS);
+      expect(requests).toBeGreaterThan(MIN_REQUESTS);
       expect(failed).toBe(0);
     });
   });

@@ -11,7 +11,7 @@ import { readSuite } from "../client/suite.ts";
 import { waitUntil } from "../host/wait.ts";
 
 const suite = readSuite(process.env);
-const FAIL = { failurePolicy: "Fail" };
+const FAIL_VALUES = { failurePolicy: "Fail" };
 
 beforeAll(() => uninstall(suite), 200_000);
 afterAll(() => install(suite), 400_000);
@@ -22,8 +22,8 @@ test("an installation with failurePolicy Fail refuses Pods only while the webhoo
     const dryRun = () => dryRunCreate(namespace.kubectl, [pod]);
     const creations = await createSteadily(suite, { perSecond: 20, pod, namespace: namespace.name });
     try {
-      await install(suite, FAIL);
-      await install(suite, { ...FAIL, webhook: { timeoutSeconds: 6 } });
+      await install(suite, FAIL_VALUES);
+      await install(suite, { ...FAIL_VALUES, webhook: { timeoutSeconds: 6 } });
     } finally {
       const counts = await creations.stop();
       namespace.saveArtifact("creations.json", JSON.stringify(counts, null, 2));

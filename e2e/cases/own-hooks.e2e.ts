@@ -9,7 +9,7 @@ import { barePod, nodeContainer } from "../client/sample-app.ts";
 import { readSuite } from "../client/suite.ts";
 
 const suite = readSuite(process.env);
-const LABELS = { labels: OPT_IN };
+const NAMESPACE_OPTIONS = { labels: OPT_IN };
 
 const FIRST_PORT = 8100;
 /** Writes to the container's log, as a shell script could. */
@@ -27,7 +27,7 @@ const CONNECT_HOOK: V1LifecycleHandler = { tcpSocket: { port: FIRST_PORT } };
 
 describe("with prestop: keep", () => {
   test("the containers' exec, httpGet, tcpSocket and sleep hooks stay and run, and the manager delays the stop of the container without a hook", async () => {
-    await inNamespace(suite, "own-hooks-kept", LABELS, async (namespace) => {
+    await inNamespace(suite, "own-hooks-kept", NAMESPACE_OPTIONS, async (namespace) => {
       const others = { connect: CONNECT_HOOK, sleep: SLEEP_HOOK, "no-sleep": ZERO_SLEEP_HOOK };
       const hooks = { free: undefined, exec: EXEC_HOOK, call: hookToContainer(0), ...others };
       const pod = await startPod(namespace, hooks, { "lastcall.dev/prestop": "keep" });
@@ -50,7 +50,7 @@ describe("with prestop: keep", () => {
 
 describe("with prestop: auto", () => {
   test("hooks that only sleep are replaced by the manager's hook, which lasts at least as long, and others stay", async () => {
-    await inNamespace(suite, "own-hooks-auto", LABELS, async (namespace) => {
+    await inNamespace(suite, "own-hooks-auto", NAMESPACE_OPTIONS, async (namespace) => {
       const hooks = {
         sleep: SLEEP_HOOK,
         exec: EXEC_HOOK,

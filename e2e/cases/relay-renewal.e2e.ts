@@ -15,12 +15,12 @@ import { APP } from "../client/sample-app.ts";
 import { readSuite } from "../client/suite.ts";
 
 const suite = readSuite(process.env);
-const LABELS = { labels: OPT_IN };
+const NAMESPACE_OPTIONS = { labels: OPT_IN };
 const SHORT_DRAIN = { annotations: { "lastcall.dev/drain-delay": "1s", "lastcall.dev/quiet-period": "1s" } };
 
 describe("when the relay's CA and key are renewed", () => {
   test("a running drain continues, and Pods with the earlier or the new key receive their withdrawal", async () => {
-    await inNamespace(suite, "relay-renewed", LABELS, async (namespace) => {
+    await inNamespace(suite, "relay-renewed", NAMESPACE_OPTIONS, async (namespace) => {
       const before = await readCurrentAccess(namespace);
       const drainingApp = await startBehindService(namespace, SHORT_DRAIN);
       const slice = await createOwnSlice(namespace, "slow", drainingApp.pod);
@@ -49,7 +49,7 @@ describe("when the relay's CA and key are renewed", () => {
 
 describe("when the relay's Secret is deleted", () => {
   test("earlier Pods drain without the relay and report the reason, and later Pods use the relay", async () => {
-    await inNamespace(suite, "relay-again", LABELS, async (namespace) => {
+    await inNamespace(suite, "relay-again", NAMESPACE_OPTIONS, async (namespace) => {
       const before = await readCurrentAccess(namespace);
       const appBeforeRenewal = await startBehindService(namespace, SHORT_DRAIN);
       await deleteRelaySecret(namespace);

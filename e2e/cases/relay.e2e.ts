@@ -17,13 +17,13 @@ import { samplesOf, sumOfSamples } from "../client/webhook-metrics.ts";
 import { pauseMs, waitUntil } from "../host/wait.ts";
 
 const suite = readSuite(process.env);
-const LABELS = { labels: OPT_IN };
+const NAMESPACE_OPTIONS = { labels: OPT_IN };
 const SHORT_DRAIN = { "lastcall.dev/drain-delay": "1s", "lastcall.dev/quiet-period": "1s" };
-const WEBHOOK = ["--namespace", RELEASE_NAMESPACE, "deployment/lastcall-webhook"];
+const WEBHOOK_DEPLOYMENT_ARGS = ["--namespace", RELEASE_NAMESPACE, "deployment/lastcall-webhook"];
 
 describe("a Pod that its Services withdraw at different times", () => {
   test("gets its stop signal after the last withdrawal, and its report has the time of the withdrawal", async () => {
-    await inNamespace(suite, "relay-lag", LABELS, async (namespace) => {
+    await inNamespace(suite, "relay-lag", NAMESPACE_OPTIONS, async (namespace) => {
       const runningApp = await startBehindService(namespace, { annotations: SHORT_DRAIN });
       const slice = await createOwnSlice(namespace, "slow", runningApp.pod);
       const pendingReport = deleteForReport(namespace, runningApp);
@@ -42,7 +42,7 @@ describe("a Pod that its Services withdraw at different times", () => {
   });
 
   test("gets its stop signal at the deadline if it is not withdrawn, and its report contains the Service's name", async () => {
-    await inNamespace(suite, "relay-never", LABELS, async (namespace) => {
+    await inNamespace(suite, "relay-never", NAMESPACE_OPTIONS, async (namespace) => {
       const annotations = { ...SHORT_DRAIN, "lastcall.dev/drain-timeout": "8s" };
       const runningApp = await startBehindService(namespace, { annotations });
       await createOwnSlice(namespace, "stuck", runningApp.pod);
@@ -54,7 +54,7 @@ describe("a Pod that its Services withdraw at different times", () => {
 });
 
 test("a Pod that the kubelet stops without a deletion waits only for its drain delay, although an EndpointSlice has it as a ready endpoint", async () => {
-  await inNamespace(suite, "relay-kubelet", LABELS, async (namespace) => {
+  await inNamespace(suite, "relay-kubelet", NAMESPACE_OPTIONS, async (namespace) => {
     const pod = { activeDeadlineSeconds: 15, restartPolicy: "Always" };
     const manifest = barePod(namespace, APP, [appContainer(namespace)], { annotations: SHORT_DRAIN, pod });
     await namespace.apply([manifest]);
@@ -74,9 +74,9 @@ test("a Pod that the kubelet stops without a deletion waits only for its drain d
 
 describe("if no relay is reachable", () => {
   test("drains end after their drain delay when the sockets are quiet, and their reports contain the failure", async () => {
-    await inNamespace(suite, "relay-gone", LABELS, async (namespace) => {
+    await inNamespace(suite, "relay-gone", NAMESPACE_OPTIONS, async (namespace) => {
       const runningApp = await startBehindService(namespace, { annotations: SHORT_DRAIN });
-      await namespace.clusterKubectl.run(["scale", ...WEBHOOK, "--replicas=0"]);
+      await namespace.clusterKubectl.run(["scale", ...WEBHOOK_DEPLOYMENT_ARGS, "--replicas=0"]);
       try {
         await waitForNoWebhook(namespace);
         const report = await deleteForReport(namespace, runningApp);
@@ -91,7 +91,7 @@ describe("if no relay is reachable", () => {
   });
 
   test("a drain that waits for its Pod's withdrawal ends after its drain delay if every relay replica is gone", async () => {
-    await inNamespace(suite, "relay-lost", LABELS, async (namespace) => {
+    await inNamespace(suite, "relay-lost", NAMESPACE_OPTIONS, async (namespace) => {
       const runningApp = await startBehindService(namespace, { annotations: SHORT_DRAIN });
       await createOwnSlice(namespace, "slow", runningApp.pod);
       const pendingReport = deleteForReport(namespace, runningApp);
@@ -99,7 +99,7 @@ describe("if no relay is reachable", () => {
       await pauseMs(4_000);
       expect(runningApp.app.lines().join("\n")).not.toContain("SIGTERM");
       const deleteFlags = ["--grace-period=1", "--wait=false", "--selector=app.kubernetes.io/component=webhook"];
-      await namespace.clusterKubectl.run(["scale", ...WEBHOOK, "--replicas=0"]);
+      await namespace.clusterKubectl.run(["scale", ...WEBHOOK_DEPLOYMENT_ARGS, "--replicas=0"]);
       await namespace.clusterKubectl.run(["--namespace", RELEASE_NAMESPACE, "delete", "pods", ...deleteFlags]);
       try {
         const report = await pendingReport;
@@ -116,7 +116,7 @@ describe("if no relay is reachable", () => {
 
 describe("the drains of a rollout", () => {
   test("are each listed once by `lastcall drains`, one is drawn by `lastcall timeline`, and Events on the Pods' owner record them", async () => {
-    await inNamespace(suite, "relay-people", LABELS, async (namespace) => {
+    await inNamespace(suite, "relay-people", NAMESPACE_OPTIONS, async (namespace) => {
       await namespace.apply(sampleApp(namespace, { replicas: 4, annotations: SHORT_DRAIN }));
       await namespace.waitForRollout(`deployment/${APP}`);
       const oldPods = (await expectInjectedPods(namespace, `app=${APP}`)).map(nameOf).sort();
@@ -161,7 +161,7 @@ describe("a relay with the default permission to read Pods", () => {
   test("sends the manager a shortened grace period, and the app keeps its time after the drain", {
     timeout: 400_000,
   }, async () => {
-    await inNamespace(suite, "relay-grace", LABELS, async (namespace) => {
+    await inNamespace(suite, "relay-grace", NAMESPACE_OPTIONS, async (namespace) => {
       const annotations = { ...SHORT_DRAIN, "lastcall.dev/drain-timeout": "60s" };
       const pod = { terminationGracePeriodSeconds: 10 };
       const runningApp = await startBehindService(namespace, { annotations, pod });
@@ -186,7 +186,7 @@ async function waitForNoWebhook(namespace: CaseNamespace): Promise<void> {
 }
 
 async function restoreWebhook(namespace: CaseNamespace): Promise<void> {
-  await namespace.clusterKubectl.run(["scale", ...WEBHOOK, "--replicas=2"]);
-  await namespace.clusterKubectl.run(["rollout", "status", ...WEBHOOK, "--timeout=120s"]);
+  await namespace.clusterKubectl.run(["scale", ...WEBHOOK_DEPLOYMENT_ARGS, "--replicas=2"]);
+  await namespace.clusterKubectl.run(["rollout", "status", ...WEBHOOK_DEPLOYMENT_ARGS, "--timeout=120s"]);
   await waitForInjection(suite);
 }

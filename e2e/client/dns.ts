@@ -1,6 +1,6 @@
 /** Runs CoreDNS at the cluster's DNS address, for programs that find Services by name. */
 import type { KubernetesObject } from "@kubernetes/client-node";
-import { DNS_SERVICE } from "../cluster/addresses.ts";
+import { DNS_SERVICE_ADDRESS } from "../cluster/addresses.ts";
 import { importGoPrograms } from "./go-programs.ts";
 import { kubectlOf } from "./kubectl.ts";
 import type { Suite } from "./suite.ts";
@@ -54,7 +54,7 @@ function dnsObjects(): readonly KubernetesObject[] {
       kind: "Service",
       metadata: { name: "kube-dns", namespace: NAMESPACE },
       spec: {
-        clusterIP: DNS_SERVICE,
+        clusterIP: DNS_SERVICE_ADDRESS,
         selector: LABELS,
         ports: [
           { name: "dns", port: 53, protocol: "UDP" },

@@ -60,7 +60,9 @@ function chartFolder(): string {
 /** The chart's values file in the module is a template, from which a release is made. */
 function values(): string {
   const template = readFileSync(join(chartFolder(), "values.tmpl.yaml"), "utf8");
-  return template.replace(/\$\{GatewayImagePullPolicy\}/g, "IfNotPresent").replace(/\$\{GatewayImage\}/g, GATEWAY_IMAGE);
+  return template
+    .replace(/\$\{GatewayImagePullPolicy\}/g, "IfNotPresent")
+    .replace(/\$\{GatewayImage\}/g, GATEWAY_IMAGE);
 }
 
 async function runHelm(suite: Suite, args: readonly string[], input = ""): Promise<void> {

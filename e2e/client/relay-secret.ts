@@ -10,7 +10,7 @@ import { RELEASE_NAMESPACE } from "./release.ts";
 import { appContainer, barePod } from "./sample-app.ts";
 import { webhookPods } from "./webhook-metrics.ts";
 
-const SECRET = ["--namespace", RELEASE_NAMESPACE, "secret", "lastcall-relay"];
+const RELAY_SECRET_ARGS = ["--namespace", RELEASE_NAMESPACE, "secret", "lastcall-relay"];
 const HOUR_MS = 3_600_000;
 
 /** The relay's identity in an injected Pod. */
@@ -57,10 +57,15 @@ export async function renewRelayIdentity(namespace: CaseNamespace): Promise<void
   if (ca.validUntilMs <= nowMs + CA_LIFE_MS)
     throw new Error("Secret lastcall-relay: the added CA does not expire later than the current one.");
   const key = IDENTITY_TOOLS.makeKey(nowMs - 2 * HOUR_MS);
-  const secret = await namespace.clusterKubectl.json<V1Secret>(["get", ...SECRET]);
+  const secret = await namespace.clusterKubectl.json<V1Secret>(["get", ...RELAY_SECRET_ARGS]);
   const added = entriesOf({ cas: [ca], keys: [key] });
   const data = Object.fromEntries(Object.entries(added).map(([name, text]) => [name, btoa(text)]));
-  await namespace.clusterKubectl.run(["patch", ...SECRET, "--type=merge", `--patch=${JSON.stringify({ data })}`]);
+  await namespace.clusterKubectl.run([
+    "patch",
+    ...RELAY_SECRET_ARGS,
+    "--type=merge",
+    `--patch=${JSON.stringify({ data })}`,
+  ]);
   namespace.addTimelineLine(`added to ${Object.keys(secret.data ?? {}).join(", ")}: ${Object.keys(data).join(", ")}`);
 }
 
@@ -68,7 +73,7 @@ export async function renewRelayIdentity(namespace: CaseNamespace): Promise<void
 export async function deleteRelaySecret(namespace: CaseNamespace): Promise<void> {
   const replicas = (await webhookPods(namespace.clusterKubectl)).map(nameOf);
   const since = new Date(Date.now() - 1_000).toISOString();
-  await namespace.clusterKubectl.run(["delete", ...SECRET]);
+  await namespace.clusterKubectl.run(["delete", ...RELAY_SECRET_ARGS]);
   namespace.addTimelineLine("deleted the relay's Secret");
   await waitUntil(
     { condition: "every replica has detected the missing CAs", withinMs: 60_000, everyMs: 500 },

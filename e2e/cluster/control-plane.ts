@@ -1,6 +1,6 @@
 /** Defines the programs and flags of the control plane. All run on n1: its kube-proxy forwards the API server's webhook calls. */
 import { join } from "node:path";
-import { API_SERVICE, NODES, SERVICE_NETWORK } from "./addresses.ts";
+import { API_SERVICE_ADDRESS, NODES, SERVICE_NETWORK } from "./addresses.ts";
 import type { Component } from "./component.ts";
 import type { StateFolder } from "./state-folder.ts";
 import { writeAdmissionConfiguration } from "./webhook-client.ts";
@@ -8,7 +8,7 @@ import { writeAdmissionConfiguration } from "./webhook-client.ts";
 /** The folders of the programs. */
 export type ProgramFolders = { readonly kubernetes: string; readonly containerd: string; readonly etcd: string };
 
-const ETCD = "http://127.0.0.1:2379";
+const ETCD_URL = "http://127.0.0.1:2379";
 
 /** Returns the programs that start together first; the API server retries until etcd responds. */
 export function etcdAndApiServer(programs: ProgramFolders, state: StateFolder): readonly Component[] {
@@ -22,8 +22,8 @@ export function etcdAndApiServer(programs: ProgramFolders, state: StateFolder): 
         `--data-dir=${join(state.root, "etcd")}`,
         // The data need not survive a crash of the host.
         "--unsafe-no-fsync",
-        `--listen-client-urls=${ETCD}`,
-        `--advertise-client-urls=${ETCD}`,
+        `--listen-client-urls=${ETCD_URL}`,
+        `--advertise-client-urls=${ETCD_URL}`,
         "--listen-peer-urls=http://127.0.0.1:2380",
       ],
     },
@@ -32,7 +32,7 @@ export function etcdAndApiServer(programs: ProgramFolders, state: StateFolder): 
       node: "n1",
       program: join(programs.kubernetes, "kube-apiserver"),
       flags: [
-        `--etcd-servers=${ETCD}`,
+        `--etcd-servers=${ETCD_URL}`,
         `--service-cluster-ip-range=${SERVICE_NETWORK}`,
         `--advertise-address=${NODES[0].address}`,
         "--bind-address=0.0.0.0",
@@ -58,7 +58,7 @@ export function etcdAndApiServer(programs: ProgramFolders, state: StateFolder): 
 }
 
 /** Returns the programs that start once the API server is ready. */
-export function controllers(programs: ProgramFolders, state: StateFolder): readonly Component[] {
+export function controllerManagerAndScheduler(programs: ProgramFolders, state: StateFolder): readonly Component[] {
   const pki = (name: string) => join(state.pki, name);
   const identity = (name: string) =>
     ["kubeconfig", "authentication-kubeconfig", "authorization-kubeconfig"].map(
@@ -94,4 +94,4 @@ export function controllers(programs: ProgramFolders, state: StateFolder): reado
 }
 
 /** The address of the API server for Pods. */
-export const API_IN_PODS = `https://${API_SERVICE}`;
+export const API_URL_IN_PODS = `https://${API_SERVICE_ADDRESS}`;

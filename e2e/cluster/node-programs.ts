@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { cniFolder } from "../host/requirements.ts";
-import { CGROUP, type ClusterNode, DNS_SERVICE, POD_NETWORK, podNetworkOf } from "./addresses.ts";
+import { type ClusterNode, DNS_SERVICE_ADDRESS, POD_NETWORK, PODS_CGROUP, podNetworkOf } from "./addresses.ts";
 import type { Component } from "./component.ts";
 import type { ProgramFolders } from "./control-plane.ts";
 import type { StateFolder } from "./state-folder.ts";
@@ -105,7 +105,7 @@ function kubeletSettings(node: ClusterNode, state: StateFolder): unknown {
     // From 1.35 on a kubelet refuses cgroup v1 by default.
     failCgroupV1: false,
     cgroupDriver: "cgroupfs",
-    cgroupRoot: `/${CGROUP}/${node.name}`,
+    cgroupRoot: `/${PODS_CGROUP}/${node.name}`,
     containerRuntimeEndpoint: `unix://${state.socketOf(node.name)}`,
     authentication: {
       anonymous: { enabled: false },
@@ -116,7 +116,7 @@ function kubeletSettings(node: ClusterNode, state: StateFolder): unknown {
     tlsCertFile: pki(`${node.name}.crt`),
     tlsPrivateKeyFile: pki(`${node.name}.key`),
     resolvConf: join(state.root, "resolv.conf"),
-    clusterDNS: [DNS_SERVICE],
+    clusterDNS: [DNS_SERVICE_ADDRESS],
     clusterDomain: "cluster.local",
     podLogsDir: join(state.root, node.name, "pod-logs"),
     staticPodPath: state.staticPodsOf(node.name),

@@ -14,7 +14,7 @@ import { listNodes, type NodeState, requestApi } from "./api-request.ts";
 import { makeCertificates } from "./certificates.ts";
 import { makeCgroups } from "./cgroups.ts";
 import { startComponent } from "./component.ts";
-import { controllers, etcdAndApiServer, type ProgramFolders } from "./control-plane.ts";
+import { controllerManagerAndScheduler, etcdAndApiServer, type ProgramFolders } from "./control-plane.ts";
 import { stopCluster } from "./down.ts";
 import { connectHost, findHostConflict, openNamespaces, readLogTail } from "./namespaces.ts";
 import { prepareNode } from "./node-programs.ts";
@@ -101,7 +101,7 @@ async function startCluster({ minor, programs, state, pause, print }: StartOptio
     whileInitRuns(async () => ((await requestApi("/readyz", state.pki)).status === 200 ? true : undefined)),
   );
   printTime("the API server is ready");
-  for (const component of controllers(programs, state)) startComponent(component, state);
+  for (const component of controllerManagerAndScheduler(programs, state)) startComponent(component, state);
   // A kubelet doubles its delay after each failed request, up to two minutes, so it starts only after the API server is ready.
   for (const agent of nodes.flatMap(({ agents }) => agents)) startComponent(agent, state);
   await waitForNodes(state, whileInitRuns);

@@ -13,7 +13,7 @@ import { clusterIp, startLoadOn } from "../client/load.ts";
 import { drainReport, followLog, MANAGER } from "../client/pod-log.ts";
 import { saveDrain } from "../client/save-drain.ts";
 import { readSuite } from "../client/suite.ts";
-import { ENOUGH_REQUESTS } from "../client/under-load.ts";
+import { MIN_REQUESTS } from "../client/under-load.ts";
 import { staticEnvoy } from "../programs/static-envoy.ts";
 
 const suite = readSuite(process.env);
@@ -85,7 +85,7 @@ async function expectNoLoss(namespace: CaseNamespace, guide: string, selector: s
   await namespace.waitForTerminations(selector);
   const results = await Promise.all(loads.map((load) => load.stop()));
   namespace.addTimelineLine(`${guide}: ${report.outcome}, ${report.why}`);
-  expect(results.reduce((sum, { requests }) => sum + requests, 0)).toBeGreaterThan(ENOUGH_REQUESTS);
+  expect(results.reduce((sum, { requests }) => sum + requests, 0)).toBeGreaterThan(MIN_REQUESTS);
   expect(results.map(({ failed }) => failed)).toEqual([0, 0]);
   expect(report).toMatchObject({ outcome: "drained" });
   return report.why;

@@ -51,7 +51,7 @@ export function processorOf(name: ProcessorName, host: string = process.arch): P
 /** Links no C library, because the app's may be glibc or musl of any version. */
 const FREESTANDING_FLAGS = ["-std=gnu11", "-ffreestanding", "-nostdlib", "-fno-stack-protector", "-fno-builtin"];
 const WARNING_FLAGS = ["-Wall", "-Wextra", "-Werror"];
-const SMALL = ["-Os", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables", "-s"];
+const SIZE_FLAGS = ["-Os", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables", "-s"];
 const SHARED_LIBRARY_FLAGS = ["-shared", "-fPIC", "-fvisibility=hidden"];
 /** Resolves all symbols at load and makes the tables read-only. */
 const LINK_FLAGS = ["-Wl,-z,now,-z,relro,-z,noexecstack,-z,text,-z,noseparate-code,--hash-style=gnu,--build-id=none"];
@@ -79,7 +79,7 @@ export async function buildPreload(
   const flags = [
     ...FREESTANDING_FLAGS,
     ...WARNING_FLAGS,
-    ...SMALL,
+    ...SIZE_FLAGS,
     ...SHARED_LIBRARY_FLAGS,
     ...LINK_FLAGS,
     ...processor.compile,

@@ -83,7 +83,7 @@ const shippedFlags = (libraries: string, compile: readonly string[]) => ({
 /** Inlines atomic operations, because the helper functions of libgcc need glibc. */
 const INLINE_ATOMICS = "-mno-outline-atomics";
 
-const X64 = shippedFlags("/usr/lib/x86_64-linux-musl", []);
+const SHIPPED_X64 = shippedFlags("/usr/lib/x86_64-linux-musl", []);
 
 /** C library calls that read a clock, block, read times from the kernel, or start a process. */
 const WRAPPED_CALLS = [
@@ -99,12 +99,12 @@ const WRAPPED_CALLS = [
 ];
 
 export const VARIANTS = {
-  x64: X64,
+  x64: SHIPPED_X64,
   /** For tests: the objects of `x64`, linked with a virtual clock. */
   clocked: {
-    ...X64,
+    ...SHIPPED_X64,
     output: "lastcall-clocked",
-    link: [...X64.link, ...WRAPPED_CALLS.map((call) => `-Wl,--wrap=${call}`)],
+    link: [...SHIPPED_X64.link, ...WRAPPED_CALLS.map((call) => `-Wl,--wrap=${call}`)],
     extraFiles: ["native-ages.c", "native-clock.c", "native-clock.h"].map((name) => `test/clock/${name}`),
   },
   /** With address and undefined-behaviour sanitizers. Links glibc, because musl has no sanitizer runtime. */

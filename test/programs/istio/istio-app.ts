@@ -5,7 +5,7 @@
  */
 import { Agent, createServer, get } from "node:http";
 import { connect } from "node:net";
-import { UPSTREAM } from "../envoy/upstream-ports.ts";
+import { UPSTREAM_PORTS } from "../envoy/upstream-ports.ts";
 import { canConnect } from "../harness/until.ts";
 import { APP_PORT } from "./istio-ports.ts";
 
@@ -15,7 +15,7 @@ const ECHO_EVERY_MS = 250;
 const LIMIT_MS = 5_000;
 const EXIT_DELAY_MS = 2_000;
 
-export type Calls = {
+export type CallCounts = {
   answered: number;
   failures: string[];
   /** Responses with `Connection: close`. */
@@ -25,7 +25,7 @@ export type Calls = {
   afterSignal: number;
 };
 
-const calls: Calls = { answered: 0, failures: [], closeHeaders: 0, byProxy: 0, afterSignal: 0 };
+const calls: CallCounts = { answered: 0, failures: [], closeHeaders: 0, byProxy: 0, afterSignal: 0 };
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 let isTerminating = false;
 
@@ -40,7 +40,7 @@ function call(): Promise<void> {
       calls.failures.push(`call: ${error.message}`);
       done();
     };
-    const sent = get({ agent, host, port: UPSTREAM.http1, path: "/5", timeout: LIMIT_MS }, (res) => {
+    const sent = get({ agent, host, port: UPSTREAM_PORTS.http1, path: "/5", timeout: LIMIT_MS }, (res) => {
       if (res.headers.connection === "close") calls.closeHeaders += 1;
       if (res.headers["server"] === "envoy") calls.byProxy += 1;
       res.resume().on("error", fail);
@@ -57,7 +57,7 @@ function call(): Promise<void> {
 
 function echo(): Promise<void> {
   return new Promise((done) => {
-    const socket = connect({ host, port: UPSTREAM.tcp, timeout: LIMIT_MS });
+    const socket = connect({ host, port: UPSTREAM_PORTS.tcp, timeout: LIMIT_MS });
     let received = false;
     socket.on("connect", () => socket.write("hello"));
     socket.on("data", () => {
@@ -80,7 +80,7 @@ let isEnded = false;
 
 /** A proxy in a regular container may start after the app; calls before its start would fail, and the cases do not test that. */
 async function waitForProxy(): Promise<void> {
-  while (!isEnded && !(await canConnect(host, UPSTREAM.http1))) await pause(CALL_EVERY_MS);
+  while (!isEnded && !(await canConnect(host, UPSTREAM_PORTS.http1))) await pause(CALL_EVERY_MS);
 }
 
 const proxyReady = waitForProxy();

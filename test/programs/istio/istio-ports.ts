@@ -1,6 +1,13 @@
 /** Ports of Istio's sidecar, and user IDs of the containers. */
 
-export const ISTIO = { admin: 15_000, outbound: 15_001, inbound: 15_006, agent: 15_020, status: 15_021, stats: 15_090 };
+export const ISTIO_PORTS = {
+  admin: 15_000,
+  outbound: 15_001,
+  inbound: 15_006,
+  agent: 15_020,
+  status: 15_021,
+  stats: 15_090,
+};
 
 export const APP_PORT = 8_080;
 

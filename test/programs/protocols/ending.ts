@@ -16,13 +16,13 @@ export type DrainEndState = {
 /** Node's callbacks record traffic later than the kernel. */
 const RECORDING_DELAY_MS = 250;
 
-export function classifyEnding(release: DrainEndState): Ending {
-  if (release.outcome === "timeout") return "deadline";
-  if (release.outcome !== "drained")
-    throw new Error(`a drain of a scenario ended as ${release.outcome}, expected drained or timeout`);
-  if (release.criterion === "connections") return release.openConnections === 0 ? "closed" : "cut";
+export function classifyEnding(end: DrainEndState): Ending {
+  if (end.outcome === "timeout") return "deadline";
+  if (end.outcome !== "drained")
+    throw new Error(`a drain of a scenario ended as ${end.outcome}, expected drained or timeout`);
+  if (end.criterion === "connections") return end.openConnections === 0 ? "closed" : "cut";
   // Without an open connection the app's stop can close none too early, and a drain does not wait for an app that no longer listens.
-  if (release.leftTotal === 0) return "quiet";
-  if (release.activeRequests > 0) return "cut";
-  return release.sinceTrafficMs < release.quietPeriodMs - RECORDING_DELAY_MS ? "cut" : "quiet";
+  if (end.leftTotal === 0) return "quiet";
+  if (end.activeRequests > 0) return "cut";
+  return end.sinceTrafficMs < end.quietPeriodMs - RECORDING_DELAY_MS ? "cut" : "quiet";
 }

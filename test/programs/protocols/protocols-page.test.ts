@@ -31,7 +31,7 @@ test.for([
   expect(smallestSetting(measured)).toBe(setting);
 });
 
-const RELEASE: DrainEndState = {
+const DRAIN_END_STATE: DrainEndState = {
   criterion: "quiet",
   outcome: "drained",
   leftTotal: 1,
@@ -58,9 +58,9 @@ test.for([
   },
   { title: "too early if a connection is open", overrides: { criterion: "connections" }, ending: "cut" },
 ] as const)("the ending of a drain is $title", ({ overrides, ending }) => {
-  expect(classifyEnding({ ...RELEASE, ...overrides })).toBe(ending);
+  expect(classifyEnding({ ...DRAIN_END_STATE, ...overrides })).toBe(ending);
 });
 
 test("a report whose outcome is not drained or timeout causes an error", () => {
-  expect(() => classifyEnding({ ...RELEASE, outcome: "restarted" })).toThrow("ended as restarted");
+  expect(() => classifyEnding({ ...DRAIN_END_STATE, outcome: "restarted" })).toThrow("ended as restarted");
 });

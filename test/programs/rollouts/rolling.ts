@@ -13,18 +13,18 @@ import type { ClientNodes } from "./client-nodes.ts";
 import { sharedNowMs } from "./load/timing.ts";
 import type { DrainFacts, NodeResult, RolloutsRequest } from "./rollouts-request.ts";
 
-type Rolling = RolloutsRequest & { readonly deployment: object };
+type RollingInput = RolloutsRequest & { readonly deployment: object };
 
 export type RollingPorts = Omit<PodRunnerPorts, "onEvent"> & { readonly servers: Servers; readonly nodes: ClientNodes };
 
-export type Rolled = { readonly nodes: readonly NodeResult[]; readonly drains: readonly DrainFacts[] };
+export type RollingResult = { readonly nodes: readonly NodeResult[]; readonly drains: readonly DrainFacts[] };
 
 const RAMP_UP_MS = 2_000;
 const STEADY_MS = 1_000;
 /** Minimum time from the readiness of new Pods to the next rollout. */
 const MIN_PAUSE_MS = 2_000;
 
-export async function rollRepeatedly(request: Rolling, ports: RollingPorts): Promise<Rolled> {
+export async function rollRepeatedly(request: RollingInput, ports: RollingPorts): Promise<RollingResult> {
   const { clock, servers, nodes } = ports;
   const slices = createSlices(request, ports);
   const onPodEvent = createEndpointFeed((change: EndpointChange, pod) => {
@@ -80,7 +80,7 @@ export async function rollRepeatedly(request: Rolling, ports: RollingPorts): Pro
   }
 }
 
-function createSlices({ deployment, propagationMs }: Rolling, { clock, servers }: RollingPorts) {
+function createSlices({ deployment, propagationMs }: RollingInput, { clock, servers }: RollingPorts) {
   if (servers.writeSlice === undefined) return undefined;
   const service = { ...identityOf(deployment), port: servicePort(deployment) };
   return createSliceController({ clock, service, lagMs: Math.min(...propagationMs) / 2, write: servers.writeSlice });
@@ -88,7 +88,7 @@ function createSlices({ deployment, propagationMs }: Rolling, { clock, servers }
 
 type EndedPod = {
   readonly pod: RunningPod;
-  readonly request: Rolling;
+  readonly request: RollingInput;
   readonly nodes: readonly NodeResult[];
   readonly clockOffsetMs: number;
   readonly withdrawnMs: number | undefined;

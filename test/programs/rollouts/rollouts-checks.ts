@@ -5,7 +5,7 @@ import { type PerProtocol, PROTOCOLS, perProtocol, type RolloutsResult } from ".
 const MIN_REQUESTS_PER_SECOND = 500;
 export const OVER_WAIT_GOAL_MS = 250;
 /** Allowed median of the over-wait with an idle HTTP/1.1 connection. */
-const IDLE_GOAL_MS = 500;
+const MAX_IDLE_OVER_WAIT_MS = 500;
 
 export type RolloutsLine = Pick<
   RolloutScenario,
@@ -98,9 +98,9 @@ function findFailures(line: RolloutsLine, { nodes, drains }: RolloutsResult): re
     if (podsWithoutIdle > 0)
       problems.push(`${podsWithoutIdle} Pods ended without the idle connection that was kept open`);
     // The check uses the median, because single drains may wait for a processor.
-    if (line.overWaitMs.median > IDLE_GOAL_MS)
+    if (line.overWaitMs.median > MAX_IDLE_OVER_WAIT_MS)
       problems.push(
-        `with an idle connection open, half of the drains took ${line.overWaitMs.median} ms more than the quiet period after the last answer, expected at most ${IDLE_GOAL_MS} ms`,
+        `with an idle connection open, half of the drains took ${line.overWaitMs.median} ms more than the quiet period after the last answer, expected at most ${MAX_IDLE_OVER_WAIT_MS} ms`,
       );
   }
   return problems;

@@ -10,7 +10,7 @@ import { type LoadPlan, PROTOCOLS } from "../rollouts-request.ts";
 import { createHttp1Clients } from "./http1-clients.ts";
 import { createHttp2Clients } from "./http2-clients.ts";
 import { createNodeCounter } from "./node-counter.ts";
-import { createPace, sharedNowMs } from "./timing.ts";
+import { createRequestPace, sharedNowMs } from "./timing.ts";
 
 export type NodeStart = {
   readonly plan: LoadPlan;
@@ -62,7 +62,7 @@ function start(): void {
   endpointView.applyAll();
   const paces = PROTOCOLS.map((protocol) => ({
     sendRequest: clients[protocol].sendRequest,
-    due: createPace(plan.rates[protocol] * share, nowMs()),
+    due: createRequestPace(plan.rates[protocol] * share, nowMs()),
   }));
   let tickedMs = nowMs();
   timers.push(

@@ -11,7 +11,7 @@ type PooledConnection = {
   requests: number;
 };
 
-const FASTEST_SLOW_MS = 1_000;
+const MIN_SLOW_RESPONSE_MS = 1_000;
 
 export type Http1Clients = NodeClients & {
   readonly startSlow: (clients: number) => void;
@@ -95,8 +95,8 @@ export function createHttp1Clients(ports: NodePorts): Http1Clients {
     startSlow: (clients) => {
       const repeat = async () => {
         while (!stopping) {
-          const ms = Math.round(FASTEST_SLOW_MS + random() * (plan.slowestResponseMs - FASTEST_SLOW_MS));
-          if (!(await requestOnNewConnection(`/slow?ms=${ms}`))) await ports.target.clock.wait(FASTEST_SLOW_MS);
+          const ms = Math.round(MIN_SLOW_RESPONSE_MS + random() * (plan.slowestResponseMs - MIN_SLOW_RESPONSE_MS));
+          if (!(await requestOnNewConnection(`/slow?ms=${ms}`))) await ports.target.clock.wait(MIN_SLOW_RESPONSE_MS);
         }
       };
       for (let client = 0; client < clients; client += 1) track(repeat());

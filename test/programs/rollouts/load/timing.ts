@@ -7,7 +7,7 @@ export function sharedNowMs(): number {
 }
 
 /** Paces clients that do not wait for responses. @returns a function that returns the number of requests due after its last call */
-export function createPace(perSecond: number, startMs: number): (nowMs: number) => number {
+export function createRequestPace(perSecond: number, startMs: number): (nowMs: number) => number {
   let countedRequests = 0;
   return (nowMs) => {
     const due = Math.floor(((nowMs - startMs) * perSecond) / 1_000) - countedRequests;
