@@ -63,8 +63,12 @@ async function measureManagers(
   const resultsByBuild = new Map<string, ManagerResults & { readonly drains: DrainMeasurement[] }>();
   printProgress(`${HOLDS_LIMIT} hooks held, 10000 calls`, options);
   for (const build of managers) {
-    const held = await measureHolds(network, build);
-    resultsByBuild.set(build.name, { held, called: await measureAfterCalls(network, build), drains: [] });
+    const memoryWithHolds = await measureHolds(network, build);
+    resultsByBuild.set(build.name, {
+      held: memoryWithHolds,
+      called: await measureAfterCalls(network, build),
+      drains: [],
+    });
   }
   for (const connections of CONNECTIONS) {
     for (const build of managers) {

@@ -49,7 +49,7 @@ export async function measure(bench: Bench, streams: number): Promise<RelayResul
 
   const pods = drainingPods(streams);
   print(`${streams} streams open`);
-  const opened = await openAndMeasure(bench, access, pods);
+  const openingResults = await openAndMeasure(bench, access, pods);
   const openBytes = readResidentBytes(pid);
   const relayHeap = await readMetric(webhook, "lastcall_relay_heap_used_bytes");
   print("streams are open, no changes");
@@ -78,14 +78,14 @@ export async function measure(bench: Bench, streams: number): Promise<RelayResul
   await pause(WATCH_STOP_WAIT_MS);
   const closed = readResidentBytes(pid);
   const quietAfterDrains = await measureRounds(webhooks, ROUNDS_WITHOUT_DRAINS);
-  const admittedWhileOpening = opened.rounds.draining.length * ROUND_SECONDS * ADMISSIONS_PER_SECOND;
+  const admittedWhileOpening = openingResults.rounds.draining.length * ROUND_SECONDS * ADMISSIONS_PER_SECOND;
   const admissionMs = median(quietBeforeDrains.draining.map(({ mainThreadMs }) => mainThreadMs)) * admittedWhileOpening;
   return {
     cores: availableParallelism(),
     loadAverage: { before: loadBefore, after: loadavg()[0] ?? 0 },
     cluster: { endpoints: PODS, slices: SLICES, namespaces: NAMESPACES, sliceBytes: sliceText(0, 1, new Set()).length },
     streams,
-    openingSeconds: opened.seconds,
+    openingSeconds: openingResults.seconds,
     relayHeap,
     memory: { idle, open: openBytes, withdrawn, closed },
     cpu: {
@@ -93,8 +93,8 @@ export async function measure(bench: Bench, streams: number): Promise<RelayResul
       thousandHeartbeatsShare,
       perEventMs: resultsWithoutAdmissions.perEventMs,
       events: resultsWithoutAdmissions.events,
-      perStreamMs: (opened.cpuMs - admissionMs) / streams,
-      perStreamMainMs: (opened.mainThreadMs - admissionMs) / streams,
+      perStreamMs: (openingResults.cpuMs - admissionMs) / streams,
+      perStreamMainMs: (openingResults.mainThreadMs - admissionMs) / streams,
     },
     withdrawalMs: {
       beside: spreadOf(latenciesDuringAdmissions),
@@ -105,7 +105,7 @@ export async function measure(bench: Bench, streams: number): Promise<RelayResul
     admissions: {
       perSecond: ADMISSIONS_PER_SECOND,
       quiet: concatRounds(quietBeforeDrains, quietAfterDrains),
-      opening: opened.rounds,
+      opening: openingResults.rounds,
       events: duringChanges,
     },
     eventsPerSecond: CHANGES_PER_SECOND,

@@ -24,7 +24,7 @@ export async function openStreams(
   access: RelayAccess,
   pods: readonly number[],
 ): Promise<void> {
-  const orders = clients.map((client, index) => {
+  const openings = clients.map((client, index) => {
     const requests = pods.filter((_pod, position) => position % clients.length === index).map(requestOf);
     return client.sendCommand<StreamResults>({
       port,
@@ -34,7 +34,7 @@ export async function openStreams(
       heartbeat: false,
     } satisfies StreamCommand);
   });
-  await Promise.all(orders);
+  await Promise.all(openings);
 }
 
 /** Opens streams of Pods that wait only for the relay. @returns a function that closes them */

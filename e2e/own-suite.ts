@@ -53,7 +53,7 @@ async function startClusterAndRun(options: OwnSuiteOptions, run: (suite: Suite) 
       helm: join(helm, "helm"),
       nodes: [NODES[0].name, NODES[1].name],
       images,
-      webhookClientCa: readFileSync(join(state.pki, `${WEBHOOK_CLIENT_CA}.crt`), "utf8"),
+      webhookClientCa: readFileSync(join(state.pkiFolder, `${WEBHOOK_CLIENT_CA}.crt`), "utf8"),
       artifacts: join(options.artifacts, KUBERNETES_VERSIONS[minor]),
     });
   } finally {

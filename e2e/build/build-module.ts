@@ -29,9 +29,9 @@ export async function buildModule(
   const module: GoModule = GO_MODULES[name];
   const binaries = join(buildContext.cache, "bin", `${name}-${buildKey(name, module)}`);
   if (isComplete(binaries, module)) return { binaries };
-  const lock = join(buildContext.cache, "lock", `${name}.lock`);
+  const lockFile = join(buildContext.cache, "lock", `${name}.lock`);
   return withFileLock(
-    lock,
+    lockFile,
     async () => {
       if (!isComplete(binaries, module)) await compile({ name, module, binaries, buildContext });
       return { binaries };

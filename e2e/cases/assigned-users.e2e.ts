@@ -106,9 +106,9 @@ function userPolicies(name: string): readonly Policy[] {
     namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": name } },
     resourceRules: [{ apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE"], resources: ["pods"] }],
   };
-  const missing = "!has(c.securityContext) || !has(c.securityContext.runAsUser)";
+  const isUserMissing = "!has(c.securityContext) || !has(c.securityContext.runAsUser)";
   const listWithUsers = (list: string): string =>
-    `has(object.spec.${list}) ? object.spec.${list}.map(c, ${missing}, ` +
+    `has(object.spec.${list}) ? object.spec.${list}.map(c, ${isUserMissing}, ` +
     `Object.spec.${list}{name: c.name, securityContext: Object.spec.${list}.securityContext{runAsUser: ${ASSIGNED_USER}}}) : []`;
   const assignUser = (list: string) => ({
     patchType: "ApplyConfiguration",

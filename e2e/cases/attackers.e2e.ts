@@ -43,8 +43,13 @@ test("a rollout fails no request and no admission while Pods of another namespac
       const replicas = (await webhookPods(namespace.clusterKubectl)).map(nameOf);
       const { creations, ...results } = await attackedRollout(namespace, attackerNamespace);
       const { failures, ...admissions } = creations;
-      const ends = managers.map(describeReport);
-      const counts = { ...results, admissions, ends, webhook: await readRestarts(namespace, replicas) };
+      const drainDescriptions = managers.map(describeReport);
+      const counts = {
+        ...results,
+        admissions,
+        ends: drainDescriptions,
+        webhook: await readRestarts(namespace, replicas),
+      };
       namespace.saveArtifact("attacked.json", JSON.stringify({ ...counts, failures }, null, 2));
       process.stdout.write(`${JSON.stringify({ ...counts, firstFailure: failures[0] }, null, 1)}\n`);
       expect(counts.requests).toBeGreaterThan(MIN_REQUESTS);

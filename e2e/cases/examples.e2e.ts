@@ -92,7 +92,7 @@ function withGuide(guide: string, name: string, work: GuideTest): Promise<void> 
   });
 }
 
-/** Deletes one of the Pods, and saves its drain for the guide's diagram. */
+/** Deletes one of the Pods, and saves its drain for the guide's picture. */
 async function deleteAndSaveDrain(namespace: CaseNamespace, selector: string, guide: string): Promise<DrainReport> {
   const [pod] = await namespace.pods(selector);
   const name = pod === undefined ? "" : nameOf(pod);

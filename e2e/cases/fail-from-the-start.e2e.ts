@@ -32,8 +32,8 @@ test("an installation with failurePolicy Fail refuses Pods only while the webhoo
     }
     expect((await dryRun()).pods.map(isInjected)).toEqual([true]);
 
-    const inRelease = ["--namespace", RELEASE_NAMESPACE];
-    await kubectlOf(suite).run([...inRelease, "scale", "deployment/lastcall-webhook", "--replicas=0"]);
+    const releaseFlags = ["--namespace", RELEASE_NAMESPACE];
+    await kubectlOf(suite).run([...releaseFlags, "scale", "deployment/lastcall-webhook", "--replicas=0"]);
     await waitUntil({ condition: "a Pod is refused", withinMs: 90_000, everyMs: 500 }, async () =>
       (await dryRun().catch(() => undefined)) === undefined ? true : undefined,
     );

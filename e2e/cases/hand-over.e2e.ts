@@ -1,4 +1,7 @@
-/** Tests drains with clients that never close: their ends, what `lastcall verify` reports about them, and a drain that hangs. */
+/**
+ * Tests drains of Pods whose clients never close their connections: how the drains end, what `lastcall verify` reports about
+ * them, and a drain that hangs.
+ */
 import type { CoreV1Event, KubernetesListObject } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
 import type { DrainRecord } from "../../src/drain-history/drain-record.ts";
@@ -39,10 +42,10 @@ function appWithShutdown(shutdown: "graceful" | "reset", options: SampleOptions 
   return { replicas: REPLICAS, container, strategy, ...options };
 }
 
-const inReplicas = (namespace: CaseNamespace) => ["-n", namespace.name, "--lastcall-namespace", RELEASE_NAMESPACE];
+const namespaceFlags = (namespace: CaseNamespace) => ["-n", namespace.name, "--lastcall-namespace", RELEASE_NAMESPACE];
 
 async function recordsOf(namespace: CaseNamespace, uids: ReadonlySet<string>): Promise<readonly DrainRecord[]> {
-  const { output } = await runLastcall(suite, ["drains", ...inReplicas(namespace), "--json"]);
+  const { output } = await runLastcall(suite, ["drains", ...namespaceFlags(namespace), "--json"]);
   const { drains }: { readonly drains: readonly DrainRecord[] } = JSON.parse(output);
   return drains.filter(({ uid }) => uids.has(uid));
 }
@@ -150,7 +153,7 @@ test("a drain that hangs because of a client is listed with this client, and has
     const table = await waitUntil(
       { condition: "the running drain is listed", withinMs: 60_000, everyMs: 500 },
       async () => {
-        const { output } = await runLastcall(suite, ["drains", ...inReplicas(namespace)]);
+        const { output } = await runLastcall(suite, ["drains", ...namespaceFlags(namespace)]);
         return output.includes("draining") ? output : undefined;
       },
     );

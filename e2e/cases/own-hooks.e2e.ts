@@ -19,7 +19,7 @@ const SLEEP_HOOK: V1LifecycleHandler = { sleep: { seconds: 3 } };
 const ZERO_SLEEP_HOOK: V1LifecycleHandler = { sleep: { seconds: 0 } };
 /** The image has no shell, so this hook would fail; the manager's hook must replace it. */
 const SHELL_SLEEP_HOOK: V1LifecycleHandler = { exec: { command: ["sh", "-c", "sleep 7"] } };
-/** Sends the hook's request to another container, which outlives this one and logs when the kubelet closes the connection. */
+/** Calls the container with this index, which outlives the hook's container and logs when the kubelet closes the connection. */
 const hookToContainer = (at: number): V1LifecycleHandler => ({
   httpGet: { path: "/hook", port: FIRST_PORT + at, scheme: "HTTP" },
 });

@@ -21,7 +21,7 @@ import { PAUSE_IMAGE } from "../cluster/node-programs.ts";
 const suite = readSuite(process.env);
 /** The restricted level must allow image volumes and all other injected parts. */
 const NAMESPACE_OPTIONS = { labels: { ...OPT_IN, "pod-security.kubernetes.io/enforce": "restricted" } };
-/** Longer than any drain that ends by quiet, and short enough to wait for a drain to its deadline. */
+/** Longer than any drain that ends by quiet, and short enough that a case can wait for a drain that ends at its deadline. */
 const SHORT_TIMEOUT_ANNOTATION = { "lastcall.dev/drain-timeout": "12s" };
 const PRELOAD_ANNOTATIONS = { ...SHORT_TIMEOUT_ANNOTATION, "lastcall.dev/preload": "http1" };
 

@@ -1,4 +1,4 @@
-/** Tests changes of the relay's CA and keys while Pods with the earlier ones run and drain. */
+/** Tests changes of the relay's CA and keys while Pods with the earlier CA and keys run and drain. */
 import { describe, expect, test } from "vitest";
 import { inNamespace } from "../client/case-namespace.ts";
 import { managerOf } from "../client/injected-pods.ts";

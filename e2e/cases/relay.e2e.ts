@@ -126,7 +126,7 @@ describe("the drains of a rollout", () => {
       await namespace.kubectl.run(["rollout", "restart", `deployment/${APP}`]);
       await namespace.waitForRollout(`deployment/${APP}`);
       await namespace.waitForTerminations(`app=${APP}`);
-      const listed = await runLastcall(suite, [
+      const drainsOutput = await runLastcall(suite, [
         "drains",
         "-n",
         namespace.name,
@@ -134,8 +134,8 @@ describe("the drains of a rollout", () => {
         RELEASE_NAMESPACE,
         "--json",
       ]);
-      const records: readonly DrainRecord[] = JSON.parse(listed.output).drains;
-      namespace.saveArtifact("drains.json", listed.output);
+      const records: readonly DrainRecord[] = JSON.parse(drainsOutput.output).drains;
+      namespace.saveArtifact("drains.json", drainsOutput.output);
       expect(records.map(({ pod }) => pod).sort()).toEqual(oldPods);
       expect(records.map(({ report }) => report.relay)).toEqual(oldPods.map(() => "withdrawn"));
       const after = sumOfSamples(
@@ -143,16 +143,16 @@ describe("the drains of a rollout", () => {
       );
       expect(after - before).toBe(oldPods.length);
       const namespaceFlags = ["-n", namespace.name, "--lastcall-namespace", RELEASE_NAMESPACE];
-      const table = await runLastcall(suite, ["drains", ...namespaceFlags]);
-      namespace.saveArtifact("drains.txt", table.output);
-      for (const pod of oldPods) expect(table.output).toContain(pod.slice(-5));
-      const drawn = await runLastcall(suite, ["timeline", oldPods[0] ?? "", ...namespaceFlags]);
-      namespace.saveArtifact("timeline-of-one.txt", drawn.output);
-      expect(drawn.output).toContain(oldPods[0]);
+      const drainsTable = await runLastcall(suite, ["drains", ...namespaceFlags]);
+      namespace.saveArtifact("drains.txt", drainsTable.output);
+      for (const pod of oldPods) expect(drainsTable.output).toContain(pod.slice(-5));
+      const timelineOutput = await runLastcall(suite, ["timeline", oldPods[0] ?? "", ...namespaceFlags]);
+      namespace.saveArtifact("timeline-of-one.txt", timelineOutput.output);
+      expect(timelineOutput.output).toContain(oldPods[0]);
       const { items } = await namespace.kubectl.json<KubernetesListObject<CoreV1Event>>(["get", "events"]);
-      const recorded = items.filter(({ reason }) => reason === "Drained");
-      expect(recorded.length).toBeGreaterThan(0);
-      expect(new Set(recorded.map(({ involvedObject }) => involvedObject.kind))).toEqual(new Set(["ReplicaSet"]));
+      const drainedEvents = items.filter(({ reason }) => reason === "Drained");
+      expect(drainedEvents.length).toBeGreaterThan(0);
+      expect(new Set(drainedEvents.map(({ involvedObject }) => involvedObject.kind))).toEqual(new Set(["ReplicaSet"]));
     });
   });
 });

@@ -206,8 +206,8 @@ async function nodeOfWebhook({ clusterKubectl }: CaseNamespace): Promise<string>
 /** Deletes the Pod, and resolves with the time just before the request once the API server has accepted it. */
 async function deletePod(namespace: CaseNamespace, pod: string, graceSeconds?: number): Promise<number> {
   const beforeMs = Date.now();
-  const grace = graceSeconds === undefined ? [] : [`--grace-period=${graceSeconds}`];
-  await namespace.kubectl.run(["delete", "pod", pod, "--wait=false", ...grace]);
+  const graceFlags = graceSeconds === undefined ? [] : [`--grace-period=${graceSeconds}`];
+  await namespace.kubectl.run(["delete", "pod", pod, "--wait=false", ...graceFlags]);
   return beforeMs;
 }
 

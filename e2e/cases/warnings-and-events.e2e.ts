@@ -142,11 +142,11 @@ function readObjects(namespace: CaseNamespace): Promise<string> {
 
 /** Waits for the controllers' last writes after a completed rollout. */
 function waitForStableObjects(namespace: CaseNamespace): Promise<string> {
-  let last = "";
+  let previousObjects = "";
   return waitUntil({ condition: "the objects no longer change", withinMs: 60_000, everyMs: 2_000 }, async () => {
-    const before = last;
-    last = await readObjects(namespace);
-    return last === before ? last : undefined;
+    const before = previousObjects;
+    previousObjects = await readObjects(namespace);
+    return previousObjects === before ? previousObjects : undefined;
   });
 }
 

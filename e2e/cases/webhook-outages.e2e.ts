@@ -50,15 +50,15 @@ describe("with failurePolicy Fail", () => {
   test("all Pods are created and injected at 50 a second during a rollout of the webhook", async () => {
     await inNamespace(suite, "webhook-rollout", NAMESPACE_OPTIONS, async (namespace) => {
       await install(suite, { failurePolicy: "Fail" });
-      const before = (await webhookPods(namespace.clusterKubectl)).map(({ metadata }) => metadata?.uid);
+      const earlierUids = (await webhookPods(namespace.clusterKubectl)).map(({ metadata }) => metadata?.uid);
       const pod = barePod(namespace, "probe", [appContainer(namespace)]);
       const creations = await createSteadily(suite, { perSecond: 50, pod, namespace: namespace.name });
       try {
         await runInRelease(namespace, ["rollout", "restart", WEBHOOK_DEPLOYMENT]);
         await runInRelease(namespace, ["rollout", "status", WEBHOOK_DEPLOYMENT, "--timeout=180s"]);
         await waitUntil({ condition: "only new replicas run", withinMs: 90_000, everyMs: 300 }, async () => {
-          const all = await runInRelease(namespace, ["get", "pods", "--output=jsonpath={.items[*].metadata.uid}"]);
-          return before.some((uid) => all.includes(uid ?? "")) ? undefined : true;
+          const podUids = await runInRelease(namespace, ["get", "pods", "--output=jsonpath={.items[*].metadata.uid}"]);
+          return earlierUids.some((uid) => podUids.includes(uid ?? "")) ? undefined : true;
         });
         await waitUntil({ condition: "enough creations were requested", withinMs: 60_000 }, () =>
           creations.countSoFar() > MIN_CREATIONS ? true : undefined,

@@ -33,7 +33,7 @@ export async function readCurrentAccess(namespace: CaseNamespace): Promise<Relay
   return { name, kid };
 }
 
-/** Waits until three dry runs, which different replicas may answer, inject the same new identity. */
+/** Waits until three dry runs, which different replicas may answer, inject the same new identity of the relay. */
 export function waitForRenewedAccess(namespace: CaseNamespace, before: RelayAccess): Promise<RelayAccess> {
   return waitUntil({ condition: "new Pods get another CA and key", withinMs: 90_000, everyMs: 500 }, async () => {
     const samples = [

@@ -1,4 +1,4 @@
-/** Sends single requests to the API server during the start, without loading a client library. */
+/** Sends single requests to the API server during the cluster's start, without loading a client library. */
 import { readFileSync } from "node:fs";
 import { request } from "node:https";
 import { join } from "node:path";

@@ -18,14 +18,14 @@ export function makeCgroups(): void {
   for (const controller of listHierarchies()) {
     for (const cgroup of cgroups) mkdirSync(join(CGROUP_ROOT, controller, cgroup), { recursive: true });
   }
-  const weight = join(CGROUP_ROOT, "cpu", PODS_CGROUP, "cpu.shares");
-  if (existsSync(weight)) writeFileSync(weight, String(POD_WEIGHT));
-  const cpuset = join(CGROUP_ROOT, "cpuset");
-  if (!existsSync(cpuset)) return;
+  const weightFile = join(CGROUP_ROOT, "cpu", PODS_CGROUP, "cpu.shares");
+  if (existsSync(weightFile)) writeFileSync(weightFile, String(POD_WEIGHT));
+  const cpusetFolder = join(CGROUP_ROOT, "cpuset");
+  if (!existsSync(cpusetFolder)) return;
   // A new cpuset has no processors and no memory, and the kernel refuses to add a process to it.
   for (const cgroup of cgroups) {
     for (const file of ["cpuset.cpus", "cpuset.mems"]) {
-      writeFileSync(join(cpuset, cgroup, file), readFileSync(join(cpuset, file)));
+      writeFileSync(join(cpusetFolder, cgroup, file), readFileSync(join(cpusetFolder, file)));
     }
   }
 }

@@ -82,7 +82,7 @@ async function startCluster({ minor, programs, state, pause, print }: StartOptio
   const printTime = (line: string) => print(`${((performance.now() - startedMs) / 1000).toFixed(1)} s: ${line}`);
   prepareFolder(state);
   symlinkSync(join(programs.containerd, "ctr"), state.ctr);
-  const [host] = await Promise.all([describeHost(programs.containerd), makeCertificates(state.pki)]);
+  const [host] = await Promise.all([describeHost(programs.containerd), makeCertificates(state.pkiFolder)]);
   const { outer, init, continueInit, detach } = await openNamespaces(state);
   const record: ClusterRecord = { stage: "starting", minor, binaries: programs.kubernetes, outer, init, host };
   writeRecord(state.record, record);
@@ -98,7 +98,7 @@ async function startCluster({ minor, programs, state, pause, print }: StartOptio
   for (const { runtime } of nodes) startComponent(runtime, state);
   await Promise.all(nodes.map(({ node }) => importImages([pause], state.socketOf(node.name))));
   await waitUntil({ condition: "the API server is ready", withinMs: START_LIMIT_MS }, () =>
-    whileInitRuns(async () => ((await requestApi("/readyz", state.pki)).status === 200 ? true : undefined)),
+    whileInitRuns(async () => ((await requestApi("/readyz", state.pkiFolder)).status === 200 ? true : undefined)),
   );
   printTime("the API server is ready");
   for (const component of controllerManagerAndScheduler(programs, state)) startComponent(component, state);
@@ -106,10 +106,10 @@ async function startCluster({ minor, programs, state, pause, print }: StartOptio
   for (const agent of nodes.flatMap(({ agents }) => agents)) startComponent(agent, state);
   await waitForNodes(state, whileInitRuns);
   printTime(`nodes ${NODES.map(({ name }) => name).join(" and ")} are ready`);
-  const up: ClusterRecord = { ...record, stage: "up" };
-  writeRecord(state.record, up);
+  const runningRecord: ClusterRecord = { ...record, stage: "up" };
+  writeRecord(state.record, runningRecord);
   detach();
-  return up;
+  return runningRecord;
 }
 
 function prepareFolder(state: StateFolder): void {
@@ -127,7 +127,7 @@ type CheckWhileInitRuns = <T>(check: Check<T>) => Promise<T | undefined>;
 async function waitForNodes(state: StateFolder, whileInitRuns: CheckWhileInitRuns): Promise<void> {
   await waitUntil({ condition: "both nodes are ready", withinMs: START_LIMIT_MS }, () =>
     whileInitRuns(async () => {
-      const nodes = await listNodes(state.pki);
+      const nodes = await listNodes(state.pkiFolder);
       const missing = NODES.map(({ name }) => name).filter((name) => !nodes.find((node) => node.name === name)?.ready);
       if (missing.length === 0) return true;
       throw new Error(missing.map((name) => describeUnreadyNode(name, nodes, state)).join("\n"));
@@ -135,7 +135,7 @@ async function waitForNodes(state: StateFolder, whileInitRuns: CheckWhileInitRun
   );
   await waitUntil({ condition: "the namespace default has a ServiceAccount", withinMs: START_LIMIT_MS }, () =>
     whileInitRuns(async () => {
-      const { status } = await requestApi("/api/v1/namespaces/default/serviceaccounts/default", state.pki);
+      const { status } = await requestApi("/api/v1/namespaces/default/serviceaccounts/default", state.pkiFolder);
       return status === 200 ? true : undefined;
     }),
   );

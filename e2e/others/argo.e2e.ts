@@ -50,12 +50,12 @@ describe("in an Argo workflow", () => {
   test("of the guide, only the step that opts in has a manager, which exits when its work is done", async () => {
     await withArgo(async (namespace) => {
       const name = await submitWorkflow(namespace, readGuide("argo-workflows").manifest);
-      const index = await podOfStep(namespace, "index");
-      expect(managerOf(index).args).toContain("--completes");
+      const indexPod = await podOfStep(namespace, "index");
+      expect(managerOf(indexPod).args).toContain("--completes");
       expect(isInjected(await podOfStep(namespace, "read"))).toBe(false);
       expect(await waitForWorkflow(namespace, name)).toMatchObject({ phase: "Succeeded" });
       // Argo itself stops the containers of a daemon step, so no preStop hook of the app runs, and no drain starts.
-      await expectTimelyExit(namespace, nameOf(index));
+      await expectTimelyExit(namespace, nameOf(indexPod));
     });
   });
 
@@ -70,8 +70,8 @@ describe("in an Argo workflow", () => {
       ]);
       expect(outputs).toContainEqual(["make", ["42"]]);
       expect(outputs).toContainEqual(["use", ["42 again"]]);
-      const [make] = await expectInjectedPods(namespace, "step=make");
-      await expectTimelyExit(namespace, make === undefined ? "" : nameOf(make));
+      const [makePod] = await expectInjectedPods(namespace, "step=make");
+      await expectTimelyExit(namespace, makePod === undefined ? "" : nameOf(makePod));
     });
   });
 
@@ -79,8 +79,8 @@ describe("in an Argo workflow", () => {
     await withArgo(async (namespace) => {
       const name = await submitWorkflow(namespace, readGuide("argo-workflows").manifest);
       await podOfStep(namespace, "read");
-      const index = await podOfStep(namespace, "index");
-      const pod = nameOf(index);
+      const indexPod = await podOfStep(namespace, "index");
+      const pod = nameOf(indexPod);
       const app = followLog(namespace, pod, "main");
       const manager = followLog(namespace, pod, MANAGER);
       await Promise.all([app.waitFor("started"), manager.waitFor("listening")]);
@@ -99,8 +99,8 @@ describe("in an Argo workflow", () => {
       const name = await submitWorkflow(namespace, readGuide("argo-workflows").manifest);
       await podOfStep(namespace, "read");
       const pod = nameOf(await podOfStep(namespace, "index"));
-      const terminate = `--patch=${JSON.stringify({ spec: { shutdown: "Terminate" } })}`;
-      await namespace.kubectl.run(["patch", "workflow", name, "--type=merge", terminate]);
+      const terminationPatch = `--patch=${JSON.stringify({ spec: { shutdown: "Terminate" } })}`;
+      await namespace.kubectl.run(["patch", "workflow", name, "--type=merge", terminationPatch]);
       expect(await waitForWorkflow(namespace, name)).toMatchObject({ phase: "Failed" });
       await expectTimelyExit(namespace, pod);
     });

@@ -70,7 +70,7 @@ async function runGuide(
   return why;
 }
 
-/** Deletes one of the Pods under load from both nodes, saves its drain for the guide's diagram, and returns the drain's reason. */
+/** Deletes one of the Pods under load from both nodes, saves its drain for the guide's picture, and returns the drain's reason. */
 async function expectNoLoss(namespace: CaseNamespace, guide: string, selector: string): Promise<string> {
   const [pod] = await namespace.pods(selector);
   const name = pod === undefined ? "" : nameOf(pod);

@@ -58,8 +58,8 @@ const ROUTES = [
 ];
 
 function readinessListener(): object {
-  const direct = [{ match: { prefix: "/" }, direct_response: { status: 404 } }];
-  const check = {
+  const notFoundRoutes = [{ match: { prefix: "/" }, direct_response: { status: 404 } }];
+  const healthCheckFilter = {
     name: "envoy.filters.http.health_check",
     typed_config: {
       "@type": "type.googleapis.com/envoy.extensions.filters.http.health_check.v3.HealthCheck",
@@ -67,7 +67,7 @@ function readinessListener(): object {
       headers: [{ name: ":path", string_match: { exact: "/ready" } }],
     },
   };
-  return httpFilter({ prefix: "eg-ready-http", codec: "AUTO" }, direct, [check]);
+  return httpFilter({ prefix: "eg-ready-http", codec: "AUTO" }, notFoundRoutes, [healthCheckFilter]);
 }
 
 function udpListener(): object {

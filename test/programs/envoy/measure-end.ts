@@ -23,7 +23,7 @@ export type MeasuredEnd = Omit<EnvoyResult, "kind" | "system" | "scenario" | "ve
 const CLOSE_NOTICE_MS = 500;
 
 /** @returns the measured drain with all failed requests, and the number of those that failed before the hook's response */
-export async function measureEnd(parts: EndParts): Promise<{ end: MeasuredEnd; failuresAtRelease: number }> {
+export async function measureEnd(parts: EndParts): Promise<{ end: MeasuredEnd; failuresBeforeHookResponse: number }> {
   const { testPod, clients, container } = parts;
   const { pod } = testPod;
   const lag = startLagLog(testPod.waitedMs);
@@ -31,7 +31,7 @@ export async function measureEnd(parts: EndParts): Promise<{ end: MeasuredEnd; f
   const removed = pod.remove();
   const withdrawal = realClock.wait(parts.propagationMs).then(clients.withdraw);
   const hook = await hookStatus(pod.address, container);
-  const failuresAtRelease = clients.counts.failures.length;
+  const failuresBeforeHookResponse = clients.counts.failures.length;
   const managerPeakKib = testPod.managerPeakKib();
   const lastTrafficMs = clients.lastTrafficMs();
   await removed;
@@ -59,7 +59,7 @@ export async function measureEnd(parts: EndParts): Promise<{ end: MeasuredEnd; f
     why: summary?.why ?? "",
     managerPeakKib,
   };
-  return { end, failuresAtRelease };
+  return { end, failuresBeforeHookResponse };
 }
 
 export function eventTimeMs(events: readonly PodEvent[], container: string, type: PodEvent["type"]): number {

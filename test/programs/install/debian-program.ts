@@ -52,8 +52,8 @@ async function install(source: DebianSource): Promise<void> {
 async function apt(command: readonly string[]): Promise<void> {
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
   const [program = "", ...args] = [...command, "--option=DPkg::Lock::Timeout=300"];
-  const first = await attempt(program, args, { env });
-  if (first.status === 0) return;
+  const firstAttempt = await attempt(program, args, { env });
+  if (firstAttempt.status === 0) return;
   await attempt("apt-get", ["update", "--quiet", "--quiet"], { env });
   await run(program, args, { env });
 }

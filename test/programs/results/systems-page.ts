@@ -116,8 +116,8 @@ const SERVER_HEAD = [
 ];
 
 function serverRow(result: ServerResult): string[] {
-  const signal = result.signalOf === "image" ? `${result.stopSignal} (image)` : result.stopSignal;
-  const name = [result.system, result.version, signal];
+  const signalCell = result.signalOf === "image" ? `${result.stopSignal} (image)` : result.stopSignal;
+  const name = [result.system, result.version, signalCell];
   return [...name, ...[result.without, result.sleep, result.with].map(failureCell), ...drainCells(result)];
 }
 

@@ -86,9 +86,11 @@ function findFailures(line: RolloutsLine, { nodes, drains }: RolloutsResult): re
   if (unusedPods > drains.length / 10)
     problems.push(`${unusedPods} of ${drains.length} Pods ended before any client sent a request`);
   if (total(line.failed) > 0) {
-    const first = JSON.stringify(nodes.flatMap(({ failures }) => failures).slice(0, 5));
+    const firstFailures = JSON.stringify(nodes.flatMap(({ failures }) => failures).slice(0, 5));
     const stall = `clients stalled for up to ${line.longestStallMs} ms`;
-    problems.push(`${total(line.failed)} of ${total(line.answered)} requests failed (${stall}), such as ${first}`);
+    problems.push(
+      `${total(line.failed)} of ${total(line.answered)} requests failed (${stall}), such as ${firstFailures}`,
+    );
   }
   for (const { outcome, why } of drains)
     if (outcome !== "drained") problems.push(`a drain ended as "${outcome}": ${why}`);

@@ -15,7 +15,7 @@ export default async function setup(): Promise<() => Promise<void>> {
   const previousTmpdir = process.env["TMPDIR"];
   process.env["TMPDIR"] = folder;
   process.env[MARKING_VARIABLE] = basename(folder);
-  // An interrupted run skips the teardown.
+  // If the run is interrupted, Vitest does not call the teardown.
   const removeFolder = () => rmSync(folder, { recursive: true, force: true });
   process.once("exit", removeFolder);
   return async () => {
