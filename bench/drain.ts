@@ -7,7 +7,7 @@ import { TRAFFIC_KINDS, type TrafficKind } from "./drain-traffic.ts";
 
 const MAX_P99_MS = 250;
 const ROUNDS = 20;
-/** All Pods of a round drain at the same time; more of them would make the host's CPU the limit. */
+/** All Pods of a round drain at the same time; with more Pods the host's CPU would be the limit. */
 const PODS_PER_KIND = 1;
 
 type Percentiles = {

@@ -28,7 +28,7 @@ beforeAll(async () => {
   await install(suite, { failurePolicy: "Fail" });
   await setEnvironment(Object.entries(SHORT_INTERVALS).map(([name, value]) => `${name}=${value}`));
 }, 400_000);
-// The chart does not manage these variables, so later upgrades keep them.
+// The chart does not manage these variables, so a later upgrade would keep them.
 afterAll(async () => {
   await setEnvironment(Object.keys(SHORT_INTERVALS).map((name) => `${name}-`));
   await install(suite);

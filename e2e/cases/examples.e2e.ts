@@ -1,4 +1,4 @@
-/** Tests the manifests of the guides on a real API server, and on its nodes if their programs are available. */
+/** Tests the manifests of the guides on a real API server, and runs their Pods on the nodes that have the programs. */
 import { beforeAll, describe, expect, test } from "vitest";
 import type { DrainReport } from "../../src/contract/drain-report.ts";
 import { readGuide } from "../../test/guides/manifests.ts";

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { inNamespace } from "../client/case-namespace.ts";
 import { managerOf } from "../client/injected-pods.ts";
 import { OPT_IN } from "../client/installation.ts";
-import { createOwnSlice } from "../client/own-slice.ts";
+import { createManualSlice } from "../client/own-slice.ts";
 import {
   deleteRelaySecret,
   readCurrentAccess,
@@ -23,7 +23,7 @@ describe("when the relay's CA and key are renewed", () => {
     await inNamespace(suite, "relay-renewed", NAMESPACE_OPTIONS, async (namespace) => {
       const before = await readCurrentAccess(namespace);
       const drainingApp = await startBehindService(namespace, SHORT_DRAIN);
-      const slice = await createOwnSlice(namespace, "slow", drainingApp.pod);
+      const slice = await createManualSlice(namespace, "slow", drainingApp.pod);
       const pendingReport = deleteForReport(namespace, drainingApp);
       await drainingApp.manager.waitFor('"phase":"withdrawing"');
       await namespace.waitForRollout(`deployment/${APP}`);

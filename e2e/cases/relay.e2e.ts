@@ -7,7 +7,7 @@ import { runLastcall } from "../client/command-line.ts";
 import { DELETION_TRIGGER } from "../client/create-and-drain.ts";
 import { expectInjectedPods, nameOf } from "../client/injected-pods.ts";
 import { OPT_IN, waitForInjection } from "../client/installation.ts";
-import { createOwnSlice } from "../client/own-slice.ts";
+import { createManualSlice } from "../client/own-slice.ts";
 import { drainReport, followLog, loggedAtMs, MANAGER } from "../client/pod-log.ts";
 import { RELEASE_NAMESPACE } from "../client/release.ts";
 import { deleteForReport, startBehindService } from "../client/running-app.ts";
@@ -25,7 +25,7 @@ describe("a Pod that its Services withdraw at different times", () => {
   test("gets its stop signal after the last withdrawal, and its report has the time of the withdrawal", async () => {
     await inNamespace(suite, "relay-lag", NAMESPACE_OPTIONS, async (namespace) => {
       const runningApp = await startBehindService(namespace, { annotations: SHORT_DRAIN });
-      const slice = await createOwnSlice(namespace, "slow", runningApp.pod);
+      const slice = await createManualSlice(namespace, "slow", runningApp.pod);
       const pendingReport = deleteForReport(namespace, runningApp);
       await runningApp.manager.waitFor('"phase":"withdrawing"');
       const fromMs = Date.now();
@@ -45,7 +45,7 @@ describe("a Pod that its Services withdraw at different times", () => {
     await inNamespace(suite, "relay-never", NAMESPACE_OPTIONS, async (namespace) => {
       const annotations = { ...SHORT_DRAIN, "lastcall.dev/drain-timeout": "8s" };
       const runningApp = await startBehindService(namespace, { annotations });
-      await createOwnSlice(namespace, "stuck", runningApp.pod);
+      await createManualSlice(namespace, "stuck", runningApp.pod);
       const report = await deleteForReport(namespace, runningApp);
       expect(report).toMatchObject({ outcome: "timeout", relay: "offered", withdrawnAfterMs: -1 });
       expect(report.why).toContain("stuck");
@@ -61,7 +61,7 @@ test("a Pod that the kubelet stops without a deletion waits only for its drain d
     await namespace.kubectl.run(["wait", "--for=condition=Ready", `pod/${APP}`, "--timeout=60s"]);
     const [runningPod] = await expectInjectedPods(namespace);
     if (runningPod === undefined) throw new Error(`Namespace ${namespace.name} has no Pod.`);
-    await createOwnSlice(namespace, "unaware", runningPod);
+    await createManualSlice(namespace, "unaware", runningPod);
     const manager = followLog(namespace, APP, MANAGER);
     const report = await drainReport(manager, 90);
     namespace.saveArtifact("report.json", JSON.stringify(report, null, 2));
@@ -93,7 +93,7 @@ describe("if no relay is reachable", () => {
   test("a drain that waits for its Pod's withdrawal ends after its drain delay if every relay replica is gone", async () => {
     await inNamespace(suite, "relay-lost", NAMESPACE_OPTIONS, async (namespace) => {
       const runningApp = await startBehindService(namespace, { annotations: SHORT_DRAIN });
-      await createOwnSlice(namespace, "slow", runningApp.pod);
+      await createManualSlice(namespace, "slow", runningApp.pod);
       const pendingReport = deleteForReport(namespace, runningApp);
       await runningApp.manager.waitFor('"phase":"withdrawing"');
       await pauseMs(4_000);
@@ -166,7 +166,7 @@ describe("a relay with the default permission to read Pods", () => {
       const pod = { terminationGracePeriodSeconds: 10 };
       const runningApp = await startBehindService(namespace, { annotations, pod });
       // In this slice the Pod stays a ready endpoint, so the drain would last for its complete drain timeout of a minute.
-      await createOwnSlice(namespace, "stuck", runningApp.pod);
+      await createManualSlice(namespace, "stuck", runningApp.pod);
       const beforeMs = Date.now();
       const report = await deleteForReport(namespace, runningApp, "--grace-period=20");
       // The deletion's grace period is 20 s. 10 s of it are reserved for the app and 2 s are a margin, so the deadline is after 8 s.

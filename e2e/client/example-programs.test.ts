@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { GUIDE_NAMES, readGuide } from "../../test/guides/manifests.ts";
 import { reasonsPodCannotRun, SUBSTITUTE_IMAGES } from "./example-programs.ts";
 
-/** The images of Pods, those of other controllers' kinds included. */
+/** The images of the guides' Pods, including Pods in objects of other controllers. */
 const EXAMPLE_IMAGES = GUIDE_NAMES.flatMap((name) =>
   [...readGuide(name).manifest.matchAll(/^\s+image: (\S+)$/gm)].map((match) => match[1] ?? ""),
 );

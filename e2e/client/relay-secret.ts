@@ -48,7 +48,7 @@ export function waitForRenewedAccess(namespace: CaseNamespace, before: RelayAcce
 }
 
 /**
- * Adds a CA and a key, as a replica does when the current ones are old. Their times are chosen so that they are used at
+ * Adds a CA and a key, as a replica does when the current CA and key are old. Their times are chosen so that they are used at
  * once: Pods get the CA that expires last, and a key signs from an hour after its creation.
  */
 export async function renewRelayIdentity(namespace: CaseNamespace): Promise<void> {
