@@ -12,12 +12,12 @@ import { checkGoals } from "./admission-goals.ts";
 import { reviewBytes, SIZES, type Size } from "./admission-reviews.ts";
 import { type AdmissionResults, formatResults, type ServerResults, shareOfBaseline } from "./admission-text.ts";
 import { measureIdleMemory } from "./idle-memory.ts";
-import type { LoadOrder, LoadResult } from "./load-generator.ts";
+import type { LoadResult, LoadSettings } from "./load-generator.ts";
 import { readCpuMicroseconds, readResidentBytes } from "./process-cost.ts";
 import { type ServerProcess, startServer } from "./server-process.ts";
 
-const HERE = import.meta.dirname;
-const PROGRAM = join(HERE, "../src/lastcall.ts");
+const BENCH_FOLDER = import.meta.dirname;
+const PROGRAM = join(BENCH_FOLDER, "../src/lastcall.ts");
 const CONNECTIONS = 8;
 /** The warm-up is long enough for V8 to compile the code, as in a server that runs for days. */
 const PLAN = {
@@ -32,11 +32,11 @@ function sendLoad(
   files: BenchFiles,
   server: ServerProcess,
   size: Size,
-  rate: Pick<LoadOrder, "requests" | "perSecond">,
+  rate: Pick<LoadSettings, "requests" | "perSecond">,
 ): Promise<LoadResult> {
   const bodyFile = join(files.folder, `${size}.json`);
-  const order: LoadOrder = { port: server.port, caFile: files.ca, bodyFile, connections: CONNECTIONS, ...rate };
-  const child = spawn(process.execPath, [join(HERE, "load-generator.ts"), JSON.stringify(order)], {
+  const settings: LoadSettings = { port: server.port, caFile: files.ca, bodyFile, connections: CONNECTIONS, ...rate };
+  const child = spawn(process.execPath, [join(BENCH_FOLDER, "load-generator.ts"), JSON.stringify(settings)], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   let text = "";
@@ -67,7 +67,7 @@ async function measure(bench: BenchFiles, servers: readonly ServerProcess[], siz
     rounds.set(server.name, []);
   }
   for (let turn = 0; turn < PLAN[size].rounds; turn += 1) {
-    // Alternating the order spreads slow changes of the host's load over both servers.
+    // Alternating the order distributes slow changes of the host's load over both servers.
     for (const server of turn % 2 === 0 ? servers : [...servers].reverse()) {
       rounds.get(server.name)?.push(await measureRound(bench, server, size));
     }
@@ -115,7 +115,7 @@ async function runBenchmark(isFullSoak: boolean): Promise<AdmissionResults> {
     const idle = await measureIdleMemory(folder, bench);
     const pair = [`--cert=${bench.cert}`, `--key=${bench.key}`];
     const webhook = [PROGRAM, "webhook", "--port=0", "--host=127.0.0.1", "--opt-in=all", ...pair];
-    const baselineArgs = [join(HERE, "baseline-server.ts"), bench.cert, bench.key];
+    const baselineArgs = [join(BENCH_FOLDER, "baseline-server.ts"), bench.cert, bench.key];
     running.push(await startServer("baseline", baselineArgs, join(folder, "baseline.log")));
     running.push(await startServer("webhook", webhook, join(folder, "webhook.log")));
     const small = await measure(bench, running, "small");

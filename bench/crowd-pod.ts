@@ -67,7 +67,7 @@ export async function startCrowdPod(folder: string): Promise<CrowdPod> {
     open: async (kind, connections) => {
       const kinds = { idle: [SILENT_PORT], busy: [BUSY_PORT], mixed: [SILENT_PORT, ANSWERED_PORT, BUSY_PORT] }[kind];
       let remaining = connections;
-      // closeBusy closes the connections that were opened last.
+      // The busy port is last, because closeBusy closes the connections that were opened last.
       for (const [index, port] of kinds.entries()) {
         const share = index === kinds.length - 1 ? remaining : Math.floor(connections / kinds.length);
         remaining -= share;

@@ -2,8 +2,9 @@
  * Serves or opens more connections than the file limit of one process allows, spread over child processes.
  *
  *   crowd serve   listens on 8080 (never reads), 8081 (responds to one byte with one byte), 8082 (never responds)
- *   crowd hold    per line of input: `open SERVER4 SERVER6 PORT COUNT4 COUNT6 SOURCE4 SOURCE6...` opens connections of
- *                 both families, from the sources in turn, and prints `done`; `close` closes those of the last `open`
+ *   crowd hold    reads lines: `open SERVER4 SERVER6 PORT COUNT4 COUNT6 SOURCE4 SOURCE6...` opens connections over IPv4 and
+ *                 IPv6, from the sources in turn; `close` closes the connections of the last `open`. Each line is answered
+ *                 with `done`.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -23,7 +24,7 @@
 #define PORTS 3
 #define ANSWERS 8081
 #define SILENT 8080
-/* Connections per process: common file limits are 20000 and more. */
+/* Connections per process: common limits of open files are 20000 and more. */
 #define SHARE 15000
 #define SHARES 32
 
@@ -81,7 +82,7 @@ static void serve(void) {
   puts("ready");
   fflush(stdout);
   for (int n = 1; n < SHARES && forkChild() != 0; n++) continue;
-  /* All processes accept from the same sockets; each stops at its share. */
+  /* All processes accept from the same sockets; each accepts at most SHARE connections. */
   for (int taken = 0; taken < SHARE;) {
     if (poll(all, 2 * PORTS, -1) < 0) fail("poll");
     for (int n = 0; n < 2 * PORTS; n++) {
@@ -102,7 +103,7 @@ static void dial(const char *server, int port, const char *source) {
   socklen_t toLength = address(server, port, &to);
   int fd = socket(to.ss_family, SOCK_STREAM, 0);
   int on = 1;
-  /* Closes with a reset: after a FIN, sockets would stay in FIN_WAIT, because the server never reads. */
+  /* The exit of this process resets the connection: after a FIN the socket would stay in FIN_WAIT, because the server never reads. */
   struct linger none = {1, 0};
   setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof none);
   setsockopt(fd, SOL_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof on);

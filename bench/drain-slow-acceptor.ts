@@ -1,4 +1,4 @@
-/** Stops accepting connections on demand: `node drain-slow-acceptor.ts ADDRESS`, then milliseconds per line of stdin. */
+/** Stops accepting connections on demand: `node drain-slow-acceptor.ts ADDRESS`; each line of stdin has the milliseconds of one stop. */
 import { writeSync } from "node:fs";
 import { createServer } from "node:http";
 import { createInterface } from "node:readline";

@@ -8,8 +8,10 @@ import { attackText, NO_ATTACK, namespacesFailure, runAttack } from "../test/man
 
 const binary = process.argv.find((arg) => arg.startsWith("--manager="))?.slice("--manager=".length);
 const onNode = process.argv.includes("--node");
-const NODE = [process.execPath, new URL("../test/manager/compiled-once.mjs", import.meta.url).pathname];
-const manager = onNode ? NODE : [binary ?? new URL("../build/native/lastcall", import.meta.url).pathname];
+const NODE_COMMAND = [process.execPath, new URL("../test/manager/compiled-once.mjs", import.meta.url).pathname];
+const managerCommand = onNode
+  ? NODE_COMMAND
+  : [binary ?? new URL("../build/native/lastcall", import.meta.url).pathname];
 
 const skipReason = namespacesFailure();
 if (skipReason !== "") {
@@ -23,10 +25,11 @@ const SCENARIOS = [
 ] as const;
 const titleFilter = process.argv.find((arg) => arg.startsWith("--only="))?.slice("--only=".length) ?? "";
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
-print(`manager: ${manager.join(" ")}`);
-print(attackText("control", await runAttack({ manager, ...NO_ATTACK })));
+print(`manager: ${managerCommand.join(" ")}`);
+print(attackText("control", await runAttack({ manager: managerCommand, ...NO_ATTACK })));
 for (const { title, ...scenario } of SCENARIOS)
-  if (title.includes(titleFilter)) print(attackText(title, await runAttack({ manager, wrapper: [], ...scenario })));
+  if (title.includes(titleFilter))
+    print(attackText(title, await runAttack({ manager: managerCommand, wrapper: [], ...scenario })));
 const CPU_LIMIT = { milliCpu: 10 };
 const cgroupSkipText = cgroupSkipReason(CPU_LIMIT);
 if (onNode) print("10m of CPU: skipped; measured with the native build only");
@@ -40,6 +43,7 @@ else {
     { title: "10m of CPU, 2000 silent connections", attack: "silent", amount: 2_000, addresses: 1 },
   ] as const;
   for (const { title, ...scenario } of cpuLimitedScenarios)
-    if (title.includes(titleFilter)) print(attackText(title, await runAttack({ manager, ...scenario, wrapper })));
+    if (title.includes(titleFilter))
+      print(attackText(title, await runAttack({ manager: managerCommand, ...scenario, wrapper })));
   await cgroup.close();
 }

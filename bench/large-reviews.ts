@@ -12,7 +12,7 @@ import { reviewBytes } from "./admission-reviews.ts";
 import { readCpuMicroseconds } from "./process-cost.ts";
 import { type ServerProcess, startServer } from "./server-process.ts";
 
-const HERE = import.meta.dirname;
+const BENCH_FOLDER = import.meta.dirname;
 const ROUNDS = 5;
 
 type JsonObject = { readonly [key: string]: unknown };
@@ -168,7 +168,7 @@ async function measure(server: ServerProcess, ca: Buffer, body: Buffer): Promise
   };
 }
 
-const defaultProgram = join(HERE, "../src/lastcall.ts");
+const defaultProgram = join(BENCH_FOLDER, "../src/lastcall.ts");
 const { values } = parseArgs({ options: { program: { type: "string", default: defaultProgram } } });
 const folder = mkdtempSync(join(tmpdir(), "lastcall-bench-"));
 const running: ServerProcess[] = [];
@@ -189,7 +189,7 @@ try {
     `--key=${key}`,
   ];
   running.push(
-    await startServer("baseline", [join(HERE, "baseline-server.ts"), cert, key], join(folder, "baseline.log")),
+    await startServer("baseline", [join(BENCH_FOLDER, "baseline-server.ts"), cert, key], join(folder, "baseline.log")),
   );
   running.push(await startServer("webhook", webhook, join(folder, "webhook.log")));
   process.stdout.write(

@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { connect, type TLSSocket } from "node:tls";
 
-export type LoadOrder = {
+export type LoadSettings = {
   readonly port: number;
   readonly caFile: string;
   readonly bodyFile: string;
@@ -25,8 +25,8 @@ export type LoadResult = {
   readonly p999: number;
 };
 
-const order: LoadOrder = JSON.parse(process.argv[2] ?? "{}");
-const body = readFileSync(order.bodyFile);
+const settings: LoadSettings = JSON.parse(process.argv[2] ?? "{}");
+const body = readFileSync(settings.bodyFile);
 const requestHead = `POST /mutate HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`;
 const requestBytes = Buffer.concat([Buffer.from(requestHead), body]);
 const latencies: number[] = [];
@@ -39,8 +39,8 @@ type Connection = { readonly send: (dueMs: number) => void };
 
 function openConnection(onAnswer: (connection: Connection) => void): Promise<Connection> {
   return new Promise((resolve, reject) => {
-    const ca = readFileSync(order.caFile);
-    const socket: TLSSocket = connect({ host: "127.0.0.1", port: order.port, ca, servername: "localhost" });
+    const ca = readFileSync(settings.caFile);
+    const socket: TLSSocket = connect({ host: "127.0.0.1", port: settings.port, ca, servername: "localhost" });
     let dueMs = 0;
     let text = "";
     const connection: Connection = {
@@ -72,12 +72,12 @@ function answerLengthOf(text: string): number {
 }
 
 function sendNext(connection: Connection): void {
-  if (latencies.length === order.requests) printResult();
-  if (order.perSecond > 0) {
+  if (latencies.length === settings.requests) printResult();
+  if (settings.perSecond > 0) {
     const due = overdueMs.shift();
     if (due === undefined) idleConnections.push(connection);
     else connection.send(due);
-  } else if (started < order.requests) {
+  } else if (started < settings.requests) {
     started += 1;
     connection.send(performance.now());
   }
@@ -85,13 +85,13 @@ function sendNext(connection: Connection): void {
 
 function startDueRequests(startMs: number): void {
   const nowMs = performance.now();
-  while (started < order.requests && startMs + (started * 1000) / order.perSecond <= nowMs) {
+  while (started < settings.requests && startMs + (started * 1000) / settings.perSecond <= nowMs) {
     started += 1;
     const connection = idleConnections.pop();
     if (connection === undefined) overdueMs.push(nowMs);
     else connection.send(nowMs);
   }
-  if (started < order.requests) setTimeout(() => startDueRequests(startMs), 1);
+  if (started < settings.requests) setTimeout(() => startDueRequests(startMs), 1);
 }
 
 function printResult(): void {
@@ -110,7 +110,7 @@ function printResult(): void {
   process.stdout.write(`${JSON.stringify(result)}\n`, () => process.exit(0));
 }
 
-const connections = await Promise.all(Array.from({ length: order.connections }, () => openConnection(sendNext)));
+const connections = await Promise.all(Array.from({ length: settings.connections }, () => openConnection(sendNext)));
 const startMs = performance.now();
 for (const connection of connections) sendNext(connection);
-if (order.perSecond > 0) startDueRequests(startMs);
+if (settings.perSecond > 0) startDueRequests(startMs);

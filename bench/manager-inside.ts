@@ -8,7 +8,7 @@ import { checkGoals } from "./manager-goals.ts";
 import { type Options, readOptions, USAGE } from "./manager-options.ts";
 import type { BuildResults } from "./manager-results.ts";
 import {
-  type Drain,
+  type DrainMeasurement,
   measureAfterCalls,
   measureDrain,
   measureHolds,
@@ -60,11 +60,15 @@ async function measureManagers(
   options: Options,
 ): Promise<ReadonlyMap<string, ManagerResults>> {
   const client = managers.find(({ name }) => name === "native")?.command[0] ?? "";
-  const resultsByBuild = new Map<string, ManagerResults & { readonly drains: Drain[] }>();
+  const resultsByBuild = new Map<string, ManagerResults & { readonly drains: DrainMeasurement[] }>();
   printProgress(`${HOLDS_LIMIT} hooks held, 10000 calls`, options);
   for (const build of managers) {
-    const held = await measureHolds(network, build);
-    resultsByBuild.set(build.name, { held, called: await measureAfterCalls(network, build), drains: [] });
+    const memoryWithHolds = await measureHolds(network, build);
+    resultsByBuild.set(build.name, {
+      held: memoryWithHolds,
+      called: await measureAfterCalls(network, build),
+      drains: [],
+    });
   }
   for (const connections of CONNECTIONS) {
     for (const build of managers) {

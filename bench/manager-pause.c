@@ -1,4 +1,4 @@
-/* Prints "listening" and waits forever; its memory is the lower bound of a container's. */
+/* Prints "listening" and waits forever; its memory is the least that any container can use. */
 #include <unistd.h>
 
 int main(void) {

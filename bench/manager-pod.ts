@@ -10,7 +10,7 @@ import type { Build } from "./manager-builds.ts";
 const TOKEN = "bench";
 const PORT = 17_890;
 const APP_PORT = 8_080;
-const BATCH = 200;
+const CONNECTIONS_PER_BATCH = 200;
 
 export type Pod = {
   readonly pid: number;
@@ -66,7 +66,7 @@ async function openBusyConnections(app: ChildProcess, host: string, connections:
   const sockets: Socket[] = [];
   const served = waitForOutput(app, `served ${connections}\n`);
   while (sockets.length < connections) {
-    const batch = Array.from({ length: Math.min(BATCH, connections - sockets.length) }, () => {
+    const batch = Array.from({ length: Math.min(CONNECTIONS_PER_BATCH, connections - sockets.length) }, () => {
       const socket = connect(APP_PORT, host);
       socket.on("error", () => {});
       sockets.push(socket);

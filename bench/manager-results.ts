@@ -1,7 +1,7 @@
 /** Defines the results of one build of the manager. */
 import type { Build, BuildName } from "./manager-builds.ts";
 import type { Memory } from "./manager-cost.ts";
-import type { Drain } from "./manager-scenarios.ts";
+import type { DrainMeasurement } from "./manager-scenarios.ts";
 
 export type BuildResults = {
   readonly build: BuildName;
@@ -11,5 +11,5 @@ export type BuildResults = {
   readonly idle: Memory;
   readonly idleSwitches: number;
   readonly startMs: number;
-  readonly manager?: { readonly held: Memory; readonly called: Memory; readonly drains: readonly Drain[] };
+  readonly manager?: { readonly held: Memory; readonly called: Memory; readonly drains: readonly DrainMeasurement[] };
 };

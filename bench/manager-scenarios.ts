@@ -12,14 +12,14 @@ const SETTLE_MS = 5_000;
 const HOLDS_PER_CONTAINER = 4;
 const CONTAINERS = HOLDS_LIMIT / HOLDS_PER_CONTAINER;
 const CALLS = 10_000;
-const CALLERS = 10;
+const CONCURRENT_CALLERS = 10;
 const START_ROUNDS = 21;
 /** The drain ends at its deadline only, so it samples no connections. */
 const DEADLINE_ONLY_FLAGS = ["--drained-when=deadline", "--drain-delay=60m", "--drain-timeout=60m"];
 
-export type Idle = { readonly memory: Memory; readonly threads: number; readonly switches: number };
+export type IdleMeasurement = { readonly memory: Memory; readonly threads: number; readonly switches: number };
 
-export async function measureIdle(network: PodNetwork, build: Build, seconds: number): Promise<Idle> {
+export async function measureIdle(network: PodNetwork, build: Build, seconds: number): Promise<IdleMeasurement> {
   const pod = await startPod(await network.attach(), build, []);
   try {
     await pause(SETTLE_MS);
@@ -64,7 +64,7 @@ export async function measureAfterCalls(network: PodNetwork, build: Build): Prom
         await pod.call("status");
       }
     };
-    await Promise.all(Array.from({ length: CALLERS }, caller));
+    await Promise.all(Array.from({ length: CONCURRENT_CALLERS }, caller));
     await pause(SETTLE_MS);
     return readMemory(pod.pid);
   } finally {
@@ -72,14 +72,14 @@ export async function measureAfterCalls(network: PodNetwork, build: Build): Prom
   }
 }
 
-export type Drain = { readonly connections: number; readonly seconds: number; readonly shareOfCore: number };
+export type DrainMeasurement = { readonly connections: number; readonly seconds: number; readonly shareOfCore: number };
 
 /** Measures a drain that open requests extend to its deadline. @param client native manager that runs the preStop hook */
 export async function measureDrain(
   network: PodNetwork,
   build: Build,
   drain: { readonly connections: number; readonly seconds: number; readonly client: string },
-): Promise<Drain> {
+): Promise<DrainMeasurement> {
   const flags = ["--drain-delay=1s", `--drain-timeout=${drain.seconds - 1}s`];
   const pod = await startPod(await network.attach(), build, flags);
   try {

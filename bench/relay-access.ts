@@ -6,7 +6,7 @@ import { isRawObject, textAt } from "../src/kubernetes/raw-json.ts";
 import { reviewBytes } from "./admission-reviews.ts";
 import { NAMESPACES, namespaceAt } from "./relay-cluster.ts";
 
-export type Access = {
+export type RelayAccess = {
   readonly serverName: string;
   readonly caPem: string;
   readonly credentialByNamespace: Readonly<Record<string, string>>;
@@ -18,7 +18,7 @@ export type WebhookEndpoint = { readonly port: number; readonly ca: string };
 const MAX_TRIES = 40;
 const PAUSE_MS = 500;
 
-export async function obtainAccess(webhook: WebhookEndpoint): Promise<Access> {
+export async function obtainRelayAccess(webhook: WebhookEndpoint): Promise<RelayAccess> {
   const variablesByNamespace = new Map<string, ReadonlyMap<string, string>>();
   for (let index = 0; index < NAMESPACES; index += 1) {
     const namespace = namespaceAt(index);
@@ -38,7 +38,7 @@ export async function obtainAccess(webhook: WebhookEndpoint): Promise<Access> {
   };
 }
 
-/** Reads the relay's port from its webhook's log. @throws Error when it does not listen */
+/** Reads the relay's port from the webhook's log. @throws Error when the relay does not listen */
 export async function readRelayPort(logFile: string): Promise<number> {
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const port = Number(/"relayPort":([0-9]+)/.exec(readFileSync(logFile, "utf8"))?.[1] ?? 0);

@@ -1,11 +1,11 @@
 /** Sends rounds of admissions at a steady rate to the webhooks of the relay benchmark. */
 import { spawn } from "node:child_process";
 import { join } from "node:path";
-import type { LoadOrder, LoadResult } from "./load-generator.ts";
+import type { LoadResult, LoadSettings } from "./load-generator.ts";
 import { readCpuMicroseconds, readMainThreadMicroseconds } from "./process-cost.ts";
 import type { AdmissionRound, AdmissionRounds } from "./relay-results.ts";
 
-const GENERATOR = join(import.meta.dirname, "load-generator.ts");
+const LOAD_GENERATOR = join(import.meta.dirname, "load-generator.ts");
 const CONNECTIONS = 8;
 
 /** Pods that the controllers of a busy cluster of this size create per second. */
@@ -41,10 +41,12 @@ export async function sendAdmissions(
   perSecond: number,
 ): Promise<AdmissionRound> {
   const { port, pid, caFile, bodyFile } = target;
-  const order: LoadOrder = { port, caFile, bodyFile, connections: CONNECTIONS, requests, perSecond };
+  const settings: LoadSettings = { port, caFile, bodyFile, connections: CONNECTIONS, requests, perSecond };
   const [cpuBefore, mainBefore] = [readCpuMicroseconds(pid), readMainThreadMicroseconds(pid)];
   const startMs = performance.now();
-  const child = spawn(process.execPath, [GENERATOR, JSON.stringify(order)], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, [LOAD_GENERATOR, JSON.stringify(settings)], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   let text = "";
   child.stdout.on("data", (chunk: Buffer) => {
     text += chunk.toString();

@@ -1,6 +1,6 @@
 /**
  * Serves as the API server of the relay benchmark, in a child process: EndpointSlices in pages and watches, Secrets, and the
- * few other resources that the webhook reads. Replies to an order to withdraw Pods after it has sent all their slices.
+ * few other resources that the webhook reads. Replies to a command to withdraw Pods after it has sent all their slices.
  */
 import { readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -13,12 +13,12 @@ import {
   type ApiAddress,
   type ApiAddressRequest,
   monotonicMs,
-  type WithdrawOrder,
+  type WithdrawCommand,
   type WithdrawResult,
 } from "./relay-messages.ts";
 import { sliceText } from "./relay-slice-text.ts";
 
-type Stored = { metadata: { name: string; resourceVersion?: string } };
+type StoredSecret = { metadata: { name: string; resourceVersion?: string } };
 
 const BOOKMARK_BEFORE_MS = 2_000;
 
@@ -26,7 +26,7 @@ const terminating = new Set<number>();
 const versions = new Uint32Array(SLICES).fill(1);
 let version = 10;
 const watches = Array.from({ length: NAMESPACES }, () => new Set<ServerResponse>());
-const secrets = new Map<string, Stored>();
+const secrets = new Map<string, StoredSecret>();
 
 const [certFile = "", keyFile = ""] = process.argv.slice(2);
 const pair = { cert: readFileSync(certFile), key: readFileSync(keyFile) };
@@ -117,7 +117,7 @@ function eventText(slice: number): string {
 function secretResponse(method: string, path: string, body: string): ApiResponse {
   const stored = secrets.get(path);
   if (method === "POST") {
-    const created: Stored = JSON.parse(body);
+    const created: StoredSecret = JSON.parse(body);
     const name = `${path}/${created.metadata.name}`;
     return secrets.has(name) ? failureResponse(409, "AlreadyExists") : [201, storeSecret(name, created)];
   }
@@ -134,7 +134,7 @@ function failureResponse(code: number, reason: string): ApiResponse {
   return [code, { kind: "Status", status: "Failure", code, reason }];
 }
 
-function storeSecret(path: string, object: Stored): Stored {
+function storeSecret(path: string, object: StoredSecret): StoredSecret {
   version += 1;
   object.metadata.resourceVersion = String(version);
   secrets.set(path, object);
@@ -156,12 +156,12 @@ function withdraw(pod: number): readonly [number, number] {
   return [pod, nowMs];
 }
 
-process.on("message", async (order: WithdrawOrder | ApiAddressRequest) => {
-  if (!("pods" in order)) {
+process.on("message", async (command: WithdrawCommand | ApiAddressRequest) => {
+  if (!("pods" in command)) {
     process.send?.({ port: await listening } satisfies ApiAddress);
     return;
   }
-  const { pods, perSecond } = order;
+  const { pods, perSecond } = command;
   const startMs = monotonicMs();
   const sentMs: (readonly [number, number])[] = [];
   for (const [index, pod] of pods.entries()) {

@@ -1,7 +1,7 @@
 /**
  * Runs the relay clients of some hundred draining Pods in one process, each with its own connection, and writes prepared bytes
- * to sockets. The first order opens the streams; the reply follows when each stream has received a status, or after
- * FIRST_STATUS_LIMIT_MS. The reply to a later order contains the results until then.
+ * to sockets. The first command opens the streams; its reply follows when each stream has received a status, or after
+ * FIRST_STATUS_LIMIT_MS. The reply to every command contains the results up to the reply.
  */
 import { connect } from "node:tls";
 import {
@@ -10,7 +10,7 @@ import {
   WITHDRAWAL_PATH,
   type WithdrawalRequest,
 } from "../src/contract/relay-wire.ts";
-import { monotonicMs, type StreamOrder, type StreamResults } from "./relay-messages.ts";
+import { monotonicMs, type StreamCommand, type StreamResults } from "./relay-messages.ts";
 
 const outMsByUid: Record<string, number> = {};
 let lines = 0;
@@ -21,11 +21,11 @@ const FIRST_STATUS_LIMIT_MS = 60_000;
 
 const RETRY_DELAY_MS = 1_000;
 
-function openUntilStatus(order: StreamOrder, request: WithdrawalRequest): Promise<void> {
+function openUntilStatus(command: StreamCommand, request: WithdrawalRequest): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, FIRST_STATUS_LIMIT_MS).unref();
     const connectAgain = (): void => {
-      openStream(order, request, (state) => {
+      openStream(command, request, (state) => {
         if (state === "broken") setTimeout(connectAgain, RETRY_DELAY_MS * (0.5 + Math.random()));
         else resolve();
       });
@@ -35,29 +35,29 @@ function openUntilStatus(order: StreamOrder, request: WithdrawalRequest): Promis
 }
 
 function openStream(
-  order: StreamOrder,
+  command: StreamCommand,
   request: WithdrawalRequest,
   onState: (state: "in" | "out" | "broken") => void,
 ): void {
-  const { port, serverName, caPem, credentialByNamespace } = order;
+  const { port, serverName, caPem, credentialByNamespace } = command;
   const socket = connect({ host: "127.0.0.1", port, ca: caPem, servername: serverName });
   const body = JSON.stringify(request);
-  const path = order.heartbeat ? `${WITHDRAWAL_PATH}${WITHDRAWAL_HEARTBEAT_QUERY}` : WITHDRAWAL_PATH;
+  const path = command.heartbeat ? `${WITHDRAWAL_PATH}${WITHDRAWAL_HEARTBEAT_QUERY}` : WITHDRAWAL_PATH;
   socket.write(
     `POST ${path} HTTP/1.1\r\nhost: ${serverName}\r\ncontent-type: application/json\r\n` +
       `authorization: ${CREDENTIAL_SCHEME} ${credentialByNamespace[request.namespace]}\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
   );
   socket.setEncoding("latin1");
   let partialLine = "";
-  let isOut = false;
+  let isWithdrawn = false;
   const readLine = (line: string): void => {
     if (line.startsWith("HTTP/1.1 ") && !line.startsWith("HTTP/1.1 200")) brokenReason ||= line;
     if (!line.startsWith("{")) return;
     lines += 1;
     const { state } = JSON.parse(line);
     if (state === "in") onState("in");
-    if (state !== "out" || isOut) return;
-    isOut = true;
+    if (state !== "out" || isWithdrawn) return;
+    isWithdrawn = true;
     outMsByUid[request.uid] = monotonicMs();
     onState("out");
   };
@@ -70,25 +70,25 @@ function openStream(
     brokenReason ||= error.message;
   });
   socket.on("close", () => {
-    if (isOut) return;
+    if (isWithdrawn) return;
     broken += 1;
     onState("broken");
   });
 }
 
-async function openStreams(order: StreamOrder): Promise<void> {
+async function openStreams(command: StreamCommand): Promise<void> {
   const startMs = monotonicMs();
   const opened: Promise<void>[] = [];
-  for (const [index, request] of order.requests.entries()) {
-    const waitMs = startMs + (index * 1_000) / order.streamsPerSecond - monotonicMs();
+  for (const [index, request] of command.requests.entries()) {
+    const waitMs = startMs + (index * 1_000) / command.streamsPerSecond - monotonicMs();
     if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
-    opened.push(openUntilStatus(order, request));
+    opened.push(openUntilStatus(command, request));
   }
   await Promise.all(opened);
 }
 
-process.on("message", async (order: StreamOrder | null) => {
-  if (order !== null && "requests" in order) await openStreams(order);
+process.on("message", async (command: StreamCommand | null) => {
+  if (command !== null && "requests" in command) await openStreams(command);
   process.send?.({ outMsByUid, lines, broken, brokenReason } satisfies StreamResults);
 });
 

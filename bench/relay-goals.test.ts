@@ -10,7 +10,7 @@ import { sliceText } from "./relay-slice-text.ts";
 const fastSpread = { count: 2_000, p50: 2, p99: 250, max: 900 };
 const round = { p50: 1, p99: 2, cpuShare: 0.1, mainThreadMs: 0.3 };
 const steadyRounds = { draining: [round], control: [round] };
-const GOOD: RelayResults = {
+const RESULTS_WITHIN_GOALS: RelayResults = {
   cores: 2,
   loadAverage: { before: 1, after: 2 },
   cluster: { endpoints: PODS, slices: SLICES, namespaces: 10, sliceBytes: 35_000 },
@@ -34,14 +34,14 @@ const GOOD: RelayResults = {
   brokenReason: "",
 };
 
-function missed(results: RelayResults): string[] {
+function missedGoals(results: RelayResults): string[] {
   return checkGoals(results)
     .filter(({ met }) => !met)
     .map(({ title }) => title);
 }
 
 test("a run of the relay benchmark within all limits misses no goal", () => {
-  expect(missed(GOOD)).toEqual([]);
+  expect(missedGoals(RESULTS_WITHIN_GOALS)).toEqual([]);
 });
 
 test("each result above its limit misses only its own goal", () => {
@@ -53,29 +53,36 @@ test("each result above its limit misses only its own goal", () => {
       { ...round, p99: 4 },
     ],
   };
-  const { withdrawalMs, admissions } = GOOD;
-  expect(missed({ ...GOOD, streams: 6_001 })).toEqual(["every Pod is notified of its withdrawal"]);
-  expect(missed({ ...GOOD, withdrawalMs: { ...withdrawalMs, beside: slow } })).toEqual([
+  const { withdrawalMs, admissions } = RESULTS_WITHIN_GOALS;
+  expect(missedGoals({ ...RESULTS_WITHIN_GOALS, streams: 6_001 })).toEqual(["every Pod is notified of its withdrawal"]);
+  expect(missedGoals({ ...RESULTS_WITHIN_GOALS, withdrawalMs: { ...withdrawalMs, beside: slow } })).toEqual([
     expect.stringContaining("during admissions"),
   ]);
-  expect(missed({ ...GOOD, withdrawalMs: { ...withdrawalMs, alone: slow } })).toEqual([
+  expect(missedGoals({ ...RESULTS_WITHIN_GOALS, withdrawalMs: { ...withdrawalMs, alone: slow } })).toEqual([
     expect.stringContaining("without admissions"),
   ]);
   const both = (load: string) => [
     `admission p99 while ${load}: below 2 times that without drains`,
     `admission p99 while ${load}: below 2 times that of the control at the same time`,
   ];
-  expect(missed({ ...GOOD, admissions: { ...admissions, events: doubledRounds } })).toEqual(both("slices change"));
-  expect(missed({ ...GOOD, admissions: { ...admissions, opening: doubledRounds } })).toEqual(both("streams open"));
+  expect(missedGoals({ ...RESULTS_WITHIN_GOALS, admissions: { ...admissions, events: doubledRounds } })).toEqual(
+    both("slices change"),
+  );
+  expect(missedGoals({ ...RESULTS_WITHIN_GOALS, admissions: { ...admissions, opening: doubledRounds } })).toEqual(
+    both("streams open"),
+  );
   const slowHost = { draining: doubledRounds.draining, control: doubledRounds.draining };
-  expect(missed({ ...GOOD, admissions: { ...admissions, opening: slowHost } })).toEqual([
+  expect(missedGoals({ ...RESULTS_WITHIN_GOALS, admissions: { ...admissions, opening: slowHost } })).toEqual([
     both("streams open")[0] ?? "",
   ]);
 });
 
 test("each latency goal also reports the latency ratio of the control, which is the webhook without drains", () => {
   const slow = { draining: [{ ...round, p99: 3 }], control: [{ ...round, p99: 2.5 }] };
-  const goals = checkGoals({ ...GOOD, admissions: { ...GOOD.admissions, events: slow } });
+  const goals = checkGoals({
+    ...RESULTS_WITHIN_GOALS,
+    admissions: { ...RESULTS_WITHIN_GOALS.admissions, events: slow },
+  });
   expect(goals.find(({ title }) => title.includes("slices change"))?.measured).toMatch(/^1\.50; .*: 1\.25$/);
 });
 
@@ -87,16 +94,27 @@ test("one slow round does not miss a goal, because the best round counts", () =>
       { ...round, p99: 3.9 },
     ],
   };
-  expect(missed({ ...GOOD, admissions: { ...GOOD.admissions, events: oneSlowRound, quiet: oneSlowRound } })).toEqual(
-    [],
-  );
+  expect(
+    missedGoals({
+      ...RESULTS_WITHIN_GOALS,
+      admissions: { ...RESULTS_WITHIN_GOALS.admissions, events: oneSlowRound, quiet: oneSlowRound },
+    }),
+  ).toEqual([]);
 });
 
 test("a goal without a measurement is missed", () => {
   expect(
-    missed({ ...GOOD, withdrawalMs: { beside: spreadOf([]), alone: fastSpread, burst: fastSpread } }),
+    missedGoals({
+      ...RESULTS_WITHIN_GOALS,
+      withdrawalMs: { beside: spreadOf([]), alone: fastSpread, burst: fastSpread },
+    }),
   ).toHaveLength(2);
-  expect(missed({ ...GOOD, admissions: { ...GOOD.admissions, quiet: { draining: [], control: [] } } })).toHaveLength(2);
+  expect(
+    missedGoals({
+      ...RESULTS_WITHIN_GOALS,
+      admissions: { ...RESULTS_WITHIN_GOALS.admissions, quiet: { draining: [], control: [] } },
+    }),
+  ).toHaveLength(2);
 });
 
 test("the draining Pods of the relay benchmark have different UIDs, and each is withdrawn only when its own endpoint terminates", () => {

@@ -1,7 +1,7 @@
 /** Runs the relay benchmark: opens streams, changes slices and admits Pods, alone and at the same time. */
 import { availableParallelism, loadavg } from "node:os";
 import { readCpuMicroseconds, readMainThreadMicroseconds, readResidentBytes } from "./process-cost.ts";
-import { type Access, obtainAccess, readMetric, type WebhookEndpoint } from "./relay-access.ts";
+import { obtainRelayAccess, type RelayAccess, readMetric, type WebhookEndpoint } from "./relay-access.ts";
 import {
   ADMISSIONS_PER_SECOND,
   measureRounds,
@@ -23,13 +23,13 @@ import {
 import { sliceText } from "./relay-slice-text.ts";
 
 const CHANGES_PER_SECOND = 100;
-const WARM_UP = 10_000;
-const QUIET_ROUNDS = 3;
+const WARM_UP_REQUESTS = 10_000;
+const ROUNDS_WITHOUT_DRAINS = 3;
 const CPU_SAMPLE_SECONDS = 10;
 /** Number of Pods that wait only for the relay; a rollout without failures has fewer such Pods. */
 const HEARTBEAT_PODS = 500;
 /** Time in which the relay stops its watches, which it keeps for a while after the last Pod of a namespace. */
-const CLOSED_WAIT_MS = 45_000;
+const WATCH_STOP_WAIT_MS = 45_000;
 
 export type Bench = {
   readonly processes: Processes;
@@ -42,14 +42,14 @@ export async function measure(bench: Bench, streams: number): Promise<RelayResul
   const { processes, webhook, webhooks, print } = bench;
   const { pid } = webhooks.draining;
   const loadBefore = loadavg()[0] ?? 0;
-  const access = await obtainAccess(webhook);
-  for (const each of [webhooks.draining, webhooks.control]) await sendAdmissions(each, WARM_UP, 0);
-  const quiet = await measureRounds(webhooks, QUIET_ROUNDS);
+  const access = await obtainRelayAccess(webhook);
+  for (const each of [webhooks.draining, webhooks.control]) await sendAdmissions(each, WARM_UP_REQUESTS, 0);
+  const quietBeforeDrains = await measureRounds(webhooks, ROUNDS_WITHOUT_DRAINS);
   const idle = readResidentBytes(pid);
 
   const pods = drainingPods(streams);
   print(`${streams} streams open`);
-  const opened = await openAndMeasure(bench, access, pods);
+  const openingResults = await openAndMeasure(bench, access, pods);
   const openBytes = readResidentBytes(pid);
   const relayHeap = await readMetric(webhook, "lastcall_relay_heap_used_bytes");
   print("streams are open, no changes");
@@ -75,17 +75,17 @@ export async function measure(bench: Bench, streams: number): Promise<RelayResul
 
   print("closing all streams");
   for (const client of processes.clients) await client.stop();
-  await pause(CLOSED_WAIT_MS);
+  await pause(WATCH_STOP_WAIT_MS);
   const closed = readResidentBytes(pid);
-  const quietAgain = await measureRounds(webhooks, QUIET_ROUNDS);
-  const admittedWhileOpening = opened.rounds.draining.length * ROUND_SECONDS * ADMISSIONS_PER_SECOND;
-  const admissionMs = median(quiet.draining.map(({ mainThreadMs }) => mainThreadMs)) * admittedWhileOpening;
+  const quietAfterDrains = await measureRounds(webhooks, ROUNDS_WITHOUT_DRAINS);
+  const admittedWhileOpening = openingResults.rounds.draining.length * ROUND_SECONDS * ADMISSIONS_PER_SECOND;
+  const admissionMs = median(quietBeforeDrains.draining.map(({ mainThreadMs }) => mainThreadMs)) * admittedWhileOpening;
   return {
     cores: availableParallelism(),
     loadAverage: { before: loadBefore, after: loadavg()[0] ?? 0 },
     cluster: { endpoints: PODS, slices: SLICES, namespaces: NAMESPACES, sliceBytes: sliceText(0, 1, new Set()).length },
     streams,
-    openingSeconds: opened.seconds,
+    openingSeconds: openingResults.seconds,
     relayHeap,
     memory: { idle, open: openBytes, withdrawn, closed },
     cpu: {
@@ -93,8 +93,8 @@ export async function measure(bench: Bench, streams: number): Promise<RelayResul
       thousandHeartbeatsShare,
       perEventMs: resultsWithoutAdmissions.perEventMs,
       events: resultsWithoutAdmissions.events,
-      perStreamMs: (opened.cpuMs - admissionMs) / streams,
-      perStreamMainMs: (opened.mainThreadMs - admissionMs) / streams,
+      perStreamMs: (openingResults.cpuMs - admissionMs) / streams,
+      perStreamMainMs: (openingResults.mainThreadMs - admissionMs) / streams,
     },
     withdrawalMs: {
       beside: spreadOf(latenciesDuringAdmissions),
@@ -104,8 +104,8 @@ export async function measure(bench: Bench, streams: number): Promise<RelayResul
     burstSeconds,
     admissions: {
       perSecond: ADMISSIONS_PER_SECOND,
-      quiet: concatRounds(quiet, quietAgain),
-      opening: opened.rounds,
+      quiet: concatRounds(quietBeforeDrains, quietAfterDrains),
+      opening: openingResults.rounds,
       events: duringChanges,
     },
     eventsPerSecond: CHANGES_PER_SECOND,
@@ -114,7 +114,7 @@ export async function measure(bench: Bench, streams: number): Promise<RelayResul
   };
 }
 
-type Opened = {
+type OpeningResults = {
   readonly seconds: number;
   readonly cpuMs: number;
   readonly mainThreadMs: number;
@@ -123,9 +123,9 @@ type Opened = {
 
 async function openAndMeasure(
   { processes, webhooks }: Bench,
-  access: Access,
+  access: RelayAccess,
   pods: readonly number[],
-): Promise<Opened> {
+): Promise<OpeningResults> {
   const { pid } = webhooks.draining;
   const [startMs, startCpu, startMain] = [performance.now(), readCpuMicroseconds(pid), readMainThreadMicroseconds(pid)];
   const [seconds, opening] = await Promise.all([
@@ -138,7 +138,7 @@ async function openAndMeasure(
 
 async function measureHeartbeatShare(
   { processes, webhooks }: Bench,
-  access: Access,
+  access: RelayAccess,
   openShare: number,
 ): Promise<number> {
   const pods = drainingPods(HEARTBEAT_PODS).map((pod) => pod + 1);

@@ -3,7 +3,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import type { WithdrawalRequest } from "../src/contract/relay-wire.ts";
 
-export type StreamOrder = {
+export type StreamCommand = {
   readonly port: number;
   readonly serverName: string;
   readonly caPem: string;
@@ -17,7 +17,7 @@ export type ApiAddressRequest = { readonly request: "address" };
 
 export type ApiAddress = { readonly port: number };
 
-export type WithdrawOrder = {
+export type WithdrawCommand = {
   readonly pods: readonly number[];
   /** Slice changes per second, each withdrawing one Pod; 0: as fast as possible. */
   readonly perSecond: number;
@@ -39,8 +39,8 @@ export function monotonicMs(): number {
 
 export type Child = {
   readonly pid: number;
-  /** Sends an order and resolves to the reply; one order at a time. Rejects when the process exits, or at the time limit. */
-  readonly order: <T>(order: unknown) => Promise<T>;
+  /** Sends a command and resolves to the reply; one command at a time. Rejects when the process exits, or at the time limit. */
+  readonly sendCommand: <T>(command: unknown) => Promise<T>;
   readonly stop: () => Promise<void>;
 };
 
@@ -61,9 +61,9 @@ export function startChild(file: string, args: readonly string[] = []): Child {
   const exited = once(child, "exit");
   return {
     pid: child.pid ?? 0,
-    order: async <T>(order: unknown) => {
+    sendCommand: async <T>(command: unknown) => {
       const exitedEarly = exited.then(() => Promise.reject(new Error(`${file} ended instead of answering`)));
-      child.send(order as object);
+      child.send(command as object);
       const answered = once(child, "message", { signal: AbortSignal.timeout(ANSWER_LIMIT_MS) });
       const [answer] = await Promise.race([answered, exitedEarly]);
       return answer as T;

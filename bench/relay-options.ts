@@ -4,11 +4,11 @@ export type Options = { readonly json: boolean; readonly streams: number };
 
 export const USAGE = "usage: npm run bench:relay [-- --json] [-- --streams=N], N from 100 to 15000\n";
 
-const STREAMS = 5_000;
+const DEFAULT_STREAMS = 5_000;
 
 export function readOptions(args: readonly string[]): Options | undefined {
   let json = false;
-  let streams = STREAMS;
+  let streams = DEFAULT_STREAMS;
   for (const arg of args) {
     const streamsText = /^--streams=([0-9]{1,5})$/.exec(arg)?.[1];
     if (arg === "--json") json = true;

@@ -12,7 +12,7 @@ export type RelayResults = {
     readonly sliceBytes: number;
   };
   readonly streams: number;
-  /** From the first connection until every Pod has the status `in`. */
+  /** Time from the first connection until every Pod has received the status `in`. */
   readonly openingSeconds: number;
   readonly relayHeap: number;
   /** Resident memory of the webhook: warmed up, with all streams open, after all withdrawals, and after all streams closed. */
@@ -23,9 +23,9 @@ export type RelayResults = {
     readonly closed: number;
   };
   readonly cpu: {
-    /** Share of one core, 0 to 1, for the heartbeats of open streams without changes. */
+    /** CPU time as a share of one core, 0 to 1, while the open streams get only heartbeats. */
     readonly openShare: number;
-    /** Share of one core for a thousand Pods that wait only for the relay, at five heartbeats per second. */
+    /** CPU time as a share of one core, for a thousand Pods that wait only for the relay, with five heartbeats per second each. */
     readonly thousandHeartbeatsShare: number;
     /** CPU time per watch event of a slice of 100 endpoints that withdraws one Pod. */
     readonly perEventMs: number;
@@ -34,7 +34,10 @@ export type RelayResults = {
     /** Part of `perStreamMs` on the main thread, which answers admissions. */
     readonly perStreamMainMs: number;
   };
-  /** From the write of a slice to the client's read of the status line: during admissions, without them, and all at once. */
+  /**
+   * Delay from the write of a slice to the client's read of the status line: `beside` during admissions, `alone` without
+   * admissions, `burst` for withdrawals as fast as possible.
+   */
   readonly withdrawalMs: { readonly beside: Spread; readonly alone: Spread; readonly burst: Spread };
   readonly burstSeconds: number;
   readonly admissions: {
@@ -52,7 +55,7 @@ export type RelayResults = {
 export type AdmissionRound = {
   readonly p50: number;
   readonly p99: number;
-  /** Share of one core. */
+  /** CPU time as a share of one core. */
   readonly cpuShare: number;
   readonly mainThreadMs: number;
 };

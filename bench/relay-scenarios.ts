@@ -1,13 +1,13 @@
 /** Opens the streams of draining Pods to the relay, and withdraws their endpoints. */
 import { join } from "node:path";
-import type { Access } from "./relay-access.ts";
+import type { RelayAccess } from "./relay-access.ts";
 import { requestOf } from "./relay-cluster.ts";
 import {
   type Child,
-  type StreamOrder,
+  type StreamCommand,
   type StreamResults,
   startChild,
-  type WithdrawOrder,
+  type WithdrawCommand,
   type WithdrawResult,
 } from "./relay-messages.ts";
 
@@ -21,33 +21,33 @@ export type Processes = { readonly port: number; readonly api: Child; readonly c
 
 export async function openStreams(
   { port, clients }: Processes,
-  access: Access,
+  access: RelayAccess,
   pods: readonly number[],
 ): Promise<void> {
-  const orders = clients.map((client, index) => {
+  const openings = clients.map((client, index) => {
     const requests = pods.filter((_pod, position) => position % clients.length === index).map(requestOf);
-    return client.order<StreamResults>({
+    return client.sendCommand<StreamResults>({
       port,
       ...access,
       requests,
       streamsPerSecond: STREAMS_PER_SECOND / clients.length,
       heartbeat: false,
-    } satisfies StreamOrder);
+    } satisfies StreamCommand);
   });
-  await Promise.all(orders);
+  await Promise.all(openings);
 }
 
 /** Opens streams of Pods that wait only for the relay. @returns a function that closes them */
 export async function openHeartbeats(
   port: number,
-  access: Access,
+  access: RelayAccess,
   pods: readonly number[],
 ): Promise<() => Promise<void>> {
   const client = startClientProcess();
   const requests = pods.map(requestOf);
-  const order: StreamOrder = { port, ...access, requests, streamsPerSecond: STREAMS_PER_SECOND, heartbeat: true };
+  const command: StreamCommand = { port, ...access, requests, streamsPerSecond: STREAMS_PER_SECOND, heartbeat: true };
   try {
-    await client.order<StreamResults>(order);
+    await client.sendCommand<StreamResults>(command);
   } catch (error) {
     await client.stop();
     throw error;
@@ -60,7 +60,7 @@ export function startClientProcess(): Child {
 }
 
 export async function streamResults({ clients }: Processes): Promise<StreamResults> {
-  const all = await Promise.all(clients.map((client) => client.order<StreamResults>(null)));
+  const all = await Promise.all(clients.map((client) => client.sendCommand<StreamResults>(null)));
   return {
     outMsByUid: Object.assign({}, ...all.map((each) => each.outMsByUid)),
     lines: all.reduce((sum, each) => sum + each.lines, 0),
@@ -70,8 +70,8 @@ export async function streamResults({ clients }: Processes): Promise<StreamResul
 }
 
 /** Changes the slices of these Pods. @returns the delay in milliseconds of each status line that arrived within the limit */
-export async function withdraw(processes: Processes, order: WithdrawOrder): Promise<number[]> {
-  const { sentMs } = await processes.api.order<WithdrawResult>(order);
+export async function withdraw(processes: Processes, command: WithdrawCommand): Promise<number[]> {
+  const { sentMs } = await processes.api.sendCommand<WithdrawResult>(command);
   const startMs = performance.now();
   for (;;) {
     const { outMsByUid } = await streamResults(processes);

@@ -74,13 +74,13 @@ const MANAGED_FIELDS = {
 const cachedParts = new Map<number, readonly [head: string, tail: string]>();
 
 function endpointText(pod: number, terminatingPods: ReadonlySet<number>): string {
-  const parts = cachedParts.get(pod) ?? partsOf(pod);
+  const parts = cachedParts.get(pod) ?? constantPartsOf(pod);
   cachedParts.set(pod, parts);
   const isTerminating = terminatingPods.has(pod);
   return `${parts[0]}{"ready":${!isTerminating},"serving":true,"terminating":${isTerminating}}${parts[1]}`;
 }
 
-function partsOf(pod: number): readonly [string, string] {
+function constantPartsOf(pod: number): readonly [string, string] {
   const { namespace, pod: name, uid } = requestOf(pod);
   const zone = `eu-west-1${"abc"[pod % 3]}`;
   const remainingFields = {

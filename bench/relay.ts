@@ -17,8 +17,8 @@ import { startClientProcess } from "./relay-scenarios.ts";
 import { formatResults } from "./relay-text.ts";
 import { startServer } from "./server-process.ts";
 
-const HERE = import.meta.dirname;
-const PROGRAM = join(HERE, "../src/lastcall.ts");
+const BENCH_FOLDER = import.meta.dirname;
+const PROGRAM = join(BENCH_FOLDER, "../src/lastcall.ts");
 const CLIENT_PROCESSES = 4;
 
 async function runBenchmark(streams: number): Promise<RelayResults> {
@@ -38,8 +38,8 @@ async function runBenchmark(streams: number): Promise<RelayResults> {
     const [certFile, keyFile] = [writeFile("tls.crt", cert), writeFile("tls.key", key)];
     const caFile = writeFile("ca.crt", certificate.caCertificate);
     const bodyFile = writeFile("review.json", reviewBytes("small"));
-    const api = trackProcess(startChild(join(HERE, "relay-api-server.ts"), [certFile, keyFile]));
-    const { port: apiPort } = await api.order<ApiAddress>({ request: "address" } satisfies ApiAddressRequest);
+    const api = trackProcess(startChild(join(BENCH_FOLDER, "relay-api-server.ts"), [certFile, keyFile]));
+    const { port: apiPort } = await api.sendCommand<ApiAddress>({ request: "address" } satisfies ApiAddressRequest);
     const kubeconfig = writeFile("kubeconfig", kubeconfigText(apiPort, certificate.caCertificate));
     const flags = ["--port=0", "--host=127.0.0.1", "--opt-in=all", `--cert=${certFile}`, `--key=${keyFile}`];
     const cluster = ["--cluster=watch", `--kubeconfig=${kubeconfig}`];

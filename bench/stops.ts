@@ -20,8 +20,8 @@ const LOADS: readonly Load[] = [
 type PodEnd = { readonly requests: number; readonly failed: number; readonly reported: number | undefined };
 
 const binary = new URL("../build/native/lastcall", import.meta.url).pathname;
-const endCount = Number(process.argv.find((arg) => arg.startsWith("--ends="))?.slice("--ends=".length) ?? "100");
-if (!Number.isInteger(endCount) || endCount < 1) {
+const podCount = Number(process.argv.find((arg) => arg.startsWith("--ends="))?.slice("--ends=".length) ?? "100");
+if (!Number.isInteger(podCount) || podCount < 1) {
   process.stderr.write("bench:stops: --ends is not a whole number from 1; set it to the number of Pods to stop\n");
   process.exit(2);
 }
@@ -30,7 +30,7 @@ const unreadOutput = new WeakMap<ChildProcess, string>();
 let hasFailed = false;
 for (const load of LOADS) {
   const results: PodEnd[] = [];
-  for (let count = 0; count < endCount; count += 1) results.push(await stopPod(load));
+  for (let count = 0; count < podCount; count += 1) results.push(await stopPod(load));
   process.stdout.write(`${formatSummary(load, results)}\n`);
   hasFailed ||= results.some((end) => isMiscounted(load, end));
 }
@@ -52,7 +52,7 @@ async function stopPod({ clients, pauseMs }: Load): Promise<PodEnd> {
   await new Promise((resolve) => setTimeout(resolve, 300));
   pod.stdin?.write("stop\n");
   await readLine(pod);
-  // Requests after the app's exit are refused, and count on both sides.
+  // Requests after the app's exit are refused: the clients count them as failed, and the manager as resets.
   await new Promise((resolve) => setTimeout(resolve, 50));
   client.stdin?.end();
   const counts = JSON.parse(await readLine(client));

@@ -13,9 +13,9 @@ const DAY_MS = 86_400_000;
 /** Clocks of hosts differ, and a certificate from the future is refused. */
 const BACKDATE_MS = 3_600_000;
 /** macOS and browsers refuse certificates that are valid for longer. */
-const LONGEST_DAYS = 825;
+const MAX_DAYS = 825;
 const DEFAULT_NAMES = ["localhost", "127.0.0.1", "::1"];
-const OUT = join(import.meta.dirname, "out");
+const DEFAULT_FOLDER = join(import.meta.dirname, "out");
 /** Labels of letters, digits and dashes; the first may be a wildcard. X.509 allows 253 characters, 63 per label. */
 const DNS_NAME = /^(?=.{1,253}$)(\*\.)?([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)(\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$/i;
 
@@ -38,11 +38,11 @@ function readOptions(args: readonly string[]): Options {
   if (wrong !== undefined)
     throw new Error(`--name got "${wrong}", expected a DNS name such as lastcall.example.org, or an IP address`);
   const days = values.days ?? "30";
-  if (!/^[1-9][0-9]{0,2}$/.test(days) || Number(days) > LONGEST_DAYS)
-    throw new Error(`--days got "${days}", expected a whole number from 1 to ${LONGEST_DAYS}`);
+  if (!/^[1-9][0-9]{0,2}$/.test(days) || Number(days) > MAX_DAYS)
+    throw new Error(`--days got "${days}", expected a whole number from 1 to ${MAX_DAYS}`);
   const dns = names.filter((name) => isIP(name) === 0);
   const ip = names.filter((name) => isIP(name) !== 0);
-  return { names: { dns, ip }, days: Number(days), out: values.out ?? OUT };
+  return { names: { dns, ip }, days: Number(days), out: values.out ?? DEFAULT_FOLDER };
 }
 
 async function make({ names, days, out }: Options): Promise<readonly string[]> {

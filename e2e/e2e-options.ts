@@ -20,7 +20,7 @@ export type E2eOptions = {
   readonly bench: boolean;
   /** Runs cases with programs of other projects. */
   readonly others: boolean;
-  /** A context of the user's kubeconfig: an existing cluster. */
+  /** A context of the user's kubeconfig, which selects an existing cluster. */
   readonly context: string | undefined;
   readonly registry: string;
   readonly tag: string;

@@ -10,7 +10,7 @@ import { type Suite, suiteEnvironment } from "./client/suite.ts";
 import { stateFolder } from "./cluster/state-folder.ts";
 import { readStatus } from "./cluster/status.ts";
 import { E2E_USAGE, type E2eOptions, readE2eOptions } from "./e2e-options.ts";
-import { prepareForeignSuite } from "./foreign-suite.ts";
+import { prepareSuiteOnExistingCluster } from "./foreign-suite.ts";
 import { cacheFolder } from "./host/cache-folder.ts";
 import { runOneSuiteAtATime, runOnOwnCluster } from "./own-suite.ts";
 
@@ -37,7 +37,7 @@ function runCases(folder: Folder, vitestArgs: readonly string[], env: Environmen
         stdio: "inherit",
       },
     );
-    // Cases clean up after themselves, and this program stops the cluster: neither may be interrupted.
+    // A signal must interrupt neither the cleanup of a case nor this program's stop of the cluster.
     const stop = () => void child.kill("SIGTERM");
     process.on("SIGINT", stop).on("SIGTERM", stop);
     child.once("error", reject);
@@ -69,7 +69,9 @@ async function main(): Promise<number> {
   const run = (suite: Suite) => runCases(chooseFolder(options), options.vitestArgs, suiteEnvironment(suite));
   const artifacts = join(ROOT, "build/e2e");
   if (options.context !== undefined) {
-    return run(await prepareForeignSuite({ ...options, context: options.context, artifacts, env: process.env, print }));
+    return run(
+      await prepareSuiteOnExistingCluster({ ...options, context: options.context, artifacts, env: process.env, print }),
+    );
   }
   const path = (process.env["PATH"] ?? "").split(":");
   return runOnOwnCluster(

@@ -6,7 +6,7 @@ import { kubectlOf } from "./client/kubectl.ts";
 import type { Suite } from "./client/suite.ts";
 import { IMAGE_NAMES } from "./images/image-table.ts";
 
-export type ForeignSuiteOptions = {
+export type ExistingClusterOptions = {
   readonly context: string;
   readonly registry: string;
   readonly tag: string;
@@ -16,14 +16,14 @@ export type ForeignSuiteOptions = {
 };
 
 /** @throws if the kubectl in PATH cannot reach the cluster, or fewer than two of its nodes are schedulable. */
-export async function prepareForeignSuite({
+export async function prepareSuiteOnExistingCluster({
   context,
   registry,
   tag,
   artifacts,
   env,
   print,
-}: ForeignSuiteOptions): Promise<Suite> {
+}: ExistingClusterOptions): Promise<Suite> {
   const base: Suite = {
     kubeconfig: env["KUBECONFIG"] ?? join(homedir(), ".kube/config"),
     context,

@@ -1,4 +1,4 @@
-/** `npm run cluster`: starts, stops and inspects a real Kubernetes of two nodes on this host, for tests and experiments. */
+/** `npm run cluster`: starts, stops and inspects a real Kubernetes cluster of two nodes on this host, for tests and experiments. */
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { buildModule } from "./build/build-module.ts";

@@ -30,7 +30,7 @@ export function runOnOwnCluster(options: OwnSuiteOptions, run: (suite: Suite) =>
   return runOneSuiteAtATime(options.buildContext.print, () => startClusterAndRun(options, run));
 }
 
-/** Runs one suite at a time: parallel ones would replace each other's installation and stop the cluster. */
+/** Runs one suite at a time: concurrent suites would replace each other's installation and stop each other's cluster. */
 export function runOneSuiteAtATime<T>(print: (line: string) => void, work: () => Promise<T>): Promise<T> {
   return withFileLock(stateFolder().suiteLock, work, () => print("Waiting for another suite that uses the cluster."));
 }
@@ -53,7 +53,7 @@ async function startClusterAndRun(options: OwnSuiteOptions, run: (suite: Suite) 
       helm: join(helm, "helm"),
       nodes: [NODES[0].name, NODES[1].name],
       images,
-      webhookClientCa: readFileSync(join(state.pki, `${WEBHOOK_CLIENT_CA}.crt`), "utf8"),
+      webhookClientCa: readFileSync(join(state.pkiFolder, `${WEBHOOK_CLIENT_CA}.crt`), "utf8"),
       artifacts: join(options.artifacts, KUBERNETES_VERSIONS[minor]),
     });
   } finally {

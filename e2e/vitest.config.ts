@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     root: import.meta.dirname,
     include: ["**/*.e2e.ts"],
-    // The harness's own cases start their clusters themselves.
+    // Without LASTCALL_E2E only the cases in harness/ run, which start their clusters themselves.
     globalSetup: process.env["LASTCALL_E2E"] === undefined ? [] : ["with-lastcall.ts"],
     // The cases share one cluster and two cores, so parallel cases would disturb each other.
     fileParallelism: false,

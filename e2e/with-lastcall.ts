@@ -5,7 +5,7 @@ import { readSuite } from "./client/suite.ts";
 // biome-ignore lint/style/noDefaultExport: vitest calls the default export of a global setup
 export default async function setup(): Promise<() => Promise<void>> {
   const suite = readSuite(process.env);
-  // Remains of an interrupted earlier run must not affect this one.
+  // Removes what an interrupted earlier run left behind.
   await uninstall(suite);
   await install(suite);
   return () => uninstall(suite);

@@ -24,7 +24,7 @@ const PROGRAMS = {
   lastcall: {
     ...BASE_OPTIONS,
     entryPoints: { lastcall: "src/lastcall.ts" },
-    // A command loads only the chunks that it needs: the API server's client alone is megabytes.
+    // A command loads only the chunks that it needs: the client of the Kubernetes API alone has several megabytes.
     splitting: true,
     chunkNames: "parts/[name]-[hash]",
   },

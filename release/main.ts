@@ -2,7 +2,7 @@
 import { fileURLToPath } from "node:url";
 import { bundleInto } from "./bundle.ts";
 
-const FOLDER = fileURLToPath(new URL("../build/release", import.meta.url));
+const OUTPUT_FOLDER = fileURLToPath(new URL("../build/release", import.meta.url));
 
-await bundleInto(FOLDER);
-process.stdout.write(`${FOLDER}: lastcall/lastcall.mjs, manager/lastcall-manager.mjs\n`);
+await bundleInto(OUTPUT_FOLDER);
+process.stdout.write(`${OUTPUT_FOLDER}: lastcall/lastcall.mjs, manager/lastcall-manager.mjs\n`);

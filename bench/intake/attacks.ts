@@ -15,22 +15,22 @@ export type Attack = {
   readonly onConnect: (socket: Socket) => { readonly everyMs: number; readonly repeat: () => void } | undefined;
 };
 
-const POST = "POST /mutate HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n";
-const LIMIT_BYTES = 7 * 1024 * 1024;
-const BODY_WITHOUT_LAST_BYTE = Buffer.alloc(LIMIT_BYTES - 1, " ");
-const SMALL = reviewBytes("small");
+const POST_HEAD = "POST /mutate HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n";
+const MAX_BODY_BYTES = 7 * 1024 * 1024;
+const BODY_WITHOUT_LAST_BYTE = Buffer.alloc(MAX_BODY_BYTES - 1, " ");
+const SMALL_REVIEW = reviewBytes("small");
 /** A valid review of the largest size that the server reads: a Pod with one long annotation. */
-const LARGE = buildLargeReview(7_200_000);
+const LARGE_REVIEW = buildLargeReview(7_200_000);
 
 function buildLargeReview(bytes: number): Buffer {
-  const review = JSON.parse(SMALL.toString());
+  const review = JSON.parse(SMALL_REVIEW.toString());
   const { metadata } = review.request.object;
-  metadata.annotations = { ...metadata.annotations, note: "x".repeat(bytes - SMALL.length) };
+  metadata.annotations = { ...metadata.annotations, note: "x".repeat(bytes - SMALL_REVIEW.length) };
   return Buffer.from(JSON.stringify(review));
 }
 
 function post(socket: Socket, body: Buffer): void {
-  socket.write(`${POST}content-length: ${body.length}\r\n\r\n`);
+  socket.write(`${POST_HEAD}content-length: ${body.length}\r\n\r\n`);
   socket.write(body);
 }
 
@@ -67,7 +67,7 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
     perSecond: 20,
     tls: true,
     onConnect: (socket) => {
-      socket.write(`${POST}transfer-encoding: chunked\r\n\r\n`);
+      socket.write(`${POST_HEAD}transfer-encoding: chunked\r\n\r\n`);
       return { everyMs: 2, repeat: () => socket.writableLength < 1_000_000 && socket.write(CHUNKS) };
     },
   },
@@ -77,7 +77,7 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
     perSecond: 60,
     tls: true,
     onConnect: (socket) => {
-      socket.write(`${POST}content-length: ${LIMIT_BYTES}\r\n\r\n`);
+      socket.write(`${POST_HEAD}content-length: ${MAX_BODY_BYTES}\r\n\r\n`);
       socket.write(BODY_WITHOUT_LAST_BYTE);
       return undefined;
     },
@@ -88,7 +88,7 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
     perSecond: 200,
     tls: true,
     onConnect: (socket) => {
-      socket.write(`${POST}content-length: ${LIMIT_BYTES}\r\n\r\n`);
+      socket.write(`${POST_HEAD}content-length: ${MAX_BODY_BYTES}\r\n\r\n`);
       return { everyMs: 1_000, repeat: () => socket.write(" ") };
     },
   },
@@ -124,7 +124,7 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
     perSecond: 100,
     tls: true,
     onConnect: (socket) => {
-      socket.write(POST);
+      socket.write(POST_HEAD);
       return { everyMs: 20, repeat: () => socket.write("x-more: and more\r\n") };
     },
   },
@@ -133,7 +133,7 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
     connections: 100,
     perSecond: 100,
     tls: true,
-    onConnect: (socket) => postRepeatedly(socket, SMALL),
+    onConnect: (socket) => postRepeatedly(socket, SMALL_REVIEW),
   },
   plain: {
     title: "700 connections send one byte and wait",
@@ -152,8 +152,8 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
     tls: true,
     sourceAddresses: 6,
     onConnect: (socket) => {
-      post(socket, SMALL);
-      return { everyMs: 3_000, repeat: () => post(socket, SMALL) };
+      post(socket, SMALL_REVIEW);
+      return { everyMs: 3_000, repeat: () => post(socket, SMALL_REVIEW) };
     },
   },
   large: {
@@ -162,11 +162,11 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
     perSecond: 8,
     tls: true,
     onConnect: (socket) => {
-      post(socket, SMALL);
+      post(socket, SMALL_REVIEW);
       let isFirst = true;
       socket.on("data", (chunk: Buffer) => {
         if (!chunk.includes("HTTP/1.1 ")) return;
-        if (isFirst || chunk.includes(" 200 ")) post(socket, LARGE);
+        if (isFirst || chunk.includes(" 200 ")) post(socket, LARGE_REVIEW);
         isFirst = false;
       });
       return undefined;

@@ -12,11 +12,11 @@ import { WEBHOOK_FLAGS } from "../../e2e/images/image-table.ts";
 import type { bundleInto } from "../../release/bundle.ts";
 import { makeCertificate } from "../../src/webhook/certificates/self-made.ts";
 import { reviewBytes, SIZES, type Size } from "../admission-reviews.ts";
-import type { LoadOrder, LoadResult } from "../load-generator.ts";
+import type { LoadResult, LoadSettings } from "../load-generator.ts";
 import { readCpuMicroseconds, readPeakResidentBytes } from "../process-cost.ts";
 import { type ServerProcess, startServer } from "../server-process.ts";
 
-const HERE = import.meta.dirname;
+const INTAKE_FOLDER = import.meta.dirname;
 const CONNECTIONS = 8;
 const REQUESTS: Readonly<Record<Size, number>> = { large: 2_000, small: 100_000 };
 // Large reviews cause the peak of memory, so they come first.
@@ -39,8 +39,8 @@ function createProgram(name: string, args: readonly string[]): Program {
 async function sendLoad(folder: string, server: ServerProcess, size: Size): Promise<LoadResult> {
   const files = { caFile: join(folder, "ca.crt"), bodyFile: join(folder, `${size}.json`) };
   const amount = { connections: CONNECTIONS, requests: REQUESTS[size], perSecond: 0 };
-  const order: LoadOrder = { port: server.port, ...files, ...amount };
-  const child = spawn(process.execPath, [join(HERE, "../load-generator.ts"), JSON.stringify(order)], {
+  const settings: LoadSettings = { port: server.port, ...files, ...amount };
+  const child = spawn(process.execPath, [join(INTAKE_FOLDER, "../load-generator.ts"), JSON.stringify(settings)], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   let text = "";
@@ -102,7 +102,7 @@ try {
   writeFileSync(join(folder, "ca.crt"), certificate.caCertificate);
   for (const size of SIZES) writeFileSync(join(folder, `${size}.json`), reviewBytes(size));
   const programs: Program[] = [];
-  for (const [index, tree] of [...(values.tree ?? []), join(HERE, "../..")].entries()) {
+  for (const [index, tree] of [...(values.tree ?? []), join(INTAKE_FOLDER, "../..")].entries()) {
     const release: { readonly bundleInto: typeof bundleInto } = await import(resolve(tree, "release/bundle.ts"));
     const bundleFolder = join(folder, `tree-${index}`);
     await release.bundleInto(bundleFolder);

@@ -16,12 +16,12 @@ import { makeClientCertificate } from "../client-pair.ts";
 import { readPeakResidentBytes } from "../process-cost.ts";
 import { type ServerProcess, startServer } from "../server-process.ts";
 import { ATTACKS, type AttackCounts, COMBINATIONS } from "./attacks.ts";
-import type { CallResults, ClientOrder, ClientResult } from "./webhook-client.ts";
+import type { CallResults, ClientResult, ClientSettings } from "./webhook-client.ts";
 
-const HERE = import.meta.dirname;
+const INTAKE_FOLDER = import.meta.dirname;
 const SETTLE_MS = 5_000;
-const SECONDS = 20;
-const CONTROL_SECONDS = 5;
+const ATTACK_SECONDS = 20;
+const SECONDS_WITHOUT_ATTACK = 5;
 const HOUR_MS = 3_600_000;
 
 /** `clientFile`: path of a JSON file with the client certificate and its key; empty if the webhook does not require one. */
@@ -36,8 +36,8 @@ async function startWebhook({ folder, program, clientFile }: Setup, name: string
 
 async function callWebhook({ folder, clientFile }: Setup, port: number, seconds: number): Promise<ClientResult> {
   const files = { caFile: join(folder, "ca.crt"), bodyFile: join(folder, "small.json"), clientFile };
-  const order: ClientOrder = { port, ...files, seconds };
-  const child = spawn(process.execPath, [join(HERE, "webhook-client.ts"), JSON.stringify(order)], {
+  const settings: ClientSettings = { port, ...files, seconds };
+  const child = spawn(process.execPath, [join(INTAKE_FOLDER, "webhook-client.ts"), JSON.stringify(settings)], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   return JSON.parse(await readOutput(child));
@@ -83,13 +83,17 @@ async function readRefusals({ folder }: Setup, port: number): Promise<string> {
 async function measureAttack(setup: Setup, kind: string): Promise<boolean> {
   const server = await startWebhook(setup, kind);
   try {
-    const control = await callWebhook(setup, server.port, CONTROL_SECONDS);
-    const attacker = spawn(process.execPath, [join(HERE, "attacker.ts"), kind, String(server.port), addresses], {
-      stdio: ["ignore", "pipe", "inherit"],
-    });
+    const control = await callWebhook(setup, server.port, SECONDS_WITHOUT_ATTACK);
+    const attacker = spawn(
+      process.execPath,
+      [join(INTAKE_FOLDER, "attacker.ts"), kind, String(server.port), addresses],
+      {
+        stdio: ["ignore", "pipe", "inherit"],
+      },
+    );
     const attackerOutput = readOutput(attacker);
     await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
-    const during = await callWebhook(setup, server.port, SECONDS);
+    const during = await callWebhook(setup, server.port, ATTACK_SECONDS);
     const bytes = readPeakResidentBytes(server.pid);
     const reasons = bytes === undefined ? "the server has ended" : await readRefusals(setup, server.port);
     attacker.kill("SIGTERM");
@@ -141,7 +145,7 @@ try {
   writeFileSync(join(folder, "ca.crt"), certificate.caCertificate);
   writeFileSync(join(folder, "small.json"), reviewBytes("small"));
   const clientFile = args.includes("--client-ca") ? await writeClientCertificate(folder) : "";
-  const setup = { folder, clientFile, program: program ?? join(HERE, "../../src/lastcall.ts") };
+  const setup = { folder, clientFile, program: program ?? join(INTAKE_FOLDER, "../../src/lastcall.ts") };
   process.stdout.write(`load average before: ${loadavg()[0]?.toFixed(1)}\n`);
   for (const kind of kinds.length === 0 ? [...Object.keys(ATTACKS), ...Object.keys(COMBINATIONS)] : kinds)
     if (!(await measureAttack(setup, kind))) process.exitCode = 1;

@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { Agent, request } from "node:https";
 
-export type ClientOrder = {
+export type ClientSettings = {
   readonly port: number;
   readonly caFile: string;
   readonly bodyFile: string;
@@ -28,10 +28,10 @@ export type ClientResult = Readonly<Record<CallKind, CallResults>>;
 /** `timeoutSeconds` of the webhook configuration; kubelet probes have a shorter timeout. */
 const TIMEOUT_MS = 5_000;
 
-const order: ClientOrder = JSON.parse(process.argv[2] ?? "{}");
-const body = readFileSync(order.bodyFile);
-const client = order.clientFile === "" ? {} : JSON.parse(readFileSync(order.clientFile, "utf8"));
-const target = { host: "127.0.0.1", port: order.port, ca: readFileSync(order.caFile), servername: "localhost" };
+const settings: ClientSettings = JSON.parse(process.argv[2] ?? "{}");
+const body = readFileSync(settings.bodyFile);
+const client = settings.clientFile === "" ? {} : JSON.parse(readFileSync(settings.clientFile, "utf8"));
+const target = { host: "127.0.0.1", port: settings.port, ca: readFileSync(settings.caFile), servername: "localhost" };
 /** The limits of an API server's webhook client: any number of connections, at most 25 of them idle. */
 const keepAliveAgent = new Agent({ keepAlive: true, maxFreeSockets: 25 });
 
@@ -67,7 +67,7 @@ function sendCall(kind: CallKind): Promise<number> {
 }
 
 async function sendCallsSteadily(kind: CallKind): Promise<CallResults> {
-  const sent = CALLS_PER_SECOND[kind] * order.seconds;
+  const sent = CALLS_PER_SECOND[kind] * settings.seconds;
   const calls: Promise<number>[] = [];
   for (; calls.length < sent; await new Promise((resolve) => setTimeout(resolve, 1_000 / CALLS_PER_SECOND[kind]))) {
     const latency = sendCall(kind);

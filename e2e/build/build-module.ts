@@ -12,7 +12,7 @@ import type { CompilerCache } from "./compiler-cache.ts";
 import { writeCompletedModfile } from "./completed-source.ts";
 import { GO_MODULES, type GoModule, type ModuleName } from "./module-table.ts";
 
-const MODULES = join(import.meta.dirname, "..", "modules");
+const MODULES_FOLDER = join(import.meta.dirname, "..", "modules");
 
 export type BuildContext = {
   /** The folder of finished builds. */
@@ -29,9 +29,9 @@ export async function buildModule(
   const module: GoModule = GO_MODULES[name];
   const binaries = join(buildContext.cache, "bin", `${name}-${buildKey(name, module)}`);
   if (isComplete(binaries, module)) return { binaries };
-  const lock = join(buildContext.cache, "lock", `${name}.lock`);
+  const lockFile = join(buildContext.cache, "lock", `${name}.lock`);
   return withFileLock(
-    lock,
+    lockFile,
     async () => {
       if (!isComplete(binaries, module)) await compile({ name, module, binaries, buildContext });
       return { binaries };
@@ -46,7 +46,7 @@ function isComplete(binaries: string, module: GoModule): boolean {
 
 function buildKey(name: ModuleName, module: GoModule): string {
   const hash = createHash("sha256");
-  const folder = join(MODULES, name);
+  const folder = join(MODULES_FOLDER, name);
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).map((file) => join(folder, file));
   for (const file of files.sort()) if (statSync(file).isFile()) hash.update(readFileSync(file));
   hash.update(JSON.stringify([module, goVersion(name)]));
@@ -55,7 +55,7 @@ function buildKey(name: ModuleName, module: GoModule): string {
 
 /** Returns Go's version and target for this module: its go.mod may require a newer Go than the host's. */
 function goVersion(name: ModuleName): string {
-  const { status, stdout, error } = spawnSync("go", ["version"], { cwd: join(MODULES, name), encoding: "utf8" });
+  const { status, stdout, error } = spawnSync("go", ["version"], { cwd: join(MODULES_FOLDER, name), encoding: "utf8" });
   if (status !== 0) {
     throw new Error(
       `${name}: "go version" failed (${error?.message ?? `exit ${status}`}). Install Go from https://go.dev/dl to build the module.`,
@@ -85,7 +85,7 @@ async function compile({ name, module, binaries, buildContext }: Compilation): P
   const source =
     module.completion === undefined
       ? []
-      : [`-modfile=${writeCompletedModfile(module.completion, join(MODULES, name), scratch)}`];
+      : [`-modfile=${writeCompletedModfile(module.completion, join(MODULES_FOLDER, name), scratch)}`];
   await runGo(name, ["build", ...source, ...flags, ...module.packages], goCacheFolder);
   rmSync(binaries, { recursive: true, force: true });
   renameSync(unfinished, binaries);
@@ -107,7 +107,7 @@ function runGo(name: ModuleName, args: readonly string[], goCacheFolder: string)
   return new Promise((resolve, reject) => {
     const [command, commandArgs] = withParentDeathSignal("nice", ["-n", "15", "go", ...args]);
     const child = spawn(command, commandArgs, {
-      cwd: join(MODULES, name),
+      cwd: join(MODULES_FOLDER, name),
       env: { ...process.env, CGO_ENABLED: "0", GOCACHE: goCacheFolder, GOFLAGS: "-mod=readonly -buildvcs=false" },
       stdio: ["ignore", "ignore", "pipe"],
     });

@@ -1,6 +1,6 @@
 /**
  * Manages Go build caches, which are large (4 GB for one Kubernetes) and not needed after the builds. All builds of a process
- * share one cache, which is then deleted. A lock beside the cache shows, in every PID namespace, whether the process still runs.
+ * share one cache, which is then deleted. A file lock beside the cache shows, even across PID namespaces, whether the process runs.
  */
 import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";

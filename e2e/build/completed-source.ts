@@ -13,7 +13,7 @@ export type Completion = {
   readonly files: string;
 };
 
-/** Returns the go.mod for the build. @param folder folder of the original go.mod @param scratch deleted by the caller */
+/** Writes the go.mod for the build, and returns its path. @param folder folder of the original go.mod @param scratch deleted by the caller */
 export function writeCompletedModfile(completion: Completion, folder: string, scratch: string): string {
   const published = downloadSource(completion.module, folder);
   const copy = join(scratch, "source");

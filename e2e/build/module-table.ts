@@ -2,7 +2,7 @@
 import type { Completion } from "./completed-source.ts";
 
 export type GoModule = {
-  /** Import paths of the programs; those of other modules are also `tool` lines of the go.mod. */
+  /** Import paths of the programs. Programs of other modules are also `tool` lines of the go.mod. */
   readonly packages: readonly string[];
   /** Programs that the build must produce. */
   readonly programs: readonly string[];
@@ -28,7 +28,7 @@ const KUBERNETES_PROGRAMS = [
   "kubectl",
 ];
 
-/** Without these an API server reports v0.0.0, which breaks charts with a `kubeVersion` and feature checks. */
+/** Without these flags an API server reports v0.0.0, which breaks feature checks and charts with a `kubeVersion`. */
 function versionFlags(version: string): readonly string[] {
   const [major = "", minor = ""] = version.split(".");
   return ["k8s.io/component-base/version", "k8s.io/client-go/pkg/version"].flatMap((importPath) => [

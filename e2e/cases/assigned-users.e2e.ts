@@ -15,53 +15,56 @@ const UID_RANGE_ANNOTATION = "openshift.io/sa.scc.uid-range";
 const ASSIGNED_USER = 1_000_620_000;
 const SHORT_DRAIN = { "lastcall.dev/drain-delay": "1s", "lastcall.dev/quiet-period": "1s" };
 
-// Mutating admission policies exist from 1.36 on; before, only another webhook could assign users.
+// MutatingAdmissionPolicies exist from Kubernetes 1.36 on; in earlier versions only another webhook could assign users.
 const GET_MUTATING_POLICIES = ["get", "mutatingadmissionpolicies.v1.admissionregistration.k8s.io"];
-const canAssign = (await kubectlOf(suite).attempt(GET_MUTATING_POLICIES)).status === 0;
-const REASON = canAssign ? "" : " (skipped: this API server has no MutatingAdmissionPolicy v1)";
+const canAssignUsers = (await kubectlOf(suite).attempt(GET_MUTATING_POLICIES)).status === 0;
+const SKIP_REASON = canAssignUsers ? "" : " (skipped: this API server has no MutatingAdmissionPolicy v1)";
 
-describe.skipIf(!canAssign)(`in a cluster that assigns users by namespace and refuses other users${REASON}`, () => {
-  test("the manager runs and drains as the assigned user if the namespace has a user range", async () => {
-    await withAssignedUsers("assigned-users", async (namespace) => {
-      const manifest = appOf(namespace, SHORT_DRAIN);
-      expect(await refusalOf(namespace, manifest)).toContain(`only user ${ASSIGNED_USER} may run here`);
-      await namespace.clusterKubectl.run([
-        "annotate",
-        "namespace",
-        namespace.name,
-        `${UID_RANGE_ANNOTATION}=${ASSIGNED_USER}/10000`,
-      ]);
-      // lastcall's watch delivers the annotation with a delay.
-      await waitUntil(
-        { condition: "lastcall has received the user range", withinMs: 30_000, everyMs: 300 },
-        async () => ((await refusalOf(namespace, manifest)) === "" ? true : undefined),
-      );
-      const { pod, report, warnings } = await createAndDrain(namespace, manifest);
-      expect(managerOf(pod).securityContext).toMatchObject({ runAsUser: ASSIGNED_USER, runAsNonRoot: true });
-      expect(warnings).toEqual([]);
-      expect(report).toMatchObject({ outcome: "drained", trigger: DELETION_TRIGGER });
+describe.skipIf(!canAssignUsers)(
+  `in a cluster that assigns users by namespace and refuses other users${SKIP_REASON}`,
+  () => {
+    test("the manager runs and drains as the assigned user if the namespace has a user range", async () => {
+      await withAssignedUsers("assigned-users", async (namespace) => {
+        const manifest = appOf(namespace, SHORT_DRAIN);
+        expect(await refusalReason(namespace, manifest)).toContain(`only user ${ASSIGNED_USER} may run here`);
+        await namespace.clusterKubectl.run([
+          "annotate",
+          "namespace",
+          namespace.name,
+          `${UID_RANGE_ANNOTATION}=${ASSIGNED_USER}/10000`,
+        ]);
+        // lastcall's watch delivers the annotation with a delay.
+        await waitUntil(
+          { condition: "lastcall has received the user range", withinMs: 30_000, everyMs: 300 },
+          async () => ((await refusalReason(namespace, manifest)) === "" ? true : undefined),
+        );
+        const { pod, report, warnings } = await createAndDrain(namespace, manifest);
+        expect(managerOf(pod).securityContext).toMatchObject({ runAsUser: ASSIGNED_USER, runAsNonRoot: true });
+        expect(warnings).toEqual([]);
+        expect(report).toMatchObject({ outcome: "drained", trigger: DELETION_TRIGGER });
+      });
     });
-  });
 
-  test("the manager runs and drains as the assigned user if an annotation leaves the user unset", async () => {
-    await withAssignedUsers("assigned-users-set", async (namespace) => {
-      const { pod, report } = await createAndDrain(
-        namespace,
-        appOf(namespace, { ...SHORT_DRAIN, "lastcall.dev/run-as-user": "unset" }),
-      );
-      expect(managerOf(pod).securityContext).toMatchObject({ runAsUser: ASSIGNED_USER });
-      expect(report).toMatchObject({ outcome: "drained", trigger: DELETION_TRIGGER });
+    test("the manager runs and drains as the assigned user if an annotation leaves the user unset", async () => {
+      await withAssignedUsers("assigned-users-set", async (namespace) => {
+        const { pod, report } = await createAndDrain(
+          namespace,
+          appOf(namespace, { ...SHORT_DRAIN, "lastcall.dev/run-as-user": "unset" }),
+        );
+        expect(managerOf(pod).securityContext).toMatchObject({ runAsUser: ASSIGNED_USER });
+        expect(report).toMatchObject({ outcome: "drained", trigger: DELETION_TRIGGER });
+      });
     });
-  });
-});
+  },
+);
 
 const OPT_OUT = { "lastcall.dev/inject": "disabled" };
 
-/** Waits until the validator refuses other users, and the assigner sets the user of containers without one. */
+/** Waits until the ValidatingAdmissionPolicy refuses other users, and the MutatingAdmissionPolicy sets missing users. */
 async function waitForPolicies(namespace: CaseNamespace): Promise<void> {
   await waitUntil({ condition: "the policies on users are in force", withinMs: 60_000, everyMs: 300 }, async () => {
-    const refused = (await refusalOf(namespace, appOf(namespace, OPT_OUT, { runAsUser: 7 }))) !== "";
-    return refused && (await refusalOf(namespace, appOf(namespace, OPT_OUT))) === "" ? true : undefined;
+    const refused = (await refusalReason(namespace, appOf(namespace, OPT_OUT, { runAsUser: 7 }))) !== "";
+    return refused && (await refusalReason(namespace, appOf(namespace, OPT_OUT))) === "" ? true : undefined;
   });
 }
 
@@ -72,7 +75,7 @@ function appOf(namespace: CaseNamespace, annotations: Record<string, string>, us
 }
 
 /** @returns the reason of the refusal; "" if the Pod is accepted */
-async function refusalOf(namespace: CaseNamespace, pod: V1Pod): Promise<string> {
+async function refusalReason(namespace: CaseNamespace, pod: V1Pod): Promise<string> {
   const dryRunArgs = ["create", "--dry-run=server", "--filename=-"];
   const { status, stderr } = await namespace.kubectl.attempt(dryRunArgs, JSON.stringify(pod));
   return status === 0 ? "" : stderr;
@@ -94,15 +97,18 @@ async function withAssignedUsers(name: string, work: (namespace: CaseNamespace) 
 
 type Policy = KubernetesObject & { readonly spec: unknown };
 
-/** The assigner sets a missing user, also after the webhooks; the validator refuses every other user. */
+/**
+ * The MutatingAdmissionPolicy sets a missing user, also in containers that webhooks added; the ValidatingAdmissionPolicy
+ * refuses every other user.
+ */
 function userPolicies(name: string): readonly Policy[] {
   const matchConstraints = {
     namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": name } },
     resourceRules: [{ apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE"], resources: ["pods"] }],
   };
-  const missing = "!has(c.securityContext) || !has(c.securityContext.runAsUser)";
+  const isUserMissing = "!has(c.securityContext) || !has(c.securityContext.runAsUser)";
   const listWithUsers = (list: string): string =>
-    `has(object.spec.${list}) ? object.spec.${list}.map(c, ${missing}, ` +
+    `has(object.spec.${list}) ? object.spec.${list}.map(c, ${isUserMissing}, ` +
     `Object.spec.${list}{name: c.name, securityContext: Object.spec.${list}.securityContext{runAsUser: ${ASSIGNED_USER}}}) : []`;
   const assignUser = (list: string) => ({
     patchType: "ApplyConfiguration",

@@ -11,7 +11,7 @@ import { RELEASE_NAMESPACE } from "../client/release.ts";
 import { APP, appContainer, barePod, sampleApp } from "../client/sample-app.ts";
 import { createSteadily } from "../client/steady-creations.ts";
 import { readSuite } from "../client/suite.ts";
-import { ENOUGH_REQUESTS, restartRollout, underLoad } from "../client/under-load.ts";
+import { MIN_REQUESTS, restartRollout, underLoad } from "../client/under-load.ts";
 import { webhookPods } from "../client/webhook-metrics.ts";
 import { pauseMs, waitUntil } from "../host/wait.ts";
 
@@ -23,8 +23,8 @@ const TIMEOUT_MS = 600_000;
 const ATTACK_SECONDS = 120;
 /** QoS Guaranteed, so that each manager has a CPU limit of 10m, its minimum. */
 const APP_RESOURCES = { cpu: "300m", memory: "128Mi" };
-const SIZED_APP = { container: { resources: { requests: APP_RESOURCES, limits: APP_RESOURCES } } };
-/** Connections that are required before the rollout starts, so that it runs under attack. */
+const APP_WITH_LIMITS = { container: { resources: { requests: APP_RESOURCES, limits: APP_RESOURCES } } };
+/** Number of attackers' connections that is required before the rollout starts, so that it runs under attack. */
 const MIN_MANAGER_CONNECTIONS = 3_000;
 const MIN_WEBHOOK_CONNECTIONS = 200;
 
@@ -36,19 +36,24 @@ test("a rollout fails no request and no admission while Pods of another namespac
   await install(suite, { failurePolicy: "Fail" });
   await inNamespace(suite, "attacked", { labels: OPT_IN }, (namespace) =>
     inNamespace(suite, "attackers", { labels: RESTRICTED_LABELS }, async (attackerNamespace) => {
-      await namespace.apply(sampleApp(namespace, SIZED_APP));
+      await namespace.apply(sampleApp(namespace, APP_WITH_LIMITS));
       await namespace.waitForRollout(`deployment/${APP}`);
       const pods = await expectInjectedPods(namespace, `app=${APP}`);
       const managers = pods.map((pod) => followLog(namespace, nameOf(pod), MANAGER));
       const replicas = (await webhookPods(namespace.clusterKubectl)).map(nameOf);
       const { creations, ...results } = await attackedRollout(namespace, attackerNamespace);
       const { failures, ...admissions } = creations;
-      const ends = managers.map(describeReport);
-      const counts = { ...results, admissions, ends, webhook: await readRestarts(namespace, replicas) };
+      const drainDescriptions = managers.map(describeReport);
+      const counts = {
+        ...results,
+        admissions,
+        ends: drainDescriptions,
+        webhook: await readRestarts(namespace, replicas),
+      };
       namespace.saveArtifact("attacked.json", JSON.stringify({ ...counts, failures }, null, 2));
       process.stdout.write(`${JSON.stringify({ ...counts, firstFailure: failures[0] }, null, 1)}\n`);
-      expect(counts.requests).toBeGreaterThan(ENOUGH_REQUESTS);
-      expect(counts.admissions.requested).toBeGreaterThan(ENOUGH_REQUESTS);
+      expect(counts.requests).toBeGreaterThan(MIN_REQUESTS);
+      expect(counts.admissions.requested).toBeGreaterThan(MIN_REQUESTS);
       expect(counts).toMatchObject({
         rollout: "complete",
         failedRequests: 0,
@@ -92,13 +97,13 @@ async function attackedRollout(namespace: CaseNamespace, attackerNamespace: Case
       await restartRollout(namespace);
       await namespace.waitForTerminations(`app=${APP}`);
     } catch (error) {
-      // The other results are reported even if this one fails.
+      // The other results are reported even if the rollout fails.
       rollout = error instanceof Error ? error.message : String(error);
     } finally {
       await targetUpdates.stop();
     }
   };
-  // The creations end even if the load fails; their counts are read below.
+  // The creations are stopped even if the load fails; the second call of `stop` below returns their counts.
   const { requests, failed } = await underLoad(namespace, attackAndRoll).finally(() => creations.stop());
   return {
     ...{ rollout, requests, failedRequests: failed },

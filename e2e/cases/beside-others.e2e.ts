@@ -14,12 +14,12 @@ import { stateFolder } from "../cluster/state-folder.ts";
 import { waitUntil } from "../host/wait.ts";
 
 const suite = readSuite(process.env);
-const LABELS = { labels: OPT_IN };
+const NAMESPACE_OPTIONS = { labels: OPT_IN };
 
 // The nodes must read files of this host and reach a webhook on it, which only the suite's own cluster can.
 describe.skipIf(suite.context !== undefined)("lastcall beside other components of the cluster", () => {
   test("does not change a static Pod's mirror Pod, and the static Pod runs", async () => {
-    await inNamespace(suite, "static-pod", LABELS, async (namespace) => {
+    await inNamespace(suite, "static-pod", NAMESPACE_OPTIONS, async (namespace) => {
       const [node] = suite.nodes;
       const file = join(stateFolder().staticPodsOf(node), `${namespace.name}.json`);
       const manifest = barePod(namespace, APP, [appContainer(namespace)]);
@@ -49,7 +49,7 @@ describe.skipIf(suite.context !== undefined)("lastcall beside other components o
   });
 
   test("restores, with a warning, a restartPolicy that a second webhook removes", async () => {
-    await inNamespace(suite, "stripped", LABELS, async (namespace) => {
+    await inNamespace(suite, "stripped", NAMESPACE_OPTIONS, async (namespace) => {
       const secondWebhook = await startStrippingWebhook(namespace);
       try {
         const annotations = { "lastcall.dev/drain-delay": "1s" };

@@ -13,22 +13,22 @@ import { samplesOf } from "../client/webhook-metrics.ts";
 import { waitUntil } from "../host/wait.ts";
 
 const RENEWALS = 20;
-const PER_SECOND = 50;
+const CREATIONS_PER_SECOND = 50;
 
 const suite = readSuite(process.env);
 const kubectl = kubectlOf(suite);
-const inRelease = ["--namespace", RELEASE_NAMESPACE];
-const WEBHOOK = "deployment/lastcall-webhook";
-const SECRET = [...inRelease, "secret", "lastcall-ca"];
+const releaseFlags = ["--namespace", RELEASE_NAMESPACE];
+const WEBHOOK_DEPLOYMENT = "deployment/lastcall-webhook";
+const CA_SECRET_ARGS = [...releaseFlags, "secret", "lastcall-ca"];
 
-/** The defaults are one minute and ten seconds, with which 20 renewals would take half an hour. API servers receive a bundle within a second. */
+/** With the defaults of one minute and ten seconds, 20 renewals would take half an hour. API servers receive a caBundle within a second. */
 const SHORT_INTERVALS = { LASTCALL_CA_SETTLE: "3s", LASTCALL_CERTIFICATE_CHECK: "1s" };
 
 beforeAll(async () => {
   await install(suite, { failurePolicy: "Fail" });
   await setEnvironment(Object.entries(SHORT_INTERVALS).map(([name, value]) => `${name}=${value}`));
 }, 400_000);
-// The chart does not manage these variables, so later upgrades keep them.
+// The chart does not manage these variables, so a later upgrade would keep them.
 afterAll(async () => {
   await setEnvironment(Object.keys(SHORT_INTERVALS).map((name) => `${name}-`));
   await install(suite);
@@ -39,7 +39,7 @@ test("the webhook's CA is renewed 20 times, and none of 50 Pod creations a secon
 }, async () => {
   await inNamespace(suite, "certificates", { labels: OPT_IN }, async (namespace) => {
     const pod = barePod(namespace, "probe", [appContainer(namespace)]);
-    const creations = await createSteadily(suite, { perSecond: PER_SECOND, pod, namespace: namespace.name });
+    const creations = await createSteadily(suite, { perSecond: CREATIONS_PER_SECOND, pod, namespace: namespace.name });
     const signingCas = [await readSigningCa()];
     try {
       for (let at = 0; at < RENEWALS; at += 1)
@@ -48,7 +48,7 @@ test("the webhook's CA is renewed 20 times, and none of 50 Pod creations a secon
       const counts = await creations.stop();
       namespace.saveArtifact("creations.json", JSON.stringify(counts, null, 2));
       expect(counts).toMatchObject({ failed: 0, missed: 0, failures: [] });
-      expect(counts.requested).toBeGreaterThan(RENEWALS * PER_SECOND);
+      expect(counts.requested).toBeGreaterThan(RENEWALS * CREATIONS_PER_SECOND);
     }
     expect(new Set(signingCas).size).toBe(RENEWALS + 1);
     await waitUntil(
@@ -129,7 +129,7 @@ describe("the webhook's ServiceAccount", () => {
   ])("is not allowed to $op $path", async (operation) => {
     const { status, stderr } = await attemptPatch(operation);
     expect(status).not.toBe(0);
-    // The API server itself refuses a copy, because the names of webhooks are unique.
+    // The API server itself refuses a copied entry, because the names of a configuration's webhooks are unique.
     expect(stderr).toContain(
       operation.op === "copy"
         ? ""
@@ -169,7 +169,9 @@ async function replaceCa(
 ): Promise<string> {
   const removeKey = `--patch=${JSON.stringify([{ op: "remove", path: "/data/ca.key" }])}`;
   await kubectl.run(
-    removedPart === "the Secret" ? ["delete", ...SECRET] : ["patch", ...SECRET, "--type=json", removeKey],
+    removedPart === "the Secret"
+      ? ["delete", ...CA_SECRET_ARGS]
+      : ["patch", ...CA_SECRET_ARGS, "--type=json", removeKey],
   );
   const newCa = await waitUntil({ condition: "another CA signs", withinMs: 60_000, everyMs: 200 }, async () => {
     const currentCa = await readSigningCa();
@@ -181,7 +183,7 @@ async function replaceCa(
 
 /** Returns the first characters of the signing CA certificate's hash; empty if no CA can sign. */
 async function readSigningCa(): Promise<string> {
-  const { status, output } = await kubectl.attempt(["get", ...SECRET, "--output=json"]);
+  const { status, output } = await kubectl.attempt(["get", ...CA_SECRET_ARGS, "--output=json"]);
   if (status !== 0) return "";
   const { data }: V1Secret = JSON.parse(output);
   const cert = data?.["ca.crt"];
@@ -190,8 +192,8 @@ async function readSigningCa(): Promise<string> {
 }
 
 async function setEnvironment(changes: readonly string[]): Promise<void> {
-  await kubectl.run([...inRelease, "set", "env", WEBHOOK, ...changes]);
-  await kubectl.run([...inRelease, "rollout", "status", WEBHOOK, "--timeout=180s"]);
+  await kubectl.run([...releaseFlags, "set", "env", WEBHOOK_DEPLOYMENT, ...changes]);
+  await kubectl.run([...releaseFlags, "rollout", "status", WEBHOOK_DEPLOYMENT, "--timeout=180s"]);
 }
 
 async function readCaBundles(name: string): Promise<readonly string[]> {

@@ -11,29 +11,31 @@ import { samplesOf, sumOfSamples, webhookPods } from "../client/webhook-metrics.
 
 const suite = readSuite(process.env);
 const { webhookClientCa } = suite;
-const REASON =
+const SKIP_REASON =
   webhookClientCa === undefined ? " (skipped: the CA of this API server's client certificate is unknown)" : "";
 
 afterAll(() => install(suite));
 
-describe.skipIf(webhookClientCa === undefined)(`a webhook that requires a client certificate${REASON}`, () => {
+describe.skipIf(webhookClientCa === undefined)(`a webhook that requires a client certificate${SKIP_REASON}`, () => {
   test("injects Pods for the API server, which has the certificate, and refuses and counts other clients", async () => {
     await inNamespace(suite, "client-certificate", { labels: OPT_IN }, async (namespace) => {
       await install(suite, { failurePolicy: "Fail", webhook: { clientCA: webhookClientCa } });
       const { clusterKubectl } = namespace;
-      expect(sumOfSamples(await samplesOf(clusterKubectl, REFUSED, [NO_CERTIFICATE]))).toBe(0);
+      expect(sumOfSamples(await samplesOf(clusterKubectl, REFUSED_METRIC, [NO_CERTIFICATE_LABEL]))).toBe(0);
       const { pods } = await create(namespace.kubectl, barePod(namespace, "probe", [appContainer(namespace)]));
       expect(pods.map(isInjected)).toEqual([true]);
       const replicas = await webhookPods(clusterKubectl);
       for (const replica of replicas)
         expect(await reviewWithoutCertificate(clusterKubectl, replica)).toContain("Forbidden");
-      expect(sumOfSamples(await samplesOf(clusterKubectl, REFUSED, [NO_CERTIFICATE]))).toBe(replicas.length);
+      expect(sumOfSamples(await samplesOf(clusterKubectl, REFUSED_METRIC, [NO_CERTIFICATE_LABEL]))).toBe(
+        replicas.length,
+      );
     });
   });
 });
 
-const REFUSED = "lastcall_requests_refused_total";
-const NO_CERTIFICATE = 'reason="no_certificate"';
+const REFUSED_METRIC = "lastcall_requests_refused_total";
+const NO_CERTIFICATE_LABEL = 'reason="no_certificate"';
 
 /** Sends a review through the API server's proxy, which has no client certificate. @returns kubectl's output */
 async function reviewWithoutCertificate(kubectl: Kubectl, { metadata, spec }: V1Pod): Promise<string> {

@@ -51,7 +51,7 @@ async function expectOnTime(namespace: CaseNamespace, pod: V1Pod): Promise<void>
   expect(JSON.parse(report ?? "{}")).toMatchObject({ report: { outcome: "not-needed", trigger: "hook" } });
 }
 
-/** The CronJob creates the Job at the next full minute. */
+/** Returns the name of the first Job, which the CronJob creates at the next full minute. */
 function waitForFirstJob(namespace: CaseNamespace, cron: string): Promise<string> {
   return waitUntil({ condition: `a Job of ${cron} is complete`, withinMs: 120_000, everyMs: 500 }, async () => {
     const { items } = await namespace.kubectl.json<KubernetesListObject<V1Job>>(["get", "jobs"]);

@@ -1,22 +1,22 @@
-/** Tests the manifests of the guides on a real API server, and on its nodes if their programs are available. */
+/** Tests the manifests of the guides on a real API server, and runs their Pods on the nodes that have the programs. */
 import { beforeAll, describe, expect, test } from "vitest";
 import type { DrainReport } from "../../src/contract/drain-report.ts";
 import { readGuide } from "../../test/guides/manifests.ts";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
-import { nameExamplePrograms } from "../client/example-programs.ts";
+import { tagExampleImages } from "../client/example-programs.ts";
 import { applyGuide, expectRunning, namespaceLabels, report } from "../client/guide-on-cluster.ts";
 import { nameOf } from "../client/injected-pods.ts";
 import { clusterIp, startLoadOn } from "../client/load.ts";
 import { drainReport, followLog, MANAGER } from "../client/pod-log.ts";
 import { saveDrain } from "../client/save-drain.ts";
 import { readSuite } from "../client/suite.ts";
-import { ENOUGH_REQUESTS } from "../client/under-load.ts";
+import { MIN_REQUESTS } from "../client/under-load.ts";
 
 const suite = readSuite(process.env);
 
 // The image names in the guides are aliases of the suite's images, and exist only on the nodes of the suite's own cluster.
 describe.skipIf(suite.context !== undefined)("the manifest of the guide", () => {
-  beforeAll(() => nameExamplePrograms(suite));
+  beforeAll(() => tagExampleImages(suite));
 
   // Namespaces take a while to terminate, so manifests with the same namespace are not adjacent.
   testMeshGuide("istio");
@@ -72,7 +72,7 @@ function testMeshGuide(guide: "istio" | "linkerd"): void {
       await namespace.waitForTerminations("app=web");
       const { requests, failed } = await load.stop();
       expect(report).toMatchObject({ outcome: "drained" });
-      expect(requests).toBeGreaterThan(ENOUGH_REQUESTS);
+      expect(requests).toBeGreaterThan(MIN_REQUESTS);
       expect(failed).toBe(0);
     });
   });
@@ -92,7 +92,7 @@ function withGuide(guide: string, name: string, work: GuideTest): Promise<void> 
   });
 }
 
-/** Deletes one of the Pods; its drain is saved for the guide's picture. */
+/** Deletes one of the Pods, and saves its drain for the guide's picture. */
 async function deleteAndSaveDrain(namespace: CaseNamespace, selector: string, guide: string): Promise<DrainReport> {
   const [pod] = await namespace.pods(selector);
   const name = pod === undefined ? "" : nameOf(pod);

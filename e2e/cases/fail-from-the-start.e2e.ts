@@ -11,7 +11,7 @@ import { readSuite } from "../client/suite.ts";
 import { waitUntil } from "../host/wait.ts";
 
 const suite = readSuite(process.env);
-const FAIL = { failurePolicy: "Fail" };
+const FAIL_VALUES = { failurePolicy: "Fail" };
 
 beforeAll(() => uninstall(suite), 200_000);
 afterAll(() => install(suite), 400_000);
@@ -22,8 +22,8 @@ test("an installation with failurePolicy Fail refuses Pods only while the webhoo
     const dryRun = () => dryRunCreate(namespace.kubectl, [pod]);
     const creations = await createSteadily(suite, { perSecond: 20, pod, namespace: namespace.name });
     try {
-      await install(suite, FAIL);
-      await install(suite, { ...FAIL, webhook: { timeoutSeconds: 6 } });
+      await install(suite, FAIL_VALUES);
+      await install(suite, { ...FAIL_VALUES, webhook: { timeoutSeconds: 6 } });
     } finally {
       const counts = await creations.stop();
       namespace.saveArtifact("creations.json", JSON.stringify(counts, null, 2));
@@ -32,8 +32,8 @@ test("an installation with failurePolicy Fail refuses Pods only while the webhoo
     }
     expect((await dryRun()).pods.map(isInjected)).toEqual([true]);
 
-    const inRelease = ["--namespace", RELEASE_NAMESPACE];
-    await kubectlOf(suite).run([...inRelease, "scale", "deployment/lastcall-webhook", "--replicas=0"]);
+    const releaseFlags = ["--namespace", RELEASE_NAMESPACE];
+    await kubectlOf(suite).run([...releaseFlags, "scale", "deployment/lastcall-webhook", "--replicas=0"]);
     await waitUntil({ condition: "a Pod is refused", withinMs: 90_000, everyMs: 500 }, async () =>
       (await dryRun().catch(() => undefined)) === undefined ? true : undefined,
     );

@@ -1,4 +1,7 @@
-/** Tests drains with clients that never close: their ends, what `lastcall verify` reports about them, and a drain that hangs. */
+/**
+ * Tests drains of Pods whose clients never close their connections: how the drains end, what `lastcall verify` reports about
+ * them, and a drain that hangs.
+ */
 import type { CoreV1Event, KubernetesListObject } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
 import type { DrainRecord } from "../../src/drain-history/drain-record.ts";
@@ -13,19 +16,19 @@ import { RELEASE_NAMESPACE } from "../client/release.ts";
 import { deleteForReport, startBehindService } from "../client/running-app.ts";
 import { APP, APP_PORT, barePod, nodeContainer, type SampleOptions, sampleApp } from "../client/sample-app.ts";
 import { readSuite } from "../client/suite.ts";
-import { ENOUGH_REQUESTS, restartRollout, underLoad } from "../client/under-load.ts";
+import { MIN_REQUESTS, restartRollout, underLoad } from "../client/under-load.ts";
 import { waitUntil } from "../host/wait.ts";
-import { NODE } from "../images/image-table.ts";
+import { NODE_PROGRAM } from "../images/image-table.ts";
 
 const suite = readSuite(process.env);
-const LABELS = { labels: OPT_IN };
+const NAMESPACE_OPTIONS = { labels: OPT_IN };
 const REPLICAS = 3;
-/** Enough that each of the Pods has such clients from each of the nodes. */
+/** Enough clients that each Pod has some from each node. */
 const ENDLESS_CLIENTS = { endless: 12, slow: 0 };
 const PATIENCE_REASON = "none of them closed for 10s";
 const CLEAN_STOPS_REASON = "the last stops of this workload reset no connection";
 /** Each of the two relay replicas needs reports about three stops, and receives about half of the reports, at random. */
-const ROLLOUTS_LIMIT = 8;
+const MAX_ROLLOUTS = 8;
 
 /** The app's readiness probe opens no connection, because a connection that the stopping app refuses counts as a reset. */
 function appWithShutdown(shutdown: "graceful" | "reset", options: SampleOptions = {}): SampleOptions {
@@ -33,16 +36,16 @@ function appWithShutdown(shutdown: "graceful" | "reset", options: SampleOptions 
   const container = {
     env: [{ name: "SHUTDOWN", value: shutdown }],
     startupProbe,
-    readinessProbe: { exec: { command: [NODE, "-e", ""] } },
+    readinessProbe: { exec: { command: [NODE_PROGRAM, "-e", ""] } },
   };
   const strategy = { rollingUpdate: { maxUnavailable: 0, maxSurge: REPLICAS } };
   return { replicas: REPLICAS, container, strategy, ...options };
 }
 
-const inReplicas = (namespace: CaseNamespace) => ["-n", namespace.name, "--lastcall-namespace", RELEASE_NAMESPACE];
+const namespaceFlags = (namespace: CaseNamespace) => ["-n", namespace.name, "--lastcall-namespace", RELEASE_NAMESPACE];
 
 async function recordsOf(namespace: CaseNamespace, uids: ReadonlySet<string>): Promise<readonly DrainRecord[]> {
-  const { output } = await runLastcall(suite, ["drains", ...inReplicas(namespace), "--json"]);
+  const { output } = await runLastcall(suite, ["drains", ...namespaceFlags(namespace), "--json"]);
   const { drains }: { readonly drains: readonly DrainRecord[] } = JSON.parse(output);
   return drains.filter(({ uid }) => uids.has(uid));
 }
@@ -68,7 +71,7 @@ function isWithoutPatience(records: readonly DrainRecord[] = []): boolean {
 
 describe("a rollout with clients that never close their connections", () => {
   test("hands drains over after the patience, and later without patience because earlier stops reset no connection, and `lastcall verify` exits with 0", async () => {
-    await inNamespace(suite, "hand-over", LABELS, async (namespace) => {
+    await inNamespace(suite, "hand-over", NAMESPACE_OPTIONS, async (namespace) => {
       await namespace.apply(sampleApp(namespace, appWithShutdown("graceful")));
       await namespace.waitForRollout(`deployment/${APP}`);
       const rollouts: (readonly DrainRecord[])[] = [];
@@ -76,12 +79,12 @@ describe("a rollout with clients that never close their connections", () => {
         namespace,
         async () => {
           do rollouts.push(await rollOver(namespace));
-          while (rollouts.length < ROLLOUTS_LIMIT && !isWithoutPatience(rollouts.at(-1)));
+          while (rollouts.length < MAX_ROLLOUTS && !isWithoutPatience(rollouts.at(-1)));
         },
         ENDLESS_CLIENTS,
       );
       namespace.saveArtifact("rollouts.json", JSON.stringify(rollouts, null, 2));
-      expect(requests).toBeGreaterThan(ENOUGH_REQUESTS);
+      expect(requests).toBeGreaterThan(MIN_REQUESTS);
       expect(failed).toBe(0);
       const reports = rollouts.flat().map(({ report }) => report);
       expect(new Set(reports.map(({ outcome }) => outcome))).toEqual(new Set(["handed-over"]));
@@ -101,7 +104,7 @@ describe("a rollout with clients that never close their connections", () => {
   });
 
   test("of an app that resets its connections causes an Event, and `lastcall verify` exits with 1", async () => {
-    await inNamespace(suite, "hand-over-reset", LABELS, async (namespace) => {
+    await inNamespace(suite, "hand-over-reset", NAMESPACE_OPTIONS, async (namespace) => {
       const annotations = { "lastcall.dev/patience": "2s" };
       await namespace.apply(sampleApp(namespace, appWithShutdown("reset", { annotations })));
       await namespace.waitForRollout(`deployment/${APP}`);
@@ -134,7 +137,7 @@ describe("a rollout with clients that never close their connections", () => {
 });
 
 test("a drain that hangs because of a client is listed with this client, and has an Event on its Pod, until it ends", async () => {
-  await inNamespace(suite, "hanging", LABELS, async (namespace) => {
+  await inNamespace(suite, "hanging", NAMESPACE_OPTIONS, async (namespace) => {
     const running = await startBehindService(namespace, { annotations: { "lastcall.dev/drain-timeout": "180s" } });
     const pod = nameOf(running.pod);
     const url = `http://${await clusterIp(namespace, APP)}/slow?ms=170000`;
@@ -150,7 +153,7 @@ test("a drain that hangs because of a client is listed with this client, and has
     const table = await waitUntil(
       { condition: "the running drain is listed", withinMs: 60_000, everyMs: 500 },
       async () => {
-        const { output } = await runLastcall(suite, ["drains", ...inReplicas(namespace)]);
+        const { output } = await runLastcall(suite, ["drains", ...namespaceFlags(namespace)]);
         return output.includes("draining") ? output : undefined;
       },
     );

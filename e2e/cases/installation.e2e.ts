@@ -10,7 +10,7 @@ import { type Kubectl, kubectlOf } from "../client/kubectl.ts";
 import { APP, appContainer, barePod, sampleApp } from "../client/sample-app.ts";
 import { createSteadily } from "../client/steady-creations.ts";
 import { imageOf, readSuite, type Suite } from "../client/suite.ts";
-import { ENOUGH_REQUESTS, restartRollout, underLoad } from "../client/under-load.ts";
+import { MIN_REQUESTS, restartRollout, underLoad } from "../client/under-load.ts";
 import { stateFolder } from "../cluster/state-folder.ts";
 import { waitUntil } from "../host/wait.ts";
 import { tagImage } from "../images/import-images.ts";
@@ -18,7 +18,7 @@ import { tagImage } from "../images/import-images.ts";
 const suite = readSuite(process.env);
 const kubectl = kubectlOf(suite);
 /** Names in the documented commands. */
-const [RELEASE, NAMESPACE, SHOP] = ["lastcall", "lastcall", "shop"];
+const [RELEASE, NAMESPACE, SHOP_NAMESPACE] = ["lastcall", "lastcall", "shop"];
 
 // The images have the names of a release, which only the suite's own cluster can import.
 describe.skipIf(suite.context !== undefined)("the documentation's commands", () => {
@@ -34,14 +34,14 @@ describe.skipIf(suite.context !== undefined)("the documentation's commands", () 
   });
 
   afterAll(async () => {
-    // If the case failed before the uninstallation, the release would block its namespace and the suite's own release.
+    // If the case failed before its uninstallation, the release still exists, and would prevent the suite's own installation.
     await helm(["uninstall", RELEASE, "--ignore-not-found", "--wait", "--timeout=120s"]);
     await kubectl.run(["delete", "namespace", NAMESPACE, "--ignore-not-found", "--timeout=120s"]);
     await install(suite);
   });
 
   test("install lastcall, test it, prevent failed requests, switch the failurePolicy, and remove lastcall completely", async () => {
-    await inNamespace(suite, SHOP, {}, async (shop) => {
+    await inNamespace(suite, SHOP_NAMESPACE, {}, async (shop) => {
       await shop.apply(sampleApp(shop));
       await shop.waitForRollout(`deployment/${APP}`);
       for (const command of documentedCommands("README.md", "## Install")) {
@@ -51,7 +51,7 @@ describe.skipIf(suite.context !== undefined)("the documentation's commands", () 
       await shop.waitForTerminations(`app=${APP}`);
       await expectInjectedPods(shop, `app=${APP}`);
       const { requests, failed } = await underLoad(shop, () => restartRollout(shop));
-      expect(requests).toBeGreaterThan(ENOUGH_REQUESTS);
+      expect(requests).toBeGreaterThan(MIN_REQUESTS);
       expect(failed).toBe(0);
 
       const secret = await caSecret();
@@ -114,7 +114,7 @@ function helm(args: readonly string[]): Promise<string> {
 }
 
 /** Matches objects that the comparison excludes: they change by themselves, belong to the case, or are created for a Service. */
-const EXCLUDED =
+const EXCLUDED_OBJECTS =
   /^(Event|IPAddress|Lease|CertificateSigningRequest|PodMetrics|NodeMetrics) |^[A-Za-z]+ shop |^Namespace \S+ shop$/;
 
 /** Lists every object of the cluster as `Kind namespace name`. */
@@ -123,7 +123,7 @@ async function listObjects({ run }: Kubectl): Promise<readonly string[]> {
   const columns = "custom-columns=:kind,:metadata.namespace,:metadata.name";
   const output = await run(["get", kinds.join(","), "--all-namespaces", "--ignore-not-found", `--output=${columns}`]);
   const lines = output.split("\n").map((line) => line.trim().replaceAll(/ +/g, " "));
-  return [...new Set(lines.filter((line) => line !== "" && !EXCLUDED.test(line)))].sort();
+  return [...new Set(lines.filter((line) => line !== "" && !EXCLUDED_OBJECTS.test(line)))].sort();
 }
 
 /** Tags the images with the names that they have after a push to a registry. */

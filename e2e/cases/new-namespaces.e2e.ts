@@ -15,7 +15,7 @@ const kubectl = kubectlOf(suite);
 const NAMESPACES = 20;
 const FORGED_CONNECTIONS = 20;
 
-// Services are reachable only from inside the cluster.
+// On other clusters this host cannot reach the Service's cluster IP.
 test.skipIf(suite.context !== undefined)(
   "a Pod is injected by the annotations of a namespace that was created milliseconds before",
   { timeout: 300_000 },

@@ -9,7 +9,7 @@ import { appContainer, barePod } from "../client/sample-app.ts";
 import { readSuite } from "../client/suite.ts";
 
 const suite = readSuite(process.env);
-const KEY = "lastcall.dev/inject";
+const INJECT_KEY = "lastcall.dev/inject";
 const INJECT_VALUES = ["enabled", "disabled", undefined] as const;
 
 type InjectValue = (typeof INJECT_VALUES)[number];
@@ -46,7 +46,7 @@ describe("the injection", () => {
         );
         // A Pod that opts in only by annotation gets a warning; a Pod that opts out does not.
         expect(warnings).toEqual(
-          value === "enabled" ? [] : [expect.stringContaining(`annotation ${KEY}: Set it as a label`)],
+          value === "enabled" ? [] : [expect.stringContaining(`annotation ${INJECT_KEY}: Set it as a label`)],
         );
       });
     });
@@ -81,7 +81,7 @@ describe("a Pod that is intentionally not injected", () => {
           }),
           "",
         ],
-        [barePod(namespace, "affinity", [plain], { pod: { affinity: { nodeAffinity: ONLY_WINDOWS } } }), ""],
+        [barePod(namespace, "affinity", [plain], { pod: { affinity: { nodeAffinity: WINDOWS_NODE_AFFINITY } } }), ""],
         [barePod(namespace, "host", [container], { pod: { hostNetwork: true } }), "hostNetwork"],
         [barePod(namespace, "zero", [container], { pod: { terminationGracePeriodSeconds: 0 } }), "grace period of 0"],
         [barePod(namespace, "hooked", [{ ...container, ...ownHook }]), "every container keeps its own preStop hook"],
@@ -97,7 +97,7 @@ describe("a Pod that is intentionally not injected", () => {
           pod.spec?.containers.length,
         ]);
         expect(pods[0]?.spec?.initContainers ?? []).toEqual([]);
-        expect([pod.metadata?.name, ...warnings.filter((line) => line.includes(NOT_INJECTED))]).toEqual([
+        expect([pod.metadata?.name, ...warnings.filter((line) => line.includes(POLICY_WARNING))]).toEqual([
           pod.metadata?.name,
         ]);
         const skips = warnings.filter((line) => line.startsWith("lastcall: not injected: "));
@@ -119,17 +119,17 @@ describe("a Pod that is intentionally not injected", () => {
   });
 });
 
-const ONLY_WINDOWS = {
+const WINDOWS_NODE_AFFINITY = {
   requiredDuringSchedulingIgnoredDuringExecution: {
     nodeSelectorTerms: [{ matchExpressions: [{ key: "kubernetes.io/os", operator: "In", values: ["windows"] }] }],
   },
 };
 
 /** The warning of the policy that reports Pods without injection. */
-const NOT_INJECTED = "was created without injection";
+const POLICY_WARNING = "was created without injection";
 
 function injectEntry(value: InjectValue): Readonly<Record<string, string>> {
-  return value === undefined ? {} : { [KEY]: value };
+  return value === undefined ? {} : { [INJECT_KEY]: value };
 }
 
 function podWith(namespace: CaseNamespace, label: InjectValue, annotation: InjectValue): V1Pod {

@@ -9,7 +9,7 @@ import { barePod, nodeContainer } from "../client/sample-app.ts";
 import { readSuite } from "../client/suite.ts";
 
 const suite = readSuite(process.env);
-const LABELS = { labels: OPT_IN };
+const NAMESPACE_OPTIONS = { labels: OPT_IN };
 
 const FIRST_PORT = 8100;
 /** Writes to the container's log, as a shell script could. */
@@ -19,17 +19,17 @@ const SLEEP_HOOK: V1LifecycleHandler = { sleep: { seconds: 3 } };
 const ZERO_SLEEP_HOOK: V1LifecycleHandler = { sleep: { seconds: 0 } };
 /** The image has no shell, so this hook would fail; the manager's hook must replace it. */
 const SHELL_SLEEP_HOOK: V1LifecycleHandler = { exec: { command: ["sh", "-c", "sleep 7"] } };
-/** Sends the hook's request to another container, which outlives this one and logs when the kubelet closes the connection. */
-const hookCalling = (at: number): V1LifecycleHandler => ({
+/** Calls the container with this index, which outlives the hook's container and logs when the kubelet closes the connection. */
+const hookToContainer = (at: number): V1LifecycleHandler => ({
   httpGet: { path: "/hook", port: FIRST_PORT + at, scheme: "HTTP" },
 });
 const CONNECT_HOOK: V1LifecycleHandler = { tcpSocket: { port: FIRST_PORT } };
 
 describe("with prestop: keep", () => {
   test("the containers' exec, httpGet, tcpSocket and sleep hooks stay and run, and the manager delays the stop of the container without a hook", async () => {
-    await inNamespace(suite, "own-hooks-kept", LABELS, async (namespace) => {
+    await inNamespace(suite, "own-hooks-kept", NAMESPACE_OPTIONS, async (namespace) => {
       const others = { connect: CONNECT_HOOK, sleep: SLEEP_HOOK, "no-sleep": ZERO_SLEEP_HOOK };
-      const hooks = { free: undefined, exec: EXEC_HOOK, call: hookCalling(0), ...others };
+      const hooks = { free: undefined, exec: EXEC_HOOK, call: hookToContainer(0), ...others };
       const pod = await startPod(namespace, hooks, { "lastcall.dev/prestop": "keep" });
       for (const [name, hook] of Object.entries(hooks)) {
         if (hook !== undefined) expect(hookOf(pod, name)).toEqual(hook);
@@ -50,11 +50,11 @@ describe("with prestop: keep", () => {
 
 describe("with prestop: auto", () => {
   test("hooks that only sleep are replaced by the manager's hook, which lasts at least as long, and others stay", async () => {
-    await inNamespace(suite, "own-hooks-auto", LABELS, async (namespace) => {
+    await inNamespace(suite, "own-hooks-auto", NAMESPACE_OPTIONS, async (namespace) => {
       const hooks = {
         sleep: SLEEP_HOOK,
         exec: EXEC_HOOK,
-        call: hookCalling(0),
+        call: hookToContainer(0),
         shell: SHELL_SLEEP_HOOK,
         "no-sleep": ZERO_SLEEP_HOOK,
       };

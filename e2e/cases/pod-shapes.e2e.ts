@@ -13,7 +13,7 @@ import { PAUSE_IMAGE } from "../cluster/node-programs.ts";
 import { waitUntil } from "../host/wait.ts";
 
 const suite = readSuite(process.env);
-const LABELS = { labels: OPT_IN };
+const NAMESPACE_OPTIONS = { labels: OPT_IN };
 /** The shortest possible drain. */
 const SHORT_DRAIN = { "lastcall.dev/drain-delay": "1s", "lastcall.dev/quiet-period": "1s" };
 const TOKEN_MOUNT_PATH = "/var/run/secrets/kubernetes.io/serviceaccount";
@@ -42,7 +42,7 @@ describe("in a namespace that enforces the restricted Pod Security level", () =>
 describe("the token of the Pod's ServiceAccount", () => {
   for (const mounts of [true, false]) {
     test(`is ${mounts ? "mounted only into the app" : "not mounted"} if the Pod ${mounts ? "enables" : "disables"} it, and the Pod drains`, async () => {
-      await inNamespace(suite, `token-${mounts}`, LABELS, async (namespace) => {
+      await inNamespace(suite, `token-${mounts}`, NAMESPACE_OPTIONS, async (namespace) => {
         const pod = { automountServiceAccountToken: mounts };
         const manifest = barePod(namespace, APP, [appContainer(namespace)], { annotations: SHORT_DRAIN, pod });
         const { pod: runningPod, report } = await createAndDrain(namespace, manifest);
@@ -62,7 +62,7 @@ describe("the token of the Pod's ServiceAccount", () => {
 
 describe("a Pod", () => {
   test("with a shared process namespace is drained before its app is stopped", async () => {
-    await inNamespace(suite, "shared-processes", LABELS, async (namespace) => {
+    await inNamespace(suite, "shared-processes", NAMESPACE_OPTIONS, async (namespace) => {
       const manifest = barePod(namespace, APP, [appContainer(namespace)], {
         annotations: SHORT_DRAIN,
         pod: { shareProcessNamespace: true },
@@ -83,7 +83,7 @@ describe("a Pod", () => {
   test.skipIf(suite.context !== undefined)(
     "with one statically linked program that does not listen terminates immediately",
     async () => {
-      await inNamespace(suite, "distroless", LABELS, async (namespace) => {
+      await inNamespace(suite, "distroless", NAMESPACE_OPTIONS, async (namespace) => {
         const container = {
           name: "app",
           image: PAUSE_IMAGE,
@@ -98,7 +98,7 @@ describe("a Pod", () => {
   );
 
   test("with a read-only root file system accepts an ephemeral container, and drains", async () => {
-    await inNamespace(suite, "debugged", LABELS, async (namespace) => {
+    await inNamespace(suite, "debugged", NAMESPACE_OPTIONS, async (namespace) => {
       const manifest = barePod(namespace, APP, [appContainer(namespace)], { annotations: SHORT_DRAIN });
       const { report } = await createAndDrain(namespace, manifest, async (pod) => {
         expect(managerOf(pod).securityContext?.readOnlyRootFilesystem).toBe(true);
@@ -126,7 +126,7 @@ describe("a Pod", () => {
 describe("kubectl logs and exec without a container name", () => {
   for (const mode of ["native", "classic"]) {
     test(`reach the app in mode ${mode}`, async () => {
-      await inNamespace(suite, `default-container-${mode}`, LABELS, async (namespace) => {
+      await inNamespace(suite, `default-container-${mode}`, NAMESPACE_OPTIONS, async (namespace) => {
         const annotations = { ...SHORT_DRAIN, "lastcall.dev/mode": mode };
         await createAndDrain(
           namespace,

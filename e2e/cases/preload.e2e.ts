@@ -15,15 +15,15 @@ import { OPT_IN } from "../client/installation.ts";
 import { drainReport, followLog, MANAGER } from "../client/pod-log.ts";
 import { APP, appContainer, barePod, sampleApp } from "../client/sample-app.ts";
 import { readSuite } from "../client/suite.ts";
-import { ENOUGH_REQUESTS, restartRollout, underLoad } from "../client/under-load.ts";
+import { MIN_REQUESTS, restartRollout, underLoad } from "../client/under-load.ts";
 import { PAUSE_IMAGE } from "../cluster/node-programs.ts";
 
 const suite = readSuite(process.env);
 /** The restricted level must allow image volumes and all other injected parts. */
-const LABELS = { labels: { ...OPT_IN, "pod-security.kubernetes.io/enforce": "restricted" } };
-/** Longer than any drain that ends by quiet, and short enough to wait for a drain to its deadline. */
-const SHORT_TIMEOUT = { "lastcall.dev/drain-timeout": "12s" };
-const PRELOAD = { ...SHORT_TIMEOUT, "lastcall.dev/preload": "http1" };
+const NAMESPACE_OPTIONS = { labels: { ...OPT_IN, "pod-security.kubernetes.io/enforce": "restricted" } };
+/** Longer than any drain that ends by quiet, and short enough that a case can wait for a drain that ends at its deadline. */
+const SHORT_TIMEOUT_ANNOTATION = { "lastcall.dev/drain-timeout": "12s" };
+const PRELOAD_ANNOTATIONS = { ...SHORT_TIMEOUT_ANNOTATION, "lastcall.dev/preload": "http1" };
 
 /** Returns the version of a kubelet or runtime that cannot mount images; `undefined` if every node can. */
 async function findOldVersion(namespace: CaseNamespace): Promise<string | undefined> {
@@ -36,11 +36,11 @@ async function findOldVersion(namespace: CaseNamespace): Promise<string | undefi
 
 describe("a rollout of an app without drain support, with endless clients", () => {
   test("with preload: http1 fails no request, and every drain has the outcome `drained`", async (context) => {
-    await inNamespace(suite, "preload", LABELS, async (namespace) => {
+    await inNamespace(suite, "preload", NAMESPACE_OPTIONS, async (namespace) => {
       const oldVersion = await findOldVersion(namespace);
       if (oldVersion !== undefined) return context.skip(`a node cannot mount images: ${oldVersion}`);
-      const { reports, requests, failed } = await rolloutUnderLoad(namespace, PRELOAD);
-      expect(requests).toBeGreaterThan(ENOUGH_REQUESTS);
+      const { reports, requests, failed } = await rolloutUnderLoad(namespace, PRELOAD_ANNOTATIONS);
+      expect(requests).toBeGreaterThan(MIN_REQUESTS);
       expect(failed).toBe(0);
       expect(reports.map(({ outcome }) => outcome)).toEqual(["drained", "drained"]);
       for (const { preload } of reports) expect(preload?.processes).toBeGreaterThan(0);
@@ -49,8 +49,8 @@ describe("a rollout of an app without drain support, with endless clients", () =
   });
 
   test("without preload has drains that last until their deadline", async () => {
-    await inNamespace(suite, "preload-not", LABELS, async (namespace) => {
-      const { reports } = await rolloutUnderLoad(namespace, SHORT_TIMEOUT);
+    await inNamespace(suite, "preload-not", NAMESPACE_OPTIONS, async (namespace) => {
+      const { reports } = await rolloutUnderLoad(namespace, SHORT_TIMEOUT_ANNOTATION);
       expect(reports.map(({ outcome }) => outcome)).toContain("timeout");
       for (const report of reports) expect(report).not.toHaveProperty("preload");
     });
@@ -61,14 +61,14 @@ describe("a rollout of an app without drain support, with endless clients", () =
 test.skipIf(suite.context !== undefined)(
   "a statically linked program with preload: http1 runs as before, and the report counts no process with the library",
   async (context) => {
-    await inNamespace(suite, "preload-static", LABELS, async (namespace) => {
+    await inNamespace(suite, "preload-static", NAMESPACE_OPTIONS, async (namespace) => {
       const oldVersion = await findOldVersion(namespace);
       if (oldVersion !== undefined) return context.skip(`a node cannot mount images: ${oldVersion}`);
       const { securityContext = {} } = appContainer(namespace);
       const container = { name: "app", image: PAUSE_IMAGE, imagePullPolicy: "Never", securityContext };
       const { pod, report } = await createAndDrain(
         namespace,
-        barePod(namespace, "static", [container], { annotations: PRELOAD }),
+        barePod(namespace, "static", [container], { annotations: PRELOAD_ANNOTATIONS }),
       );
       expect(JSON.stringify(pod.spec?.containers)).toContain("LD_PRELOAD");
       expect(report).toMatchObject({ outcome: "not-needed", preload: { processes: 0 } });
@@ -78,10 +78,10 @@ test.skipIf(suite.context !== undefined)(
 
 describe("a Pod with the preload setting, if a node cannot mount images,", () => {
   test("runs and drains without the library, with a warning", async (context) => {
-    await inNamespace(suite, "preload-old", LABELS, async (namespace) => {
+    await inNamespace(suite, "preload-old", NAMESPACE_OPTIONS, async (namespace) => {
       const oldVersion = await findOldVersion(namespace);
       if (oldVersion === undefined) return context.skip("all nodes mount images");
-      const manifest = barePod(namespace, APP, [appContainer(namespace)], { annotations: PRELOAD });
+      const manifest = barePod(namespace, APP, [appContainer(namespace)], { annotations: PRELOAD_ANNOTATIONS });
       const { pod, warnings, report } = await createAndDrain(namespace, manifest);
       expect(warnings.join("\n")).toContain(oldVersion);
       expect(JSON.stringify(pod.spec)).not.toContain("preload");

@@ -7,7 +7,7 @@ import { runLastcall } from "../client/command-line.ts";
 import { DELETION_TRIGGER } from "../client/create-and-drain.ts";
 import { expectInjectedPods, nameOf } from "../client/injected-pods.ts";
 import { OPT_IN, waitForInjection } from "../client/installation.ts";
-import { createOwnSlice } from "../client/own-slice.ts";
+import { createManualSlice } from "../client/own-slice.ts";
 import { drainReport, followLog, loggedAtMs, MANAGER } from "../client/pod-log.ts";
 import { RELEASE_NAMESPACE } from "../client/release.ts";
 import { deleteForReport, startBehindService } from "../client/running-app.ts";
@@ -17,15 +17,15 @@ import { samplesOf, sumOfSamples } from "../client/webhook-metrics.ts";
 import { pauseMs, waitUntil } from "../host/wait.ts";
 
 const suite = readSuite(process.env);
-const LABELS = { labels: OPT_IN };
+const NAMESPACE_OPTIONS = { labels: OPT_IN };
 const SHORT_DRAIN = { "lastcall.dev/drain-delay": "1s", "lastcall.dev/quiet-period": "1s" };
-const WEBHOOK = ["--namespace", RELEASE_NAMESPACE, "deployment/lastcall-webhook"];
+const WEBHOOK_DEPLOYMENT_ARGS = ["--namespace", RELEASE_NAMESPACE, "deployment/lastcall-webhook"];
 
 describe("a Pod that its Services withdraw at different times", () => {
   test("gets its stop signal after the last withdrawal, and its report has the time of the withdrawal", async () => {
-    await inNamespace(suite, "relay-lag", LABELS, async (namespace) => {
+    await inNamespace(suite, "relay-lag", NAMESPACE_OPTIONS, async (namespace) => {
       const runningApp = await startBehindService(namespace, { annotations: SHORT_DRAIN });
-      const slice = await createOwnSlice(namespace, "slow", runningApp.pod);
+      const slice = await createManualSlice(namespace, "slow", runningApp.pod);
       const pendingReport = deleteForReport(namespace, runningApp);
       await runningApp.manager.waitFor('"phase":"withdrawing"');
       const fromMs = Date.now();
@@ -42,10 +42,10 @@ describe("a Pod that its Services withdraw at different times", () => {
   });
 
   test("gets its stop signal at the deadline if it is not withdrawn, and its report contains the Service's name", async () => {
-    await inNamespace(suite, "relay-never", LABELS, async (namespace) => {
+    await inNamespace(suite, "relay-never", NAMESPACE_OPTIONS, async (namespace) => {
       const annotations = { ...SHORT_DRAIN, "lastcall.dev/drain-timeout": "8s" };
       const runningApp = await startBehindService(namespace, { annotations });
-      await createOwnSlice(namespace, "stuck", runningApp.pod);
+      await createManualSlice(namespace, "stuck", runningApp.pod);
       const report = await deleteForReport(namespace, runningApp);
       expect(report).toMatchObject({ outcome: "timeout", relay: "offered", withdrawnAfterMs: -1 });
       expect(report.why).toContain("stuck");
@@ -54,29 +54,29 @@ describe("a Pod that its Services withdraw at different times", () => {
 });
 
 test("a Pod that the kubelet stops without a deletion waits only for its drain delay, although an EndpointSlice has it as a ready endpoint", async () => {
-  await inNamespace(suite, "relay-kubelet", LABELS, async (namespace) => {
+  await inNamespace(suite, "relay-kubelet", NAMESPACE_OPTIONS, async (namespace) => {
     const pod = { activeDeadlineSeconds: 15, restartPolicy: "Always" };
     const manifest = barePod(namespace, APP, [appContainer(namespace)], { annotations: SHORT_DRAIN, pod });
     await namespace.apply([manifest]);
     await namespace.kubectl.run(["wait", "--for=condition=Ready", `pod/${APP}`, "--timeout=60s"]);
     const [runningPod] = await expectInjectedPods(namespace);
     if (runningPod === undefined) throw new Error(`Namespace ${namespace.name} has no Pod.`);
-    await createOwnSlice(namespace, "unaware", runningPod);
+    await createManualSlice(namespace, "unaware", runningPod);
     const manager = followLog(namespace, APP, MANAGER);
     const report = await drainReport(manager, 90);
     namespace.saveArtifact("report.json", JSON.stringify(report, null, 2));
     expect(report).toMatchObject({ outcome: "drained", relay: "still_in_rotation", withdrawnAfterMs: -1 });
     expect(report.milliseconds.withdrawing).toBeGreaterThanOrEqual(5_000);
-    // The deadline of the drain is a minute away.
+    // The drain's deadline is more than a minute after its trigger, so this drain did not end at its deadline.
     expect(report.milliseconds.withdrawing).toBeLessThan(15_000);
   });
 });
 
 describe("if no relay is reachable", () => {
   test("drains end after their drain delay when the sockets are quiet, and their reports contain the failure", async () => {
-    await inNamespace(suite, "relay-gone", LABELS, async (namespace) => {
+    await inNamespace(suite, "relay-gone", NAMESPACE_OPTIONS, async (namespace) => {
       const runningApp = await startBehindService(namespace, { annotations: SHORT_DRAIN });
-      await namespace.clusterKubectl.run(["scale", ...WEBHOOK, "--replicas=0"]);
+      await namespace.clusterKubectl.run(["scale", ...WEBHOOK_DEPLOYMENT_ARGS, "--replicas=0"]);
       try {
         await waitForNoWebhook(namespace);
         const report = await deleteForReport(namespace, runningApp);
@@ -91,15 +91,15 @@ describe("if no relay is reachable", () => {
   });
 
   test("a drain that waits for its Pod's withdrawal ends after its drain delay if every relay replica is gone", async () => {
-    await inNamespace(suite, "relay-lost", LABELS, async (namespace) => {
+    await inNamespace(suite, "relay-lost", NAMESPACE_OPTIONS, async (namespace) => {
       const runningApp = await startBehindService(namespace, { annotations: SHORT_DRAIN });
-      await createOwnSlice(namespace, "slow", runningApp.pod);
+      await createManualSlice(namespace, "slow", runningApp.pod);
       const pendingReport = deleteForReport(namespace, runningApp);
       await runningApp.manager.waitFor('"phase":"withdrawing"');
       await pauseMs(4_000);
       expect(runningApp.app.lines().join("\n")).not.toContain("SIGTERM");
       const deleteFlags = ["--grace-period=1", "--wait=false", "--selector=app.kubernetes.io/component=webhook"];
-      await namespace.clusterKubectl.run(["scale", ...WEBHOOK, "--replicas=0"]);
+      await namespace.clusterKubectl.run(["scale", ...WEBHOOK_DEPLOYMENT_ARGS, "--replicas=0"]);
       await namespace.clusterKubectl.run(["--namespace", RELEASE_NAMESPACE, "delete", "pods", ...deleteFlags]);
       try {
         const report = await pendingReport;
@@ -116,7 +116,7 @@ describe("if no relay is reachable", () => {
 
 describe("the drains of a rollout", () => {
   test("are each listed once by `lastcall drains`, one is drawn by `lastcall timeline`, and Events on the Pods' owner record them", async () => {
-    await inNamespace(suite, "relay-people", LABELS, async (namespace) => {
+    await inNamespace(suite, "relay-people", NAMESPACE_OPTIONS, async (namespace) => {
       await namespace.apply(sampleApp(namespace, { replicas: 4, annotations: SHORT_DRAIN }));
       await namespace.waitForRollout(`deployment/${APP}`);
       const oldPods = (await expectInjectedPods(namespace, `app=${APP}`)).map(nameOf).sort();
@@ -126,7 +126,7 @@ describe("the drains of a rollout", () => {
       await namespace.kubectl.run(["rollout", "restart", `deployment/${APP}`]);
       await namespace.waitForRollout(`deployment/${APP}`);
       await namespace.waitForTerminations(`app=${APP}`);
-      const listed = await runLastcall(suite, [
+      const drainsOutput = await runLastcall(suite, [
         "drains",
         "-n",
         namespace.name,
@@ -134,8 +134,8 @@ describe("the drains of a rollout", () => {
         RELEASE_NAMESPACE,
         "--json",
       ]);
-      const records: readonly DrainRecord[] = JSON.parse(listed.output).drains;
-      namespace.saveArtifact("drains.json", listed.output);
+      const records: readonly DrainRecord[] = JSON.parse(drainsOutput.output).drains;
+      namespace.saveArtifact("drains.json", drainsOutput.output);
       expect(records.map(({ pod }) => pod).sort()).toEqual(oldPods);
       expect(records.map(({ report }) => report.relay)).toEqual(oldPods.map(() => "withdrawn"));
       const after = sumOfSamples(
@@ -143,16 +143,16 @@ describe("the drains of a rollout", () => {
       );
       expect(after - before).toBe(oldPods.length);
       const namespaceFlags = ["-n", namespace.name, "--lastcall-namespace", RELEASE_NAMESPACE];
-      const table = await runLastcall(suite, ["drains", ...namespaceFlags]);
-      namespace.saveArtifact("drains.txt", table.output);
-      for (const pod of oldPods) expect(table.output).toContain(pod.slice(-5));
-      const drawn = await runLastcall(suite, ["timeline", oldPods[0] ?? "", ...namespaceFlags]);
-      namespace.saveArtifact("timeline-of-one.txt", drawn.output);
-      expect(drawn.output).toContain(oldPods[0]);
+      const drainsTable = await runLastcall(suite, ["drains", ...namespaceFlags]);
+      namespace.saveArtifact("drains.txt", drainsTable.output);
+      for (const pod of oldPods) expect(drainsTable.output).toContain(pod.slice(-5));
+      const timelineOutput = await runLastcall(suite, ["timeline", oldPods[0] ?? "", ...namespaceFlags]);
+      namespace.saveArtifact("timeline-of-one.txt", timelineOutput.output);
+      expect(timelineOutput.output).toContain(oldPods[0]);
       const { items } = await namespace.kubectl.json<KubernetesListObject<CoreV1Event>>(["get", "events"]);
-      const recorded = items.filter(({ reason }) => reason === "Drained");
-      expect(recorded.length).toBeGreaterThan(0);
-      expect(new Set(recorded.map(({ involvedObject }) => involvedObject.kind))).toEqual(new Set(["ReplicaSet"]));
+      const drainedEvents = items.filter(({ reason }) => reason === "Drained");
+      expect(drainedEvents.length).toBeGreaterThan(0);
+      expect(new Set(drainedEvents.map(({ involvedObject }) => involvedObject.kind))).toEqual(new Set(["ReplicaSet"]));
     });
   });
 });
@@ -161,15 +161,15 @@ describe("a relay with the default permission to read Pods", () => {
   test("sends the manager a shortened grace period, and the app keeps its time after the drain", {
     timeout: 400_000,
   }, async () => {
-    await inNamespace(suite, "relay-grace", LABELS, async (namespace) => {
+    await inNamespace(suite, "relay-grace", NAMESPACE_OPTIONS, async (namespace) => {
       const annotations = { ...SHORT_DRAIN, "lastcall.dev/drain-timeout": "60s" };
       const pod = { terminationGracePeriodSeconds: 10 };
       const runningApp = await startBehindService(namespace, { annotations, pod });
       // In this slice the Pod stays a ready endpoint, so the drain would last for its complete drain timeout of a minute.
-      await createOwnSlice(namespace, "stuck", runningApp.pod);
+      await createManualSlice(namespace, "stuck", runningApp.pod);
       const beforeMs = Date.now();
       const report = await deleteForReport(namespace, runningApp, "--grace-period=20");
-      // The deletion allows 20 s. The app keeps its 10 s and the margin is 2 s, so the drain ends at a deadline after 8 s.
+      // The deletion's grace period is 20 s. 10 s of it are reserved for the app and 2 s are a margin, so the deadline is after 8 s.
       expect(report).toMatchObject({ outcome: "timeout", relay: "offered" });
       const signalledMs = (await loggedAtMs(runningApp.app, "SIGTERM")) - beforeMs;
       expect(signalledMs).toBeGreaterThanOrEqual(7_000);
@@ -186,7 +186,7 @@ async function waitForNoWebhook(namespace: CaseNamespace): Promise<void> {
 }
 
 async function restoreWebhook(namespace: CaseNamespace): Promise<void> {
-  await namespace.clusterKubectl.run(["scale", ...WEBHOOK, "--replicas=2"]);
-  await namespace.clusterKubectl.run(["rollout", "status", ...WEBHOOK, "--timeout=120s"]);
+  await namespace.clusterKubectl.run(["scale", ...WEBHOOK_DEPLOYMENT_ARGS, "--replicas=2"]);
+  await namespace.clusterKubectl.run(["rollout", "status", ...WEBHOOK_DEPLOYMENT_ARGS, "--timeout=120s"]);
   await waitForInjection(suite);
 }

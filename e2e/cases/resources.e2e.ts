@@ -11,7 +11,7 @@ import { readSuite } from "../client/suite.ts";
 import { waitUntil } from "../host/wait.ts";
 
 const suite = readSuite(process.env);
-const LABELS = { labels: OPT_IN };
+const NAMESPACE_OPTIONS = { labels: OPT_IN };
 const SHORT_DRAIN = { "lastcall.dev/drain-delay": "1s", "lastcall.dev/quiet-period": "1s" };
 
 const EQUAL_RESOURCES = { requests: { cpu: "100m", memory: "128Mi" }, limits: { cpu: "100m", memory: "128Mi" } };
@@ -24,7 +24,7 @@ describe("the QoS class", () => {
     ["BestEffort", {}],
   ] as const) {
     test(`${qos} is unchanged on the Pod and on its node, and the manager has enough resources to drain`, async () => {
-      await inNamespace(suite, `qos-${qos.toLowerCase()}`, LABELS, async (namespace) => {
+      await inNamespace(suite, `qos-${qos.toLowerCase()}`, NAMESPACE_OPTIONS, async (namespace) => {
         const { pod, report, warnings } = await createAndDrain(namespace, sizedPod(namespace, resources));
         expect(pod.status?.qosClass).toBe(qos);
         expect(warnings).toEqual([]);
@@ -36,7 +36,7 @@ describe("the QoS class", () => {
 
 describe("Pod-level resources", () => {
   test("include the manager if they are sufficient, otherwise the manager requests none and a problem is reported", async () => {
-    await inNamespace(suite, "pod-level", LABELS, async (namespace) => {
+    await inNamespace(suite, "pod-level", NAMESPACE_OPTIONS, async (namespace) => {
       const { pod, report, warnings } = await createAndDrain(
         namespace,
         sizedPod(namespace, {}, { resources: EQUAL_RESOURCES }),
@@ -57,7 +57,7 @@ describe("Pod-level resources", () => {
 
 describe("a LimitRange", () => {
   test("with a minimum raises the manager's resources to this minimum, and the Pod runs", async () => {
-    await inNamespace(suite, "limit-range", LABELS, async (namespace) => {
+    await inNamespace(suite, "limit-range", NAMESPACE_OPTIONS, async (namespace) => {
       const min = { cpu: "20m", memory: "32Mi" };
       await namespace.apply([limitRange(namespace, { min, max: { cpu: "1", memory: "512Mi" } })]);
       const manifest = sizedPod(namespace, UNEQUAL_RESOURCES);
@@ -72,7 +72,7 @@ describe("a LimitRange", () => {
   });
 
   test("that leaves no resources for a manager keeps the Pod unchanged, with a warning", async () => {
-    await inNamespace(suite, "limit-range-small", LABELS, async (namespace) => {
+    await inNamespace(suite, "limit-range-small", NAMESPACE_OPTIONS, async (namespace) => {
       await namespace.apply([limitRange(namespace, { max: { cpu: "1", memory: "8Mi" } })]);
       const manifest = sizedPod(namespace, { limits: { cpu: "100m", memory: "8Mi" } });
       const warnings = await waitForLimitRange(namespace, async () => {
@@ -87,7 +87,7 @@ describe("a LimitRange", () => {
   });
 
   test("with defaults applies the defaults to the manager if the Pod sets no resources", async () => {
-    await inNamespace(suite, "limit-range-defaults", LABELS, async (namespace) => {
+    await inNamespace(suite, "limit-range-defaults", NAMESPACE_OPTIONS, async (namespace) => {
       const amounts = { cpu: "50m", memory: "64Mi" };
       await namespace.apply([limitRange(namespace, { default: amounts, defaultRequest: amounts })]);
       const { pod, report } = await createAndDrain(namespace, sizedPod(namespace, {}));
@@ -99,7 +99,7 @@ describe("a LimitRange", () => {
 
 describe("a ResourceQuota for every resource", () => {
   test("admits the Pods of a Deployment whose own containers set every resource", async () => {
-    await inNamespace(suite, "quota", LABELS, async (namespace) => {
+    await inNamespace(suite, "quota", NAMESPACE_OPTIONS, async (namespace) => {
       const hard = {
         "requests.cpu": "1",
         "requests.memory": "1Gi",

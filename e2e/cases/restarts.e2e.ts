@@ -11,21 +11,21 @@ import { readSuite } from "../client/suite.ts";
 import { waitUntil } from "../host/wait.ts";
 
 const suite = readSuite(process.env);
-const LABELS = { labels: OPT_IN };
+const NAMESPACE_OPTIONS = { labels: OPT_IN };
 
-const HTTP_DRIVER = {
+const HTTP_DRIVER_ANNOTATIONS = {
   "lastcall.dev/drain-url": "http://127.0.0.1:8080/drain",
   "lastcall.dev/active-url": "http://127.0.0.1:8080/active",
 };
-const LIVENESS = { httpGet: { path: "/live", port: APP_PORT }, periodSeconds: 1, failureThreshold: 1 };
+const LIVENESS_PROBE = { httpGet: { path: "/live", port: APP_PORT }, periodSeconds: 1, failureThreshold: 1 };
 
 describe("an app that fails its liveness probe", () => {
   test("is restarted without a drain, at most 6 s later than without lastcall, and drains at the Pod's deletion", async () => {
-    await inNamespace(suite, "liveness", LABELS, async (namespace) => {
-      const container = appContainer(namespace, { livenessProbe: LIVENESS });
+    await inNamespace(suite, "liveness", NAMESPACE_OPTIONS, async (namespace) => {
+      const container = appContainer(namespace, { livenessProbe: LIVENESS_PROBE });
       const disabled = { "lastcall.dev/inject": "disabled" };
       await namespace.apply([
-        barePod(namespace, "with", [container], { annotations: HTTP_DRIVER, labels: { injected: "yes" } }),
+        barePod(namespace, "with", [container], { annotations: HTTP_DRIVER_ANNOTATIONS, labels: { injected: "yes" } }),
         barePod(namespace, "without", [container], { labels: disabled }),
       ]);
       await namespace.kubectl.run(["wait", "--for=condition=Ready", "pod/with", "pod/without", "--timeout=60s"]);
@@ -57,7 +57,7 @@ describe("an app that fails its liveness probe", () => {
 
 describe("an app in a crash loop", () => {
   test("is restarted as without lastcall while the manager continues, and its Pod terminates immediately", async () => {
-    await inNamespace(suite, "crash-loop", LABELS, async (namespace) => {
+    await inNamespace(suite, "crash-loop", NAMESPACE_OPTIONS, async (namespace) => {
       await namespace.apply([
         barePod(namespace, "crashing", [nodeContainer(namespace, "app", ["-e", "process.exit(1)"])]),
       ]);

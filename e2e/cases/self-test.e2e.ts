@@ -6,10 +6,10 @@ import { RELEASE } from "../client/release.ts";
 import { imageOf, readSuite } from "../client/suite.ts";
 
 const suite = readSuite(process.env);
-const TEST_ARGS = ["test", RELEASE, "--timeout=180s"];
+const HELM_TEST_ARGS = ["test", RELEASE, "--timeout=180s"];
 
 test("helm test passes if nodes can pull and run the manager, and leaves no Pod behind", async () => {
-  await helm(suite, TEST_ARGS);
+  await helm(suite, HELM_TEST_ARGS);
   const getTestPod = [
     "get",
     "pods",
@@ -29,7 +29,7 @@ test("helm test fails with the node's error if the manager's image cannot be pul
       tag: "absent",
       pullPolicy: "IfNotPresent",
     });
-    await expect(helm(suite, TEST_ARGS)).rejects.toThrow(
+    await expect(helm(suite, HELM_TEST_ARGS)).rejects.toThrow(
       /Pod lastcall-self-test in namespace default does not start its container lastcall: (ErrImagePull|ImagePullBackOff)/,
     );
   } finally {

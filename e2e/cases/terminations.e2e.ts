@@ -7,18 +7,18 @@ import { install, OPT_IN } from "../client/installation.ts";
 import { clusterIp, startLoadOn, sumOf } from "../client/load.ts";
 import { drainReport, followLog, loggedAtMs, MANAGER } from "../client/pod-log.ts";
 import { RELEASE_NAMESPACE } from "../client/release.ts";
-import { stopShimOf } from "../client/runtime-shim.ts";
+import { suspendShimOf } from "../client/runtime-shim.ts";
 import { APP, appContainer, barePod, sampleApp } from "../client/sample-app.ts";
 import { readSuite } from "../client/suite.ts";
-import { ENOUGH_REQUESTS, type LoadSum, underLoad } from "../client/under-load.ts";
+import { type LoadSum, MIN_REQUESTS, underLoad } from "../client/under-load.ts";
 import { pauseMs, waitUntil } from "../host/wait.ts";
 
 const suite = readSuite(process.env);
-const LABELS = { labels: OPT_IN };
+const NAMESPACE_OPTIONS = { labels: OPT_IN };
 
 describe("no request fails under mixed load", () => {
   test("when a Deployment is scaled down", async () => {
-    await inNamespace(suite, "scale-down", LABELS, async (namespace) => {
+    await inNamespace(suite, "scale-down", NAMESPACE_OPTIONS, async (namespace) => {
       await namespace.apply(sampleApp(namespace, { replicas: 3 }));
       await namespace.waitForRollout(`deployment/${APP}`);
       await expectInjectedPods(namespace, `app=${APP}`);
@@ -26,13 +26,13 @@ describe("no request fails under mixed load", () => {
         await namespace.kubectl.run(["scale", `deployment/${APP}`, "--replicas=1"]);
         await namespace.kubectl.run(["wait", "--for=jsonpath={.status.replicas}=1", `deployment/${APP}`]);
       });
-      expect(requests).toBeGreaterThan(ENOUGH_REQUESTS);
+      expect(requests).toBeGreaterThan(MIN_REQUESTS);
       expect(failed).toBe(0);
     });
   });
 
   test("when kubectl drains a node that runs lastcall's own Pods", async () => {
-    await inNamespace(suite, "node-drain", LABELS, async (namespace) => {
+    await inNamespace(suite, "node-drain", NAMESPACE_OPTIONS, async (namespace) => {
       await namespace.apply([...sampleApp(namespace), disruptionBudget(namespace)]);
       await namespace.waitForRollout(`deployment/${APP}`);
       await expectInjectedPods(namespace, `app=${APP}`);
@@ -47,7 +47,7 @@ describe("no request fails under mixed load", () => {
         namespace.saveArtifact("drain.txt", drainOutput);
         expect(drainOutput).toMatch(/pod\/lastcall-.* evicted/);
         expect(drainOutput).toMatch(/pod\/web-.* evicted/);
-        expect(requests).toBeGreaterThan(ENOUGH_REQUESTS);
+        expect(requests).toBeGreaterThan(MIN_REQUESTS);
         expect(failed).toBe(0);
         const remainingPods = await namespace.pods(`app=${APP}`);
         expect(remainingPods.filter((pod) => pod.spec?.nodeName === node).map(nameOf)).toEqual([]);
@@ -61,7 +61,7 @@ describe("no request fails under mixed load", () => {
   test.skipIf(suite.context !== undefined)(
     "when the node is so busy that the manager's own hook starts 4 s late",
     async () => {
-      await inNamespace(suite, "busy-node", LABELS, async (namespace) => {
+      await inNamespace(suite, "busy-node", NAMESPACE_OPTIONS, async (namespace) => {
         await namespace.apply(sampleApp(namespace));
         await namespace.waitForRollout(`deployment/${APP}`);
         const [pod] = await expectInjectedPods(namespace, `app=${APP}`);
@@ -70,7 +70,7 @@ describe("no request fails under mixed load", () => {
         if (app === undefined || manager === undefined) throw new Error(`Pod ${nameOf(pod)}: no log is followed.`);
         let deletedAtMs = 0;
         const { requests, failed } = await underLoad(namespace, async () => {
-          const shim = stopShimOf(pod);
+          const shim = suspendShimOf(pod);
           try {
             deletedAtMs = await deletePod(namespace, nameOf(pod));
             await pauseMs(4_000);
@@ -86,7 +86,7 @@ describe("no request fails under mixed load", () => {
         expect(report).toMatchObject({ outcome: "drained", trigger: "relay" });
         expect(report.milliseconds.withdrawing).toBeGreaterThanOrEqual(5_000);
         expect(await loggedAtMs(app, "SIGTERM")).toBeGreaterThanOrEqual(deletedAtMs + 5_000);
-        expect(requests).toBeGreaterThan(ENOUGH_REQUESTS);
+        expect(requests).toBeGreaterThan(MIN_REQUESTS);
         expect(failed).toBe(0);
       });
     },
@@ -98,7 +98,7 @@ describe.skipIf(suite.context !== undefined)(
   "a Pod in no EndpointSlice, on a node that starts the manager's own hook 4 s late",
   () => {
     test("starts its drain at the app's hook, because the relay reads that the Pod is terminating", async () => {
-      await inNamespace(suite, "late-hook-read", LABELS, async (namespace) => {
+      await inNamespace(suite, "late-hook-read", NAMESPACE_OPTIONS, async (namespace) => {
         const { report, appSignalMs } = await drainWithLateHook(namespace);
         expect(report).toMatchObject({ outcome: "drained", trigger: "relay" });
         expect(appSignalMs).toBeGreaterThanOrEqual(5_000);
@@ -114,7 +114,7 @@ describe("if the relay has no permission to read Pods", () => {
   test.skipIf(suite.context !== undefined)(
     "a Pod in no EndpointSlice drains for its whole drain delay after the late call of the manager's own hook",
     async () => {
-      await inNamespace(suite, "late-hook", LABELS, async (namespace) => {
+      await inNamespace(suite, "late-hook", NAMESPACE_OPTIONS, async (namespace) => {
         const { report, appSignalMs } = await drainWithLateHook(namespace);
         expect(report).toMatchObject({ outcome: "drained", trigger: "hook" });
         expect(appSignalMs).toBeGreaterThanOrEqual(9_000);
@@ -123,7 +123,7 @@ describe("if the relay has no permission to read Pods", () => {
   );
 
   test("a drain that is longer than the Pod's grace period ends with the grace period and the outcome `forced`", async () => {
-    await inNamespace(suite, "short-grace", LABELS, async (namespace) => {
+    await inNamespace(suite, "short-grace", NAMESPACE_OPTIONS, async (namespace) => {
       await namespace.apply([barePod(namespace, APP, [appContainer(namespace)])]);
       await namespace.kubectl.run(["wait", "--for=condition=Ready", `pod/${APP}`, "--timeout=60s"]);
       await expectInjectedPods(namespace);
@@ -143,7 +143,7 @@ describe("if the relay has no permission to read Pods", () => {
 
 describe("the only Pod of a Deployment", () => {
   test("that is replaced only after its termination serves new clients until the end of its drain", async () => {
-    await inNamespace(suite, "sole-pod", LABELS, async (namespace) => {
+    await inNamespace(suite, "sole-pod", NAMESPACE_OPTIONS, async (namespace) => {
       const annotations = { "lastcall.dev/drain-timeout": "15s" };
       await namespace.apply(sampleApp(namespace, { replicas: 1, annotations, strategy: { type: "Recreate" } }));
       await namespace.waitForRollout(`deployment/${APP}`);
@@ -153,7 +153,7 @@ describe("the only Pod of a Deployment", () => {
       const manager = followLog(namespace, nameOf(pod), MANAGER);
       await app.waitFor("started");
       const { requests, failed } = await loadDuringRestart(namespace);
-      expect(requests).toBeGreaterThan(ENOUGH_REQUESTS);
+      expect(requests).toBeGreaterThan(MIN_REQUESTS);
       expect(failed).toBe(0);
       // The clients send requests until the load is stopped, so the drain cannot end by quiet before.
       expect((await drainReport(manager)).milliseconds.withdrawing).toBeGreaterThanOrEqual(5_000);
@@ -162,7 +162,7 @@ describe("the only Pod of a Deployment", () => {
   });
 });
 
-/** Deletes a Pod without Services on a node that starts the manager's hook 4 s late. `appSignalMs` is the time from the deletion to the app's stop signal. */
+/** Deletes a Pod without Services on a node that starts the manager's own hook 4 s late. `appSignalMs` is the time from the deletion to the app's stop signal. */
 async function drainWithLateHook(namespace: CaseNamespace) {
   await namespace.apply([barePod(namespace, APP, [appContainer(namespace)])]);
   await namespace.kubectl.run(["wait", "--for=condition=Ready", `pod/${APP}`, "--timeout=60s"]);
@@ -171,7 +171,7 @@ async function drainWithLateHook(namespace: CaseNamespace) {
   const app = followLog(namespace, APP, "app");
   const manager = followLog(namespace, APP, MANAGER);
   await app.waitFor("started");
-  const shim = stopShimOf(pod);
+  const shim = suspendShimOf(pod);
   let deletedAtMs = 0;
   try {
     deletedAtMs = await deletePod(namespace, APP);
@@ -206,8 +206,8 @@ async function nodeOfWebhook({ clusterKubectl }: CaseNamespace): Promise<string>
 /** Deletes the Pod, and resolves with the time just before the request once the API server has accepted it. */
 async function deletePod(namespace: CaseNamespace, pod: string, graceSeconds?: number): Promise<number> {
   const beforeMs = Date.now();
-  const grace = graceSeconds === undefined ? [] : [`--grace-period=${graceSeconds}`];
-  await namespace.kubectl.run(["delete", "pod", pod, "--wait=false", ...grace]);
+  const graceFlags = graceSeconds === undefined ? [] : [`--grace-period=${graceSeconds}`];
+  await namespace.kubectl.run(["delete", "pod", pod, "--wait=false", ...graceFlags]);
   return beforeMs;
 }
 

@@ -18,12 +18,12 @@ import { samplesOf, sumOfSamples } from "../client/webhook-metrics.ts";
 import { pauseMs, waitUntil } from "../host/wait.ts";
 
 const suite = readSuite(process.env);
-const LABELS = { labels: OPT_IN };
+const NAMESPACE_OPTIONS = { labels: OPT_IN };
 const INVALID_TIMEOUT = { "lastcall.dev/drain-timeout": "90" };
 
 describe("an invalid value of an annotation", () => {
   test("is replaced by the default, with a warning for the client and an Event on the Pod's owner", async () => {
-    await inNamespace(suite, "bad-value", LABELS, async (namespace) => {
+    await inNamespace(suite, "bad-value", NAMESPACE_OPTIONS, async (namespace) => {
       const { pods, warnings } = await create(
         namespace.kubectl,
         barePod(namespace, "by-hand", [appContainer(namespace)], { annotations: INVALID_TIMEOUT }),
@@ -50,7 +50,7 @@ describe("an invalid value of an annotation", () => {
 
 describe("a Pod on its node's network", () => {
   test("runs unchanged, and the warning, the Event and the metrics contain the reason", async () => {
-    await inNamespace(suite, "host-network", LABELS, async (namespace) => {
+    await inNamespace(suite, "host-network", NAMESPACE_OPTIONS, async (namespace) => {
       const readCounts = () =>
         samplesOf(namespace.clusterKubectl, "lastcall_admissions_total", ['reason="host_network"', 'dry_run="false"']);
       const before = sumOfSamples(await readCounts());
@@ -84,7 +84,7 @@ describe("a Pod on its node's network", () => {
 
 describe("a dry run", () => {
   test("of a creation, of kubectl apply or of kubectl diff writes no Event and changes no stored object", async () => {
-    await inNamespace(suite, "no-trace", LABELS, async (namespace) => {
+    await inNamespace(suite, "no-trace", NAMESPACE_OPTIONS, async (namespace) => {
       await namespace.apply(sampleApp(namespace, { replicas: 1 }));
       await namespace.waitForRollout(`deployment/${APP}`);
       const [running] = await expectInjectedPods(namespace, `app=${APP}`);
@@ -142,11 +142,11 @@ function readObjects(namespace: CaseNamespace): Promise<string> {
 
 /** Waits for the controllers' last writes after a completed rollout. */
 function waitForStableObjects(namespace: CaseNamespace): Promise<string> {
-  let last = "";
+  let previousObjects = "";
   return waitUntil({ condition: "the objects no longer change", withinMs: 60_000, everyMs: 2_000 }, async () => {
-    const before = last;
-    last = await readObjects(namespace);
-    return last === before ? last : undefined;
+    const before = previousObjects;
+    previousObjects = await readObjects(namespace);
+    return previousObjects === before ? previousObjects : undefined;
   });
 }
 

@@ -12,8 +12,8 @@ import { samplesOf, sumOfSamples, webhookPods } from "../client/webhook-metrics.
 import { waitUntil } from "../host/wait.ts";
 
 const suite = readSuite(process.env);
-const LABELS = { labels: OPT_IN };
-const WEBHOOK = "deployment/lastcall-webhook";
+const NAMESPACE_OPTIONS = { labels: OPT_IN };
+const WEBHOOK_DEPLOYMENT = "deployment/lastcall-webhook";
 const MIN_CREATIONS = 500;
 const NOT_INJECTED_WARNING =
   "lastcall: this Pod should be injected and was created without injection: its termination may drop requests. Check that the webhook runs.";
@@ -22,9 +22,9 @@ afterAll(() => install(suite));
 
 describe("if the webhook is unreachable", () => {
   test("Pods start without injection and with a warning until the webhook is reachable again", async () => {
-    await inNamespace(suite, "webhook-away", LABELS, async (namespace) => {
+    await inNamespace(suite, "webhook-away", NAMESPACE_OPTIONS, async (namespace) => {
       try {
-        await runInRelease(namespace, ["scale", WEBHOOK, "--replicas=0"]);
+        await runInRelease(namespace, ["scale", WEBHOOK_DEPLOYMENT, "--replicas=0"]);
         await waitUntil({ condition: "no replica runs", withinMs: 90_000, everyMs: 300 }, async () =>
           (await runInRelease(namespace, ["get", "pods", "--output=name"])) === "" ? true : undefined,
         );
@@ -48,17 +48,17 @@ describe("if the webhook is unreachable", () => {
 
 describe("with failurePolicy Fail", () => {
   test("all Pods are created and injected at 50 a second during a rollout of the webhook", async () => {
-    await inNamespace(suite, "webhook-rollout", LABELS, async (namespace) => {
+    await inNamespace(suite, "webhook-rollout", NAMESPACE_OPTIONS, async (namespace) => {
       await install(suite, { failurePolicy: "Fail" });
-      const before = (await webhookPods(namespace.clusterKubectl)).map(({ metadata }) => metadata?.uid);
+      const earlierUids = (await webhookPods(namespace.clusterKubectl)).map(({ metadata }) => metadata?.uid);
       const pod = barePod(namespace, "probe", [appContainer(namespace)]);
       const creations = await createSteadily(suite, { perSecond: 50, pod, namespace: namespace.name });
       try {
-        await runInRelease(namespace, ["rollout", "restart", WEBHOOK]);
-        await runInRelease(namespace, ["rollout", "status", WEBHOOK, "--timeout=180s"]);
+        await runInRelease(namespace, ["rollout", "restart", WEBHOOK_DEPLOYMENT]);
+        await runInRelease(namespace, ["rollout", "status", WEBHOOK_DEPLOYMENT, "--timeout=180s"]);
         await waitUntil({ condition: "only new replicas run", withinMs: 90_000, everyMs: 300 }, async () => {
-          const all = await runInRelease(namespace, ["get", "pods", "--output=jsonpath={.items[*].metadata.uid}"]);
-          return before.some((uid) => all.includes(uid ?? "")) ? undefined : true;
+          const podUids = await runInRelease(namespace, ["get", "pods", "--output=jsonpath={.items[*].metadata.uid}"]);
+          return earlierUids.some((uid) => podUids.includes(uid ?? "")) ? undefined : true;
         });
         await waitUntil({ condition: "enough creations were requested", withinMs: 60_000 }, () =>
           creations.countSoFar() > MIN_CREATIONS ? true : undefined,
@@ -72,10 +72,10 @@ describe("with failurePolicy Fail", () => {
   });
 
   test("an unreachable webhook makes Pods of opted-in namespaces fail with its name, and other Pods start", async () => {
-    await inNamespace(suite, "webhook-away-fail", LABELS, async (namespace) => {
+    await inNamespace(suite, "webhook-away-fail", NAMESPACE_OPTIONS, async (namespace) => {
       await install(suite, { failurePolicy: "Fail" });
       try {
-        await runInRelease(namespace, ["scale", WEBHOOK, "--replicas=0"]);
+        await runInRelease(namespace, ["scale", WEBHOOK_DEPLOYMENT, "--replicas=0"]);
         const pod = barePod(namespace, "by-hand", [appContainer(namespace)]);
         const refusal = await waitUntil({ condition: "a Pod is refused", withinMs: 90_000, everyMs: 500 }, async () => {
           const dryRunArgs = ["create", "--dry-run=server", "--filename=-"];
@@ -99,7 +99,7 @@ describe("with failurePolicy Fail", () => {
 
 describe("a real API server", () => {
   test("sends every admission review with a Content-Length, for small Pods and for a Pod of a megabyte", async () => {
-    await inNamespace(suite, "review-length", LABELS, async (namespace) => {
+    await inNamespace(suite, "review-length", NAMESPACE_OPTIONS, async (namespace) => {
       const refusedBefore = await countRefusedWithoutLength(namespace);
       const env = Array.from({ length: 10 }, (_, index) => ({ name: `LARGE_${index}`, value: "x".repeat(100_000) }));
       const small = barePod(namespace, "small", [appContainer(namespace)]);
@@ -117,8 +117,8 @@ async function countRefusedWithoutLength({ clusterKubectl: kubectl }: CaseNamesp
 }
 
 async function restoreWebhook(namespace: CaseNamespace): Promise<void> {
-  await runInRelease(namespace, ["scale", WEBHOOK, "--replicas=2"]);
-  await runInRelease(namespace, ["rollout", "status", WEBHOOK, "--timeout=120s"]);
+  await runInRelease(namespace, ["scale", WEBHOOK_DEPLOYMENT, "--replicas=2"]);
+  await runInRelease(namespace, ["rollout", "status", WEBHOOK_DEPLOYMENT, "--timeout=120s"]);
   await waitForInjection(suite);
 }
 

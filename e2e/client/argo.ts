@@ -7,16 +7,16 @@ import type { CaseNamespace } from "./case-namespace.ts";
 import { importGoPrograms } from "./go-programs.ts";
 import type { Suite } from "./suite.ts";
 
-const CONTROLLER = "localhost/workflow-controller:test";
-const EXECUTOR = "localhost/argoexec:test";
+const CONTROLLER_IMAGE = "localhost/workflow-controller:test";
+const EXECUTOR_IMAGE = "localhost/argoexec:test";
 /** The user of Argo's images. */
-const USER = "8737:8737";
-const ARGO = "github.com/argoproj/argo-workflows/v3";
-const MODULE = join(import.meta.dirname, "../modules/argo");
+const ARGO_USER = "8737:8737";
+const ARGO_MODULE_PATH = "github.com/argoproj/argo-workflows/v3";
+const MODULE_FOLDER = join(import.meta.dirname, "../modules/argo");
 
 /** Paths of Argo's CRDs and RBAC below the folder `manifests`. */
-const CRDS = "base/crds/minimal";
-const RBAC = [
+const CRDS_FOLDER = "base/crds/minimal";
+const RBAC_FILES = [
   "base/workflow-controller/workflow-controller-sa.yaml",
   "namespace-install/workflow-controller-rbac/workflow-controller-role.yaml",
   "namespace-install/workflow-controller-rbac/workflow-controller-rolebinding.yaml",
@@ -26,8 +26,8 @@ const RBAC = [
 
 export function importArgoImages(suite: Suite): Promise<void> {
   return importGoPrograms(suite, "argo", [
-    { name: CONTROLLER, program: "workflow-controller", user: USER },
-    { name: EXECUTOR, program: "argoexec", user: USER },
+    { name: CONTROLLER_IMAGE, program: "workflow-controller", user: ARGO_USER },
+    { name: EXECUTOR_IMAGE, program: "argoexec", user: ARGO_USER },
   ]);
 }
 
@@ -35,8 +35,8 @@ export type Entrypoints = Readonly<Record<string, readonly string[]>>;
 
 /** @param entrypoints entrypoints of images whose steps have no command, for which the controller would query a registry */
 export async function startArgo(namespace: CaseNamespace, entrypoints: Entrypoints): Promise<void> {
-  const manifests = join(downloadSource(ARGO, MODULE), "manifests");
-  const definitions = join(manifests, CRDS);
+  const manifests = join(downloadSource(ARGO_MODULE_PATH, MODULE_FOLDER), "manifests");
+  const definitions = join(manifests, CRDS_FOLDER);
   await namespace.clusterKubectl.run(["apply", "--server-side", `--kustomize=${definitions}`]);
   await namespace.clusterKubectl.run([
     "wait",
@@ -44,7 +44,7 @@ export async function startArgo(namespace: CaseNamespace, entrypoints: Entrypoin
     "crd/workflows.argoproj.io",
     "--timeout=60s",
   ]);
-  for (const file of RBAC) await namespace.apply(readFileSync(join(manifests, file), "utf8"));
+  for (const file of RBAC_FILES) await namespace.apply(readFileSync(join(manifests, file), "utf8"));
   await namespace.apply([controllerConfig(entrypoints), controllerDeployment()]);
   await namespace.waitForRollout("deployment/workflow-controller");
 }
@@ -52,7 +52,7 @@ export async function startArgo(namespace: CaseNamespace, entrypoints: Entrypoin
 /** Deletes workflows first, while the controller can still remove their finalizers. */
 export async function stopArgo(namespace: CaseNamespace): Promise<void> {
   await namespace.kubectl.attempt(["delete", "workflows.argoproj.io", "--all", "--timeout=60s"]);
-  const definitions = join(downloadSource(ARGO, MODULE), "manifests", CRDS);
+  const definitions = join(downloadSource(ARGO_MODULE_PATH, MODULE_FOLDER), "manifests", CRDS_FOLDER);
   await namespace.clusterKubectl.run(["delete", "--ignore-not-found", `--kustomize=${definitions}`, "--timeout=60s"]);
 }
 
@@ -81,9 +81,9 @@ function controllerDeployment(): KubernetesObject & V1Deployment {
           containers: [
             {
               name: "workflow-controller",
-              image: CONTROLLER,
+              image: CONTROLLER_IMAGE,
               imagePullPolicy: "IfNotPresent",
-              args: ["--namespaced", `--executor-image=${EXECUTOR}`, "--executor-image-pull-policy=IfNotPresent"],
+              args: ["--namespaced", `--executor-image=${EXECUTOR_IMAGE}`, "--executor-image-pull-policy=IfNotPresent"],
               env: [{ name: "LEADER_ELECTION_DISABLE", value: "true" }],
               readinessProbe: { httpGet: { path: "/healthz", port: 6060 }, periodSeconds: 1 },
             },

@@ -17,11 +17,11 @@ export type AttackPlan = {
 export type Attackers = {
   /** Sets the attacked addresses. */
   readonly setTargets: (addresses: readonly string[]) => Promise<void>;
-  /** The counts of all attackers by attack, at most a second old. */
+  /** Returns the sums of all attackers' counts, by attack; at most a second old. */
   readonly counts: () => Promise<AttackCounts>;
 };
 
-/** Starts attackers, each with its own address, and resolves once they are ready; they wait for their first addresses. */
+/** Starts attackers, each with its own address, and resolves once they are ready. They attack nothing before the first call of `setTargets`. */
 export async function startAttackers(namespace: CaseNamespace, plan: AttackPlan): Promise<Attackers> {
   const pods = namespace.suite.nodes.flatMap((node) =>
     Array.from({ length: plan.perNode }, (_, n) => attackerPod(namespace, `${plan.name}-${node}-${n}`, node, plan)),

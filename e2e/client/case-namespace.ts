@@ -66,7 +66,7 @@ export async function inNamespace(
     const pods = await clusterKubectl.attempt(["--namespace", name, "get", "pods", "--output=yaml"]);
     saveArtifact("pods.yaml", pods.output);
     saveArtifact("timeline.txt", `${(await timeline.end()).join("\n")}\n`);
-    // A namespace takes 5 s to be deleted, and no other case uses this one.
+    // The deletion of a namespace takes 5 s, and no other case needs this namespace's name, so the case does not wait for the deletion.
     await deleteNamespace(clusterKubectl, name, "--wait=false");
   }
 }

@@ -30,7 +30,7 @@ async function runCreate(kubectl: Kubectl, flags: readonly string[], input: stri
   return { pods: parsePods(output), warnings: warningsIn(stderr) };
 }
 
-/** Reads one object, a list, or several objects. */
+/** Parses kubectl's JSON output: one Pod, a List of Pods, or several Pods one after the other. */
 function parsePods(output: string): readonly V1Pod[] {
   return output
     .split(/(?<=^\})\n/m)

@@ -1,14 +1,14 @@
 /** Runs CoreDNS at the cluster's DNS address, for programs that find Services by name. */
 import type { KubernetesObject } from "@kubernetes/client-node";
-import { DNS_SERVICE } from "../cluster/addresses.ts";
+import { DNS_SERVICE_ADDRESS } from "../cluster/addresses.ts";
 import { importGoPrograms } from "./go-programs.ts";
 import { kubectlOf } from "./kubectl.ts";
 import type { Suite } from "./suite.ts";
 
-const IMAGE = "localhost/coredns:test";
+const COREDNS_IMAGE = "localhost/coredns:test";
 const NAMESPACE = "kube-system";
 const NAME = "coredns";
-const LABELS = { "k8s-app": "kube-dns" };
+const DNS_LABELS = { "k8s-app": "kube-dns" };
 
 const COREFILE = `.:53 {
   errors
@@ -20,7 +20,7 @@ const COREFILE = `.:53 {
 `;
 
 export async function startDns(suite: Suite): Promise<void> {
-  await importGoPrograms(suite, "coredns", [{ name: IMAGE, program: "coredns", user: "0:0" }]);
+  await importGoPrograms(suite, "coredns", [{ name: COREDNS_IMAGE, program: "coredns", user: "0:0" }]);
   const kubectl = kubectlOf(suite);
   const list = JSON.stringify({ apiVersion: "v1", kind: "List", items: dnsObjects() });
   await kubectl.run(["apply", "--server-side", "--force-conflicts", "--filename=-"], list);
@@ -54,8 +54,8 @@ function dnsObjects(): readonly KubernetesObject[] {
       kind: "Service",
       metadata: { name: "kube-dns", namespace: NAMESPACE },
       spec: {
-        clusterIP: DNS_SERVICE,
-        selector: LABELS,
+        clusterIP: DNS_SERVICE_ADDRESS,
+        selector: DNS_LABELS,
         ports: [
           { name: "dns", port: 53, protocol: "UDP" },
           { name: "dns-tcp", port: 53, protocol: "TCP" },
@@ -67,16 +67,16 @@ function dnsObjects(): readonly KubernetesObject[] {
       kind: "Deployment",
       metadata,
       spec: {
-        selector: { matchLabels: LABELS },
+        selector: { matchLabels: DNS_LABELS },
         template: {
-          metadata: { labels: LABELS },
+          metadata: { labels: DNS_LABELS },
           spec: {
             serviceAccountName: NAME,
             dnsPolicy: "Default",
             containers: [
               {
                 name: NAME,
-                image: IMAGE,
+                image: COREDNS_IMAGE,
                 imagePullPolicy: "IfNotPresent",
                 args: ["-conf", "/etc/coredns/Corefile"],
                 volumeMounts: [{ name: "config", mountPath: "/etc/coredns" }],

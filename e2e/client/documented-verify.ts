@@ -1,4 +1,4 @@
-/** Runs `lastcall verify` as docs/verify.md describes: as a step of a pipeline, and as the Job of an analysis. */
+/** Runs `lastcall verify` as docs/verify.md describes: as a step of a pipeline, and as the Job of an Argo Rollouts analysis. */
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
@@ -35,7 +35,7 @@ function documentedObjects<T>(namespace: CaseNamespace, heading: string): readon
   return parseAllDocuments(text).map((document): T => document.toJS());
 }
 
-/** Runs the analysis' Job with the documented rights. @returns whether it succeeded, and its log */
+/** Runs the Job of the documented analysis with the documented permissions. @returns whether it succeeded, and its log */
 export async function runDocumentedJob(namespace: CaseNamespace): Promise<{ succeeded: boolean; log: string }> {
   const rights = documentedObjects<KubernetesObject>(namespace, "Rights");
   const [analysis] = documentedObjects<Analysis>(namespace, "Argo Rollouts");

@@ -17,32 +17,32 @@ export const ENVOY_GATEWAY_VERSION = "1.9.1";
 export const ENVOY_VERSION = "1.40";
 
 const MODULE_PATH = "github.com/envoyproxy/gateway";
-const MODULE = join(import.meta.dirname, "../modules/envoy-gateway");
+const MODULE_FOLDER = join(import.meta.dirname, "../modules/envoy-gateway");
 const GATEWAY_IMAGE = `docker.io/envoyproxy/gateway:v${ENVOY_GATEWAY_VERSION}`;
 export const ENVOY_IMAGE = `docker.io/envoyproxy/envoy:distroless-v${ENVOY_VERSION}`;
 /** The user of both images. */
-const USER = "65532:65532";
-const RELEASE = "eg";
-const PROXY_IMAGE = `global.images.envoyProxy.image=${ENVOY_IMAGE}`;
+const IMAGE_USER = "65532:65532";
+const HELM_RELEASE = "eg";
+const PROXY_IMAGE_VALUE = `global.images.envoyProxy.image=${ENVOY_IMAGE}`;
 
 /** @throws with the reason if Envoy is not available */
 export async function importEnvoyGateway(suite: Suite): Promise<void> {
-  await importGoPrograms(suite, "envoy-gateway", [{ name: GATEWAY_IMAGE, program: "envoy-gateway", user: USER }]);
+  await importGoPrograms(suite, "envoy-gateway", [{ name: GATEWAY_IMAGE, program: "envoy-gateway", user: IMAGE_USER }]);
   const envoy = await findProgram(`envoy-${ENVOY_VERSION}`);
   if (envoy.kind === "missing") throw new Error(envoy.reason);
-  const images = [{ name: ENVOY_IMAGE, program: envoy.command[0] ?? "", user: USER }];
+  const images = [{ name: ENVOY_IMAGE, program: envoy.command[0] ?? "", user: IMAGE_USER }];
   const file = await programArchive(images, cacheFolder(process.env), Date.now());
   for (const node of suite.nodes) await importImages([file], stateFolder().socketOf(node));
 }
 
-/** Installs the chart with its CRDs, including those of the Gateway API, and waits until the controller is ready. */
+/** Installs the chart with its CRDs and the CRDs of the Gateway API, and waits until the controller is ready. */
 export async function installEnvoyGateway(suite: Suite): Promise<void> {
-  const flags = ["--create-namespace", "--wait", "--timeout=180s", "--values=-", `--set=${PROXY_IMAGE}`];
-  await runHelm(suite, ["upgrade", "--install", RELEASE, chartFolder(), ...flags], values());
+  const flags = ["--create-namespace", "--wait", "--timeout=180s", "--values=-", `--set=${PROXY_IMAGE_VALUE}`];
+  await runHelm(suite, ["upgrade", "--install", HELM_RELEASE, chartFolder(), ...flags], values());
 }
 
 export async function uninstallEnvoyGateway(suite: Suite): Promise<void> {
-  await runHelm(suite, ["uninstall", RELEASE, "--ignore-not-found", "--wait", "--timeout=120s"]);
+  await runHelm(suite, ["uninstall", HELM_RELEASE, "--ignore-not-found", "--wait", "--timeout=120s"]);
   const crds = join(chartFolder(), "charts/crds/crds");
   await kubectlOf(suite).attempt([
     "delete",
@@ -54,10 +54,10 @@ export async function uninstallEnvoyGateway(suite: Suite): Promise<void> {
 }
 
 function chartFolder(): string {
-  return join(downloadSource(MODULE_PATH, MODULE), "charts/gateway-helm");
+  return join(downloadSource(MODULE_PATH, MODULE_FOLDER), "charts/gateway-helm");
 }
 
-/** The chart's values file in the module is a template, from which a release is made. */
+/** Returns the chart's values. The module has only a template of the values file, which the project's release process fills in. */
 function values(): string {
   const template = readFileSync(join(chartFolder(), "values.tmpl.yaml"), "utf8");
   return template

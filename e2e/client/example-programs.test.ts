@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { GUIDE_NAMES, readGuide } from "../../test/guides/manifests.ts";
-import { reasonsNotRun, SUBSTITUTE_IMAGES } from "./example-programs.ts";
+import { reasonsPodCannotRun, SUBSTITUTE_IMAGES } from "./example-programs.ts";
 
-/** The images of Pods, those of other controllers' kinds included. */
+/** The images of the guides' Pods, including Pods in objects of other controllers. */
 const EXAMPLE_IMAGES = GUIDE_NAMES.flatMap((name) =>
   [...readGuide(name).manifest.matchAll(/^\s+image: (\S+)$/gm)].map((match) => match[1] ?? ""),
 );
@@ -13,7 +13,7 @@ test("every image of the examples has a substitute program or a reason why no te
   const images = EXAMPLE_IMAGES.filter((image) => !ARGO_IMAGE.test(image));
   expect(images.length).toBeGreaterThan(0);
   for (const image of images) {
-    const reasons = reasonsNotRun([image, image]);
+    const reasons = reasonsPodCannotRun([image, image]);
     expect([image, reasons.length]).toEqual([image, Object.hasOwn(SUBSTITUTE_IMAGES, image) ? 0 : 1]);
   }
 });
@@ -23,5 +23,5 @@ test("every substitute program replaces an image of an example", () => {
 });
 
 test("an image without a substitute program is reported by its name", () => {
-  expect(() => reasonsNotRun(["registry.example/new:1"])).toThrow("registry.example/new:1");
+  expect(() => reasonsPodCannotRun(["registry.example/new:1"])).toThrow("registry.example/new:1");
 });

@@ -12,8 +12,8 @@ export const SUBSTITUTE_IMAGES: Readonly<Record<string, ImageName>> = {
   "registry.example/orders/consumer:2.0": "lastcall-example-consumer",
 };
 
-/** Reasons, by the prefix of an image name. */
-const CANNOT_RUN: Readonly<Record<string, string>> = {
+/** Reasons why no test runs an image, by the prefix of the image's name. */
+const REASONS_BY_IMAGE_PREFIX: Readonly<Record<string, string>> = {
   "docker.io/library/rabbitmq:": "npm run test:programs tests the broker without a cluster",
   "registry.example/orders/renderer:": "its jobs come from a broker; npm run test:programs runs it with a broker",
   "ghcr.io/projectcontour/contour:": "Contour is a control plane that needs its own CRDs and certificates",
@@ -23,7 +23,7 @@ const CANNOT_RUN: Readonly<Record<string, string>> = {
 };
 
 /** Tags the suite's images with the examples' names on the nodes, so that manifests run unchanged. */
-export async function nameExamplePrograms(suite: Suite): Promise<void> {
+export async function tagExampleImages(suite: Suite): Promise<void> {
   for (const node of suite.nodes) {
     const socket = stateFolder().socketOf(node);
     for (const [name, substitute] of Object.entries(SUBSTITUTE_IMAGES))
@@ -32,10 +32,10 @@ export async function nameExamplePrograms(suite: Suite): Promise<void> {
 }
 
 /** Returns the reasons why a Pod of these images cannot run, one per image; empty if it can. @throws for an unknown image */
-export function reasonsNotRun(images: readonly string[]): readonly string[] {
+export function reasonsPodCannotRun(images: readonly string[]): readonly string[] {
   return [...new Set(images)].flatMap((image) => {
     if (Object.hasOwn(SUBSTITUTE_IMAGES, image)) return [];
-    const [, reason] = Object.entries(CANNOT_RUN).find(([start]) => image.startsWith(start)) ?? [];
+    const [, reason] = Object.entries(REASONS_BY_IMAGE_PREFIX).find(([start]) => image.startsWith(start)) ?? [];
     if (reason === undefined)
       throw new Error(
         `Image ${image} of an example has neither a substitute program nor a reason in e2e/client/example-programs.ts. Add one.`,

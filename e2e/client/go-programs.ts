@@ -10,7 +10,7 @@ import { importImages } from "../images/import-images.ts";
 import { type PackedProgram, programArchive } from "../images/program-archive.ts";
 import type { Suite } from "./suite.ts";
 
-/** @param programs images whose `program` is a program of the module, without a folder */
+/** @param programs images whose `program` is the name of a program of the module, not its path */
 export async function importGoPrograms(
   suite: Suite,
   module: ModuleName,

@@ -6,7 +6,7 @@ import { documentsOf, type ExamplePod, podsOf, readGuide } from "../../test/guid
 import { waitUntil } from "../host/wait.ts";
 import type { CaseNamespace } from "./case-namespace.ts";
 import { dryRunCreate } from "./create-pods.ts";
-import { reasonsNotRun } from "./example-programs.ts";
+import { reasonsPodCannotRun } from "./example-programs.ts";
 import { type InjectionSummary, summarizeInjection } from "./injection-summary.ts";
 
 type PodShape = Pick<V1Pod, "metadata" | "spec">;
@@ -18,8 +18,8 @@ export function namespaceLabels(guide: string): Readonly<Record<string, string>>
 }
 
 /**
- * Creates every Pod of the manifest in a dry run. Then applies the objects whose images are available; applies the other
- * objects in a dry run, and reports the reason.
+ * Creates every Pod of the manifest in a dry run. Then applies the objects whose images are available. Applies every other
+ * object in a dry run only, and reports the reason.
  *
  * @param availableImages additional images of the nodes
  * @returns the names of running objects, such as `Deployment/web`.
@@ -40,7 +40,7 @@ export async function applyGuide(
   const running: string[] = [];
   for (const pod of pods) {
     const object = objects.find(({ kind, metadata }) => `${kind}/${metadata?.name}` === pod.owner);
-    const missing = reasonsNotRun(imagesOf(pod).filter((image) => !availableImages.includes(image)));
+    const missing = reasonsPodCannotRun(imagesOf(pod).filter((image) => !availableImages.includes(image)));
     if (missing.length === 0) {
       await namespace.apply(object === undefined ? [] : [object]);
       running.push(pod.owner);

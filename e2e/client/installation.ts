@@ -57,7 +57,7 @@ export async function waitForEnforcement(suite: Suite): Promise<void> {
   );
 }
 
-/** Reads the failure policies of the enforcing configuration; empty if it has no entries yet or is missing. */
+/** Reads the failure policies of the configuration `enforce.lastcall.dev`; empty if it is missing or has no entries yet. */
 export function readEnforcedPolicies(suite: Suite): Promise<string> {
   const path = "--output=jsonpath={.webhooks[*].failurePolicy}";
   const name = "mutatingwebhookconfiguration/enforce.lastcall.dev";

@@ -6,11 +6,11 @@ import type { Suite } from "./suite.ts";
 export type Kubectl = {
   /** Returns standard output. Rejects with kubectl's error. */
   readonly run: (args: readonly string[], input?: string) => Promise<string>;
-  /** Runs a command that may fail, and returns its exit status too. */
+  /** Runs a command that may fail, and returns its exit status and its output. */
   readonly attempt: (args: readonly string[], input?: string) => Promise<Attempt>;
   /** Returns the printed JSON, with the type that the caller expects. */
   readonly json: <T>(args: readonly string[], input?: string) => Promise<T>;
-  /** Starts a command that runs until it is ended, with a callback per line of output. */
+  /** Starts a command that runs until the caller kills it, with a callback per line of output. */
   readonly follow: (args: readonly string[], onLine: (line: string) => void) => ChildProcess;
 };
 

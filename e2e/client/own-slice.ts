@@ -4,13 +4,13 @@ import type { CaseNamespace } from "./case-namespace.ts";
 import { nameOf } from "./injected-pods.ts";
 import { APP_PORT } from "./sample-app.ts";
 
-export type OwnSlice = {
+export type ManualSlice = {
   /** Sets the conditions of the only endpoint. */
   readonly setConditions: (conditions: V1EndpointConditions) => Promise<void>;
 };
 
 /** Creates the Service and its slice, with the Pod as a ready endpoint. */
-export async function createOwnSlice(namespace: CaseNamespace, service: string, pod: V1Pod): Promise<OwnSlice> {
+export async function createManualSlice(namespace: CaseNamespace, service: string, pod: V1Pod): Promise<ManualSlice> {
   const setConditions = (conditions: V1EndpointConditions) =>
     namespace.apply([serviceOf(namespace, service), sliceOf(namespace, service, { pod, conditions })]);
   await setConditions({ ready: true, serving: true, terminating: false });

@@ -10,7 +10,7 @@ import { RELEASE_NAMESPACE } from "./release.ts";
 import { appContainer, barePod } from "./sample-app.ts";
 import { webhookPods } from "./webhook-metrics.ts";
 
-const SECRET = ["--namespace", RELEASE_NAMESPACE, "secret", "lastcall-relay"];
+const RELAY_SECRET_ARGS = ["--namespace", RELEASE_NAMESPACE, "secret", "lastcall-relay"];
 const HOUR_MS = 3_600_000;
 
 /** The relay's identity in an injected Pod. */
@@ -21,7 +21,7 @@ export type RelayAccess = {
   readonly kid: string;
 };
 
-/** Returns the relay's identity in the next Pod. @throws if the Pod would get none */
+/** Returns the relay's identity that a new Pod would get, by a dry run. @throws if the Pod would get none */
 export async function readCurrentAccess(namespace: CaseNamespace): Promise<RelayAccess> {
   const { pods } = await dryRunCreate(namespace.kubectl, [barePod(namespace, "probe", [appContainer(namespace)])]);
   const [pod] = pods;
@@ -33,7 +33,7 @@ export async function readCurrentAccess(namespace: CaseNamespace): Promise<Relay
   return { name, kid };
 }
 
-/** Waits until three dry runs, which different replicas may answer, inject the same new identity. */
+/** Waits until three dry runs, which different replicas may answer, inject the same new identity of the relay. */
 export function waitForRenewedAccess(namespace: CaseNamespace, before: RelayAccess): Promise<RelayAccess> {
   return waitUntil({ condition: "new Pods get another CA and key", withinMs: 90_000, everyMs: 500 }, async () => {
     const samples = [
@@ -48,7 +48,7 @@ export function waitForRenewedAccess(namespace: CaseNamespace, before: RelayAcce
 }
 
 /**
- * Adds a CA and a key, as a replica does when the current ones are old. Their times are chosen so that they are used at
+ * Adds a CA and a key, as a replica does when the current CA and key are old. Their times are chosen so that they are used at
  * once: Pods get the CA that expires last, and a key signs from an hour after its creation.
  */
 export async function renewRelayIdentity(namespace: CaseNamespace): Promise<void> {
@@ -57,10 +57,15 @@ export async function renewRelayIdentity(namespace: CaseNamespace): Promise<void
   if (ca.validUntilMs <= nowMs + CA_LIFE_MS)
     throw new Error("Secret lastcall-relay: the added CA does not expire later than the current one.");
   const key = IDENTITY_TOOLS.makeKey(nowMs - 2 * HOUR_MS);
-  const secret = await namespace.clusterKubectl.json<V1Secret>(["get", ...SECRET]);
+  const secret = await namespace.clusterKubectl.json<V1Secret>(["get", ...RELAY_SECRET_ARGS]);
   const added = entriesOf({ cas: [ca], keys: [key] });
   const data = Object.fromEntries(Object.entries(added).map(([name, text]) => [name, btoa(text)]));
-  await namespace.clusterKubectl.run(["patch", ...SECRET, "--type=merge", `--patch=${JSON.stringify({ data })}`]);
+  await namespace.clusterKubectl.run([
+    "patch",
+    ...RELAY_SECRET_ARGS,
+    "--type=merge",
+    `--patch=${JSON.stringify({ data })}`,
+  ]);
   namespace.addTimelineLine(`added to ${Object.keys(secret.data ?? {}).join(", ")}: ${Object.keys(data).join(", ")}`);
 }
 
@@ -68,7 +73,7 @@ export async function renewRelayIdentity(namespace: CaseNamespace): Promise<void
 export async function deleteRelaySecret(namespace: CaseNamespace): Promise<void> {
   const replicas = (await webhookPods(namespace.clusterKubectl)).map(nameOf);
   const since = new Date(Date.now() - 1_000).toISOString();
-  await namespace.clusterKubectl.run(["delete", ...SECRET]);
+  await namespace.clusterKubectl.run(["delete", ...RELAY_SECRET_ARGS]);
   namespace.addTimelineLine("deleted the relay's Secret");
   await waitUntil(
     { condition: "every replica has detected the missing CAs", withinMs: 60_000, everyMs: 500 },

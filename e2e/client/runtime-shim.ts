@@ -1,15 +1,15 @@
 /**
- * Delays the start of processes in one Pod by stopping the runtime's shim. Running processes and the network are not
- * affected. It works only on the suite's own cluster, whose processes run on this host.
+ * Delays the start of processes in one Pod: suspends the Pod's containerd-shim with SIGSTOP. Running processes and the network
+ * are not affected. It works only on the suite's own cluster, whose processes run on this host.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import type { V1Pod } from "@kubernetes/client-node";
 import { identityOf, isAlive, parentOf } from "../host/process-identity.ts";
 
-export type StoppedShim = { readonly resume: () => void };
+export type SuspendedShim = { readonly resume: () => void };
 
 /** @throws if the Pod's shim is not found. */
-export function stopShimOf(pod: V1Pod): StoppedShim {
+export function suspendShimOf(pod: V1Pod): SuspendedShim {
   const uid = pod.metadata?.uid ?? "no uid";
   const containerProcess = listProcesses().find((pid) => readProcFile(pid, "cgroup").includes(`pod${uid}/`));
   const shim = containerProcess === undefined ? undefined : ancestorNamed(containerProcess, "containerd-shim");

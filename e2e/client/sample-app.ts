@@ -1,4 +1,4 @@
-/** Builds manifests of the application of the cases, which logs its lifecycle and exits at SIGTERM at once, even with open requests. */
+/** Builds manifests of the cases' application, which logs its lifecycle and exits immediately at SIGTERM, even with open requests. */
 import type {
   KubernetesObject,
   V1Container,

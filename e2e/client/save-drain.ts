@@ -1,4 +1,4 @@
-/** Saves the relay's record of a drain, from which a guide's picture is drawn. */
+/** Saves the relay's record of a drain, from which the picture in a guide is drawn. */
 import type { DrainRecord } from "../../src/drain-history/drain-record.ts";
 import { waitUntil } from "../host/wait.ts";
 import type { CaseNamespace } from "./case-namespace.ts";

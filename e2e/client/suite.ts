@@ -16,15 +16,15 @@ export type Suite = {
   readonly artifacts: string;
 };
 
-const VARIABLE = "LASTCALL_E2E";
+const SUITE_VARIABLE = "LASTCALL_E2E";
 
 export function suiteEnvironment(suite: Suite): Readonly<Record<string, string>> {
-  return { [VARIABLE]: JSON.stringify(suite) };
+  return { [SUITE_VARIABLE]: JSON.stringify(suite) };
 }
 
 /** @throws if the cases were not started by `npm run e2e`. */
 export function readSuite(env: Readonly<Record<string, string | undefined>>): Suite {
-  const text = env[VARIABLE];
+  const text = env[SUITE_VARIABLE];
   if (text === undefined) throw new Error('The variable LASTCALL_E2E is not set. Run the cases with "npm run e2e".');
   return JSON.parse(text);
 }

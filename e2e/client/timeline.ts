@@ -23,7 +23,7 @@ export function recordTimeline({ kubectl, namespace, depth }: TimelineSource): T
   const lines: string[] = [];
   const addLineAt = (at: string, line: string) => void lines.push(`${at} ${line}`);
   const addLine = (line: string) => addLineAt(new Date().toISOString(), line);
-  const inNamespace = ["--namespace", namespace];
+  const namespaceFlags = ["--namespace", namespace];
   const logReaders = new Map<string, ChildProcess>();
   const lastStates = new Map<string, string>();
 
@@ -33,7 +33,7 @@ export function recordTimeline({ kubectl, namespace, depth }: TimelineSource): T
     if (lastStates.get(name) !== state) addLine(`pod ${name}: ${state}`);
     lastStates.set(name, state);
     if (depth === "logs" && !logReaders.has(name) && managerRuns(pod)) {
-      const logs = [...inNamespace, "logs", "--follow", "--timestamps", `--container=${MANAGER}`, name];
+      const logs = [...namespaceFlags, "logs", "--follow", "--timestamps", `--container=${MANAGER}`, name];
       const reader = kubectl.follow(logs, (line) => {
         const space = line.indexOf(" ");
         addLineAt(line.slice(0, space), `manager of ${name}: ${line.slice(space + 1)}`);
@@ -42,9 +42,9 @@ export function recordTimeline({ kubectl, namespace, depth }: TimelineSource): T
     }
   };
   const watches = [
-    kubectl.follow([...inNamespace, "get", "pods", "--watch", "--output=json"], splitDocuments<V1Pod>(onPod)),
+    kubectl.follow([...namespaceFlags, "get", "pods", "--watch", "--output=json"], splitDocuments<V1Pod>(onPod)),
     kubectl.follow(
-      [...inNamespace, "get", "events", "--watch", "--output=json"],
+      [...namespaceFlags, "get", "events", "--watch", "--output=json"],
       splitDocuments<CoreV1Event>((event) => addLine(`event ${describeEvent(event)}`)),
     ),
   ];

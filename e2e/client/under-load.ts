@@ -24,4 +24,4 @@ export async function restartRollout(namespace: CaseNamespace, workload = `deplo
 }
 
 /** With fewer requests a result without failures would be meaningless. */
-export const ENOUGH_REQUESTS = 100;
+export const MIN_REQUESTS = 100;

@@ -3,11 +3,11 @@ import type { KubernetesListObject, V1Pod } from "@kubernetes/client-node";
 import type { Kubectl } from "./kubectl.ts";
 import { RELEASE_NAMESPACE } from "./release.ts";
 
-const COMPONENT = "app.kubernetes.io/component=webhook";
+const WEBHOOK_SELECTOR = "app.kubernetes.io/component=webhook";
 
 /** Lists the replicas that run and are not terminating. */
 export async function webhookPods(kubectl: Kubectl, namespace = RELEASE_NAMESPACE): Promise<readonly V1Pod[]> {
-  const args = ["--namespace", namespace, "get", "pods", `--selector=${COMPONENT}`];
+  const args = ["--namespace", namespace, "get", "pods", `--selector=${WEBHOOK_SELECTOR}`];
   const { items } = await kubectl.json<KubernetesListObject<V1Pod>>(args);
   return items.filter(
     ({ metadata, status }) => metadata?.deletionTimestamp === undefined && status?.phase === "Running",

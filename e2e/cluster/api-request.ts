@@ -1,8 +1,8 @@
-/** Sends single requests to the API server during the start, without loading a client library. */
+/** Sends single requests to the API server during the cluster's start, without loading a client library. */
 import { readFileSync } from "node:fs";
 import { request } from "node:https";
 import { join } from "node:path";
-import { API_SERVER } from "./addresses.ts";
+import { API_SERVER_URL } from "./addresses.ts";
 
 export type ApiResponse = { readonly status: number; readonly body: string };
 
@@ -11,14 +11,18 @@ export function requestApi(path: string, pki: string): Promise<ApiResponse> {
   const read = (name: string) => readFileSync(join(pki, name));
   const identity = { ca: read("ca.crt"), cert: read("admin.crt"), key: read("admin.key") };
   return new Promise((resolve, reject) => {
-    const apiRequest = request(`${API_SERVER}${path}`, { ...identity, agent: false, timeout: 2_000 }, (response) => {
-      let body = "";
-      response.setEncoding("utf8").on("data", (chunk: string) => {
-        body += chunk;
-      });
-      response.once("end", () => resolve({ status: response.statusCode ?? 0, body }));
-      response.once("error", reject);
-    });
+    const apiRequest = request(
+      `${API_SERVER_URL}${path}`,
+      { ...identity, agent: false, timeout: 2_000 },
+      (response) => {
+        let body = "";
+        response.setEncoding("utf8").on("data", (chunk: string) => {
+          body += chunk;
+        });
+        response.once("end", () => resolve({ status: response.statusCode ?? 0, body }));
+        response.once("error", reject);
+      },
+    );
     apiRequest.once("timeout", () => apiRequest.destroy(new Error("no response within 2 s")));
     apiRequest.once("error", reject);
     apiRequest.end();

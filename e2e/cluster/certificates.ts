@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { run } from "../host/run.ts";
-import { API_SERVER, API_SERVICE, NODES } from "./addresses.ts";
+import { API_SERVER_URL, API_SERVICE_ADDRESS, NODES } from "./addresses.ts";
 
 const CLUSTER_CA = "ca";
 /** Signs only the API server's client certificates for webhooks, as documented. */
@@ -31,36 +31,36 @@ const IDENTITIES: readonly Identity[] = [
     subject: "/CN=kube-apiserver",
     names: [
       ...[...API_NAMES, "localhost"].map((name) => `DNS:${name}`),
-      ...[API_SERVICE, NODES[0].address, "127.0.0.1"].map((address) => `IP:${address}`),
+      ...[API_SERVICE_ADDRESS, NODES[0].address, "127.0.0.1"].map((address) => `IP:${address}`),
     ].join(","),
     kubeconfig: false,
   },
-  client("apiserver-kubelet", "/O=system:masters/CN=apiserver-kubelet-client"),
-  client("admin", "/O=system:masters/CN=admin"),
-  client("controller-manager", "/CN=system:kube-controller-manager"),
-  client("scheduler", "/CN=system:kube-scheduler"),
-  client("proxy", "/CN=system:kube-proxy"),
+  clientIdentity("apiserver-kubelet", "/O=system:masters/CN=apiserver-kubelet-client"),
+  clientIdentity("admin", "/O=system:masters/CN=admin"),
+  clientIdentity("controller-manager", "/CN=system:kube-controller-manager"),
+  clientIdentity("scheduler", "/CN=system:kube-scheduler"),
+  clientIdentity("proxy", "/CN=system:kube-proxy"),
   ...NODES.map(({ name, address }) => ({
     file: name,
     subject: `/O=system:nodes/CN=system:node:${name}`,
     names: `IP:${address},DNS:${name}`,
     kubeconfig: true,
   })),
-  { ...client(WEBHOOK_CLIENT, "/CN=kube-apiserver"), authority: WEBHOOK_CLIENT_CA, kubeconfig: false },
+  { ...clientIdentity(WEBHOOK_CLIENT, "/CN=kube-apiserver"), authority: WEBHOOK_CLIENT_CA, kubeconfig: false },
 ];
 
-function client(file: string, subject: string): Identity {
+function clientIdentity(file: string, subject: string): Identity {
   return { file, subject, names: `DNS:${file}`, kubeconfig: true };
 }
 
-const EC_KEY = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"];
+const EC_KEY_FLAGS = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"];
 const VALIDITY_FLAGS = ["-days", "30"];
 
 /** Writes all files into `folder`, which only its owner may read. It takes half a second, because most keys use elliptic curves. */
 export async function makeCertificates(folder: string): Promise<void> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   await Promise.all([CLUSTER_CA, WEBHOOK_CLIENT_CA].map((authority) => makeAuthority(authority, folder)));
-  await Promise.all([...IDENTITIES.map((identity) => certify(identity, folder)), serviceAccountKeys(folder)]);
+  await Promise.all([...IDENTITIES.map((identity) => createCertificate(identity, folder)), serviceAccountKeys(folder)]);
 }
 
 async function makeAuthority(file: string, folder: string): Promise<void> {
@@ -69,7 +69,7 @@ async function makeAuthority(file: string, folder: string): Promise<void> {
   const subject = `/CN=lastcall-test ${file}`;
   const selfSigned = [
     "-x509",
-    ...EC_KEY,
+    ...EC_KEY_FLAGS,
     "-keyout",
     pathOf("key"),
     "-out",
@@ -81,14 +81,14 @@ async function makeAuthority(file: string, folder: string): Promise<void> {
   await run("openssl", ["req", ...selfSigned, "-addext", "basicConstraints=critical,CA:TRUE", "-addext", usage]);
 }
 
-async function certify(
+async function createCertificate(
   { file, authority = CLUSTER_CA, subject, names, kubeconfig }: Identity,
   folder: string,
 ): Promise<void> {
   const pathOf = (extension: string) => join(folder, `${file}.${extension}`);
   const extensions = [`subjectAltName=${names}`, "extendedKeyUsage=serverAuth,clientAuth", "keyUsage=digitalSignature"];
   writeFileSync(pathOf("ext"), `${extensions.join("\n")}\n`);
-  await run("openssl", ["req", ...EC_KEY, "-keyout", pathOf("key"), "-out", pathOf("csr"), "-subj", subject]);
+  await run("openssl", ["req", ...EC_KEY_FLAGS, "-keyout", pathOf("key"), "-out", pathOf("csr"), "-subj", subject]);
   const signerFlags = [
     "-CA",
     join(folder, `${authority}.crt`),
@@ -123,7 +123,7 @@ async function serviceAccountKeys(folder: string): Promise<void> {
 }
 
 function kubeconfigText(file: string, folder: string): string {
-  const cluster = { server: API_SERVER, "certificate-authority": join(folder, `${CLUSTER_CA}.crt`) };
+  const cluster = { server: API_SERVER_URL, "certificate-authority": join(folder, `${CLUSTER_CA}.crt`) };
   const user = { "client-certificate": join(folder, `${file}.crt`), "client-key": join(folder, `${file}.key`) };
   return `${JSON.stringify({
     apiVersion: "v1",

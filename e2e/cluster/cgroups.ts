@@ -3,44 +3,44 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileS
 import { join } from "node:path";
 import { CGROUP_ROOT } from "../host/this-host.ts";
 import { waitUntil } from "../host/wait.ts";
-import { CGROUP, NODES } from "./addresses.ts";
+import { NODES, PODS_CGROUP } from "./addresses.ts";
 
-const CONTROLLERS = ["cpu", "cpuacct", "cpuset", "memory", "pids", "devices", "freezer", "blkio", "systemd"];
+const CGROUP_CONTROLLERS = ["cpu", "cpuacct", "cpuset", "memory", "pids", "devices", "freezer", "blkio", "systemd"];
 
 /**
- * The CPU weight of all Pods together. The default (1024) equals that of one process and is lower than on any real node:
- * while a dozen compilers ran, a hook took 14 s to start.
+ * The CPU weight of all Pods together. The default (1024) equals the weight of one process and is lower than on any real node:
+ * with the default, and while a dozen compilers ran, a hook took 14 s to start.
  */
 const POD_WEIGHT = 32 * 1024;
 
 export function makeCgroups(): void {
-  const cgroups = [CGROUP, ...NODES.map(({ name }) => `${CGROUP}/${name}`)];
-  for (const controller of hierarchies()) {
+  const cgroups = [PODS_CGROUP, ...NODES.map(({ name }) => `${PODS_CGROUP}/${name}`)];
+  for (const controller of listHierarchies()) {
     for (const cgroup of cgroups) mkdirSync(join(CGROUP_ROOT, controller, cgroup), { recursive: true });
   }
-  const weight = join(CGROUP_ROOT, "cpu", CGROUP, "cpu.shares");
-  if (existsSync(weight)) writeFileSync(weight, String(POD_WEIGHT));
-  const cpuset = join(CGROUP_ROOT, "cpuset");
-  if (!existsSync(cpuset)) return;
-  // A cpuset without processors and memory refuses every task.
+  const weightFile = join(CGROUP_ROOT, "cpu", PODS_CGROUP, "cpu.shares");
+  if (existsSync(weightFile)) writeFileSync(weightFile, String(POD_WEIGHT));
+  const cpusetFolder = join(CGROUP_ROOT, "cpuset");
+  if (!existsSync(cpusetFolder)) return;
+  // A new cpuset has no processors and no memory, and the kernel refuses to add a process to it.
   for (const cgroup of cgroups) {
     for (const file of ["cpuset.cpus", "cpuset.mems"]) {
-      writeFileSync(join(cpuset, cgroup, file), readFileSync(join(cpuset, file)));
+      writeFileSync(join(cpusetFolder, cgroup, file), readFileSync(join(cpusetFolder, file)));
     }
   }
 }
 
 /** Removes the cgroups bottom-up, and retries until the kernel has released their exited processes. */
 export async function removeCgroups(): Promise<void> {
-  await waitUntil({ condition: `the cgroups ${CGROUP} are empty`, withinMs: 10_000 }, () => {
-    // Container runtimes create cgroups in more hierarchies, the unified one included.
-    for (const hierarchy of readdirSync(CGROUP_ROOT)) removeTree(join(CGROUP_ROOT, hierarchy, CGROUP));
+  await waitUntil({ condition: `the cgroups ${PODS_CGROUP} are empty`, withinMs: 10_000 }, () => {
+    // Container runtimes also create cgroups in other hierarchies than `makeCgroups`, such as the unified hierarchy.
+    for (const hierarchy of readdirSync(CGROUP_ROOT)) removeTree(join(CGROUP_ROOT, hierarchy, PODS_CGROUP));
     return true;
   });
 }
 
-function hierarchies(): readonly string[] {
-  return CONTROLLERS.filter((controller) => existsSync(join(CGROUP_ROOT, controller)));
+function listHierarchies(): readonly string[] {
+  return CGROUP_CONTROLLERS.filter((controller) => existsSync(join(CGROUP_ROOT, controller)));
 }
 
 function removeTree(folder: string): void {

@@ -5,7 +5,7 @@ import { SYSTEM_PATH } from "../host/requirements.ts";
 import type { StateFolder } from "./state-folder.ts";
 
 export type Component = {
-  /** The log has this name too. */
+  /** Also the name of the log file and of the start script. */
   readonly name: string;
   readonly node: "n1" | "n2";
   readonly program: string;
@@ -17,7 +17,7 @@ export type Component = {
 /** `ip netns exec` cannot be used, because it mounts /sys again and hides the cgroups. */
 const ENTER_N2 = ["nsenter", "--net=/run/netns/n2", "--uts=/run/uts-n2"];
 
-/** Starts a program through the first process of the namespaces, without the environment of this process. */
+/** Makes PID 1 of the cluster's PID namespace start a program, without the environment of this process. */
 export function startComponent(component: Component, state: StateFolder): void {
   const enterNamespace = component.node === "n2" ? ENTER_N2 : [];
   const environment = ["env", "-i", `PATH=${SYSTEM_PATH.join(":")}`, `HOME=${state.root}`];

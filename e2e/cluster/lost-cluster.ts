@@ -5,8 +5,8 @@ import { childrenOf, identityOf, type ProcessIdentity } from "../host/process-id
 import type { StateFolder } from "./state-folder.ts";
 
 /**
- * Matches unshare processes with the cluster's script, this state folder, and a log on this file system: in another mount
- * namespace the same path is the folder of another cluster.
+ * Matches unshare processes whose arguments have the cluster's script and this state folder, and whose log is on this file
+ * system: in another mount namespace the same path is the folder of another cluster.
  */
 export function findLostCluster(state: StateFolder): readonly ProcessIdentity[] {
   return readdirSync("/proc")

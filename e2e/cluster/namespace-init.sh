@@ -1,5 +1,5 @@
 #!/bin/bash
-# The first process of the cluster's mount, network, PID, UTS and IPC namespaces. It prepares the namespaces, starts the
+# PID 1 of the cluster's mount, network, PID, UTS and IPC namespaces. It prepares the namespaces, starts the
 # queued programs and reaps zombies. When it exits, the kernel kills all programs and removes every mount and network device.
 # Arguments: state folder, address of n1, address of n2, address of the host.
 set -eu
@@ -14,8 +14,8 @@ mount --make-rprivate /
 for folder in /run /var/log; do mount -t tmpfs tmpfs "$folder"; done
 mkdir -p /run/netns /run/sysctl /var/log/pods /var/log/containers
 
-# A kubelet changes these kernel parameters of the whole host if they differ from its values. Files with its values hide the
-# host's.
+# A kubelet changes these kernel parameters of the whole host if they differ from the kubelet's values. Files with the
+# kubelet's values are mounted over the host's files, so that the kubelet changes nothing.
 hide_sysctl() { echo "$2" >"/run/sysctl/${1//\//_}"; mount --bind "/run/sysctl/${1//\//_}" "/proc/sys/$1"; }
 hide_sysctl vm/overcommit_memory 1
 hide_sysctl vm/panic_on_oom 0

@@ -1,4 +1,4 @@
-/** Creates the cluster's namespaces, the process that holds them, and the veth pair to the host. */
+/** Creates the cluster's namespaces, their PID 1, which keeps them alive, and the veth pair to the host. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
@@ -6,30 +6,34 @@ import { join } from "node:path";
 import { childrenOf, identityOf, isAlive, type ProcessIdentity } from "../host/process-identity.ts";
 import { attempt, run } from "../host/run.ts";
 import { PermanentFailure, waitUntil } from "../host/wait.ts";
-import { HOST_ADDRESS, HOST_LINK, NODES, POD_NETWORK, SERVICE_NETWORK } from "./addresses.ts";
+import { HOST_ADDRESS, HOST_INTERFACE, NODES, POD_NETWORK, SERVICE_NETWORK } from "./addresses.ts";
 import type { StateFolder } from "./state-folder.ts";
 
 export type Namespaces = {
   readonly outer: ProcessIdentity;
   readonly init: ProcessIdentity;
-  /** Makes the first process continue. */
+  /** Makes PID 1 of the namespaces continue, which waits at its start. */
   readonly continueInit: () => void;
-  /** Detaches the namespaces, which otherwise end with this process. */
+  /** Keeps the namespaces alive after the exit of this process, with which they otherwise end. */
   readonly detach: () => void;
 };
 
-const INIT = join(import.meta.dirname, "namespace-init.sh");
-const UNSHARE = ["--mount", "--net", "--pid", "--fork", "--uts", "--ipc", "--mount-proc", "--kill-child=KILL"];
+const INIT_SCRIPT = join(import.meta.dirname, "namespace-init.sh");
+const UNSHARE_FLAGS = ["--mount", "--net", "--pid", "--fork", "--uts", "--ipc", "--mount-proc", "--kill-child=KILL"];
 
 export async function openNamespaces(state: StateFolder): Promise<Namespaces> {
   mkdirSync(state.log, { recursive: true });
   const log = openSync(join(state.log, "namespaces.log"), "a");
   const [first, second] = NODES;
-  const child = spawn("unshare", [...UNSHARE, "bash", INIT, state.root, first.address, second.address, HOST_ADDRESS], {
-    detached: true,
-    stdio: ["pipe", log, log],
-    env: { PATH: process.env["PATH"] ?? "", HOME: state.root },
-  });
+  const child = spawn(
+    "unshare",
+    [...UNSHARE_FLAGS, "bash", INIT_SCRIPT, state.root, first.address, second.address, HOST_ADDRESS],
+    {
+      detached: true,
+      stdio: ["pipe", log, log],
+      env: { PATH: process.env["PATH"] ?? "", HOME: state.root },
+    },
+  );
   closeSync(log);
   await once(child, "spawn");
   child.unref();
@@ -47,11 +51,11 @@ export async function openNamespaces(state: StateFolder): Promise<Namespaces> {
   };
 }
 
-/** Creates the veth pair before the first process continues. The kernel deletes the host's end together with the other end. */
+/** Creates the veth pair before `continueInit`. The kernel deletes the host's end together with the other end. */
 export async function connectHost(init: ProcessIdentity): Promise<void> {
-  await run("ip", ["link", "add", HOST_LINK, "type", "veth", "peer", "name", "lan0", "netns", String(init.pid)]);
-  await run("ip", ["address", "add", `${HOST_ADDRESS}/24`, "dev", HOST_LINK]);
-  await run("ip", ["link", "set", HOST_LINK, "up"]);
+  await run("ip", ["link", "add", HOST_INTERFACE, "type", "veth", "peer", "name", "lan0", "netns", String(init.pid)]);
+  await run("ip", ["address", "add", `${HOST_ADDRESS}/24`, "dev", HOST_INTERFACE]);
+  await run("ip", ["link", "set", HOST_INTERFACE, "up"]);
   for (const network of [POD_NETWORK, SERVICE_NETWORK]) {
     await run("ip", ["route", "add", network, "via", NODES[0].address]);
   }
@@ -59,8 +63,8 @@ export async function connectHost(init: ProcessIdentity): Promise<void> {
 
 /** Reports whether the interface name or the networks are already in use on this host. */
 export async function findHostConflict(): Promise<string | undefined> {
-  if ((await attempt("ip", ["link", "show", HOST_LINK])).status === 0)
-    return `the network device ${HOST_LINK} already exists`;
+  if ((await attempt("ip", ["link", "show", HOST_INTERFACE])).status === 0)
+    return `the network device ${HOST_INTERFACE} already exists`;
   for (const network of [`${HOST_ADDRESS}/24`, POD_NETWORK, SERVICE_NETWORK]) {
     const { output } = await attempt("ip", ["-o", "route", "show", "root", network]);
     if (output.trim() !== "") return `this machine already has a route to ${network}: ${output.trim()}`;
@@ -70,9 +74,9 @@ export async function findHostConflict(): Promise<string | undefined> {
 
 /** Deletes the host's end if it still exists. */
 export async function disconnectHost(): Promise<void> {
-  await waitUntil({ condition: `the network device ${HOST_LINK} is deleted`, withinMs: 10_000 }, async () => {
-    await attempt("ip", ["link", "delete", HOST_LINK]);
-    return (await attempt("ip", ["link", "show", HOST_LINK])).status === 0 ? undefined : true;
+  await waitUntil({ condition: `the network device ${HOST_INTERFACE} is deleted`, withinMs: 10_000 }, async () => {
+    await attempt("ip", ["link", "delete", HOST_INTERFACE]);
+    return (await attempt("ip", ["link", "show", HOST_INTERFACE])).status === 0 ? undefined : true;
   });
 }
 

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { cniFolder } from "../host/requirements.ts";
-import { CGROUP, type ClusterNode, DNS_SERVICE, POD_NETWORK, podNetworkOf } from "./addresses.ts";
+import { type ClusterNode, DNS_SERVICE_ADDRESS, POD_NETWORK, PODS_CGROUP, podNetworkOf } from "./addresses.ts";
 import type { Component } from "./component.ts";
 import type { ProgramFolders } from "./control-plane.ts";
 import type { StateFolder } from "./state-folder.ts";
@@ -40,7 +40,7 @@ function kubeletFlags(node: ClusterNode, state: StateFolder): readonly string[] 
   const pathOf = (name: string) => join(state.root, node.name, name);
   return [
     `--config=${pathOf("kubelet.json")}`,
-    `--kubeconfig=${join(state.pki, `${node.name}.kubeconfig`)}`,
+    `--kubeconfig=${join(state.pkiFolder, `${node.name}.kubeconfig`)}`,
     `--hostname-override=${node.name}`,
     `--node-ip=${node.address}`,
     `--root-dir=${pathOf("kubelet")}`,
@@ -69,54 +69,54 @@ function podNetwork(node: ClusterNode): unknown {
 
 /** Uses version 2 of the configuration format, which containerd 2 converts. */
 function containerdSettings(node: ClusterNode, programs: ProgramFolders, state: StateFolder): string {
-  const run = `/run/containerd-${node.name}`;
-  const cri = `plugins."io.containerd.grpc.v1.cri"`;
+  const runFolder = `/run/containerd-${node.name}`;
+  const criPlugin = `plugins."io.containerd.grpc.v1.cri"`;
   return `version = 2
 root = "${join(state.root, node.name, "containerd")}"
-state = "${run}"
+state = "${runFolder}"
 [grpc]
   address = "${state.socketOf(node.name)}"
 [ttrpc]
-  address = "${run}/ttrpc.sock"
-[${cri}]
+  address = "${runFolder}/ttrpc.sock"
+[${criPlugin}]
   sandbox_image = "${PAUSE_IMAGE}"
   disable_apparmor = true
   # Otherwise, without the right to lower oom_score_adj, the sandbox of every Pod would fail to start.
   restrict_oom_score_adj = true
-[${cri}.cni]
+[${criPlugin}.cni]
   bin_dir = "${cniFolder() ?? "/usr/lib/cni"}"
   conf_dir = "${join(state.root, node.name, "cni")}"
-[${cri}.containerd]
+[${criPlugin}.containerd]
   snapshotter = "overlayfs"
-[${cri}.containerd.runtimes.runc]
+[${criPlugin}.containerd.runtimes.runc]
   runtime_type = "io.containerd.runc.v2"
   runtime_path = "${join(programs.containerd, "containerd-shim-runc-v2")}"
-[${cri}.containerd.runtimes.runc.options]
+[${criPlugin}.containerd.runtimes.runc.options]
   BinaryName = "runc"
   SystemdCgroup = false
 `;
 }
 
 function kubeletSettings(node: ClusterNode, state: StateFolder): unknown {
-  const pki = (name: string) => join(state.pki, name);
+  const pkiFile = (name: string) => join(state.pkiFolder, name);
   return {
     apiVersion: "kubelet.config.k8s.io/v1beta1",
     kind: "KubeletConfiguration",
     // From 1.35 on a kubelet refuses cgroup v1 by default.
     failCgroupV1: false,
     cgroupDriver: "cgroupfs",
-    cgroupRoot: `/${CGROUP}/${node.name}`,
+    cgroupRoot: `/${PODS_CGROUP}/${node.name}`,
     containerRuntimeEndpoint: `unix://${state.socketOf(node.name)}`,
     authentication: {
       anonymous: { enabled: false },
       webhook: { enabled: true },
-      x509: { clientCAFile: pki("ca.crt") },
+      x509: { clientCAFile: pkiFile("ca.crt") },
     },
     authorization: { mode: "Webhook" },
-    tlsCertFile: pki(`${node.name}.crt`),
-    tlsPrivateKeyFile: pki(`${node.name}.key`),
+    tlsCertFile: pkiFile(`${node.name}.crt`),
+    tlsPrivateKeyFile: pkiFile(`${node.name}.key`),
     resolvConf: join(state.root, "resolv.conf"),
-    clusterDNS: [DNS_SERVICE],
+    clusterDNS: [DNS_SERVICE_ADDRESS],
     clusterDomain: "cluster.local",
     podLogsDir: join(state.root, node.name, "pod-logs"),
     staticPodPath: state.staticPodsOf(node.name),
@@ -137,7 +137,7 @@ function proxySettings(node: ClusterNode, state: StateFolder): unknown {
   return {
     apiVersion: "kubeproxy.config.k8s.io/v1alpha1",
     kind: "KubeProxyConfiguration",
-    clientConnection: { kubeconfig: join(state.pki, "proxy.kubeconfig") },
+    clientConnection: { kubeconfig: join(state.pkiFolder, "proxy.kubeconfig") },
     hostnameOverride: node.name,
     mode: "nftables",
     clusterCIDR: POD_NETWORK,

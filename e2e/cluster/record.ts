@@ -5,14 +5,14 @@ import { isAlive, type ProcessIdentity } from "../host/process-identity.ts";
 import type { Host } from "../host/this-host.ts";
 
 export type ClusterRecord = {
-  /** A killed start leaves the value `starting`. */
+  /** The value stays `starting` if the start was killed. */
   readonly stage: "starting" | "up";
   readonly minor: Minor;
   /** The folder of the Kubernetes programs. */
   readonly binaries: string;
   /** The unshare process on the host; its end stops the whole cluster. */
   readonly outer: ProcessIdentity;
-  /** The first process in the namespaces. */
+  /** PID 1 of the namespaces. */
   readonly init: ProcessIdentity;
   readonly host: Host;
 };

@@ -12,7 +12,7 @@ export type StateFolder = {
   readonly log: string;
   /** The logs of the last failed start. */
   readonly failedLog: string;
-  readonly pki: string;
+  readonly pkiFolder: string;
   readonly start: string;
   readonly kubeconfig: string;
   /** The command-line client of containerd. */
@@ -32,7 +32,7 @@ export function stateFolder(): StateFolder {
     suiteLock: `${root}.suite.lock`,
     log: join(root, "log"),
     failedLog: `${root}.failed-log`,
-    pki: join(root, "pki"),
+    pkiFolder: join(root, "pki"),
     start: join(root, "start"),
     kubeconfig: join(root, "pki/admin.kubeconfig"),
     ctr: join(root, "ctr"),

@@ -26,8 +26,8 @@ export async function readStatus(state: StateFolder): Promise<ClusterStatus> {
   };
   if (!isRunning(record) || record.stage !== "up") return { state: "broken", nodes: [], ...details };
   try {
-    const ready = (await requestApi("/readyz", state.pki)).status === 200;
-    return { state: ready ? "up" : "broken", nodes: await listNodes(state.pki), ...details };
+    const ready = (await requestApi("/readyz", state.pkiFolder)).status === 200;
+    return { state: ready ? "up" : "broken", nodes: await listNodes(state.pkiFolder), ...details };
   } catch {
     return { state: "broken", nodes: [], ...details };
   }

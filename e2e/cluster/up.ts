@@ -1,4 +1,4 @@
-/** Starts a cluster unless it is running. A start first removes the remains of a failed or killed start. */
+/** Starts a cluster unless it is running. A start first removes what a failed or killed start left behind. */
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ import { listNodes, type NodeState, requestApi } from "./api-request.ts";
 import { makeCertificates } from "./certificates.ts";
 import { makeCgroups } from "./cgroups.ts";
 import { startComponent } from "./component.ts";
-import { controllers, etcdAndApiServer, type ProgramFolders } from "./control-plane.ts";
+import { controllerManagerAndScheduler, etcdAndApiServer, type ProgramFolders } from "./control-plane.ts";
 import { stopCluster } from "./down.ts";
 import { connectHost, findHostConflict, openNamespaces, readLogTail } from "./namespaces.ts";
 import { prepareNode } from "./node-programs.ts";
@@ -82,7 +82,7 @@ async function startCluster({ minor, programs, state, pause, print }: StartOptio
   const printTime = (line: string) => print(`${((performance.now() - startedMs) / 1000).toFixed(1)} s: ${line}`);
   prepareFolder(state);
   symlinkSync(join(programs.containerd, "ctr"), state.ctr);
-  const [host] = await Promise.all([describeHost(programs.containerd), makeCertificates(state.pki)]);
+  const [host] = await Promise.all([describeHost(programs.containerd), makeCertificates(state.pkiFolder)]);
   const { outer, init, continueInit, detach } = await openNamespaces(state);
   const record: ClusterRecord = { stage: "starting", minor, binaries: programs.kubernetes, outer, init, host };
   writeRecord(state.record, record);
@@ -98,18 +98,18 @@ async function startCluster({ minor, programs, state, pause, print }: StartOptio
   for (const { runtime } of nodes) startComponent(runtime, state);
   await Promise.all(nodes.map(({ node }) => importImages([pause], state.socketOf(node.name))));
   await waitUntil({ condition: "the API server is ready", withinMs: START_LIMIT_MS }, () =>
-    whileInitRuns(async () => ((await requestApi("/readyz", state.pki)).status === 200 ? true : undefined)),
+    whileInitRuns(async () => ((await requestApi("/readyz", state.pkiFolder)).status === 200 ? true : undefined)),
   );
   printTime("the API server is ready");
-  for (const component of controllers(programs, state)) startComponent(component, state);
+  for (const component of controllerManagerAndScheduler(programs, state)) startComponent(component, state);
   // A kubelet doubles its delay after each failed request, up to two minutes, so it starts only after the API server is ready.
   for (const agent of nodes.flatMap(({ agents }) => agents)) startComponent(agent, state);
   await waitForNodes(state, whileInitRuns);
   printTime(`nodes ${NODES.map(({ name }) => name).join(" and ")} are ready`);
-  const up: ClusterRecord = { ...record, stage: "up" };
-  writeRecord(state.record, up);
+  const runningRecord: ClusterRecord = { ...record, stage: "up" };
+  writeRecord(state.record, runningRecord);
   detach();
-  return up;
+  return runningRecord;
 }
 
 function prepareFolder(state: StateFolder): void {
@@ -127,7 +127,7 @@ type CheckWhileInitRuns = <T>(check: Check<T>) => Promise<T | undefined>;
 async function waitForNodes(state: StateFolder, whileInitRuns: CheckWhileInitRuns): Promise<void> {
   await waitUntil({ condition: "both nodes are ready", withinMs: START_LIMIT_MS }, () =>
     whileInitRuns(async () => {
-      const nodes = await listNodes(state.pki);
+      const nodes = await listNodes(state.pkiFolder);
       const missing = NODES.map(({ name }) => name).filter((name) => !nodes.find((node) => node.name === name)?.ready);
       if (missing.length === 0) return true;
       throw new Error(missing.map((name) => describeUnreadyNode(name, nodes, state)).join("\n"));
@@ -135,7 +135,7 @@ async function waitForNodes(state: StateFolder, whileInitRuns: CheckWhileInitRun
   );
   await waitUntil({ condition: "the namespace default has a ServiceAccount", withinMs: START_LIMIT_MS }, () =>
     whileInitRuns(async () => {
-      const { status } = await requestApi("/api/v1/namespaces/default/serviceaccounts/default", state.pki);
+      const { status } = await requestApi("/api/v1/namespaces/default/serviceaccounts/default", state.pkiFolder);
       return status === 200 ? true : undefined;
     }),
   );
@@ -146,7 +146,7 @@ function describeUnreadyNode(name: string, nodes: readonly NodeState[], state: S
   return `${name} is not ready: ${why}. The kubelet's log ends with:\n${readLogTail(state, `kubelet-${name}`)}`;
 }
 
-/** Runs the check. @throws if the first process of the namespaces has ended, which stops the wait */
+/** Runs the check. @throws if PID 1 of the namespaces has ended, which stops the wait */
 async function checkWhileInitRuns<T>(
   init: ProcessIdentity,
   state: StateFolder,

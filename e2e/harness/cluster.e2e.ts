@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, describe, expect, test } from "vitest";
-import { CGROUP, HOST_LINK } from "../cluster/addresses.ts";
+import { HOST_INTERFACE, PODS_CGROUP } from "../cluster/addresses.ts";
 import { readRecord } from "../cluster/record.ts";
 import { stateFolder } from "../cluster/state-folder.ts";
 import { isAlive } from "../host/process-identity.ts";
@@ -20,11 +20,11 @@ function runClusterCommand(...args: readonly string[]): Promise<Attempt> {
   return attempt(process.execPath, [MAIN, ...args]);
 }
 
-/** Lists remains of a cluster on the host; empty after the cluster has stopped. */
+/** Lists what a cluster left behind on the host; empty if the cluster was stopped completely. */
 async function listLeftovers(): Promise<readonly string[]> {
-  const link = (await attempt("ip", ["link", "show", HOST_LINK])).status === 0 ? [HOST_LINK] : [];
+  const link = (await attempt("ip", ["link", "show", HOST_INTERFACE])).status === 0 ? [HOST_INTERFACE] : [];
   const cgroups = readdirSync(CGROUP_ROOT)
-    .map((controller) => join(CGROUP_ROOT, controller, CGROUP))
+    .map((controller) => join(CGROUP_ROOT, controller, PODS_CGROUP))
     .filter((folder) => existsSync(folder));
   const files = existsSync(state.root) ? [state.root] : [];
   const mounts = readFileSync("/proc/mounts", "utf8")

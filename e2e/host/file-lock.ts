@@ -6,10 +6,10 @@ import { dirname } from "node:path";
 /** Runs `work` while holding the lock on `file`; `onWait` is called once if another process holds it. */
 export async function withFileLock<T>(file: string, work: () => Promise<T>, onWait: () => void): Promise<T> {
   mkdirSync(dirname(file), { recursive: true });
-  let release = await acquire(file, ["--nonblock"]);
+  let release = await acquireLock(file, ["--nonblock"]);
   if (release === undefined) {
     onWait();
-    release = await acquire(file, []);
+    release = await acquireLock(file, []);
   }
   if (release === undefined) throw new Error(`flock could not lock ${file}`);
   try {
@@ -22,11 +22,11 @@ export async function withFileLock<T>(file: string, work: () => Promise<T>, onWa
 /** Holds the lock until it is released or this process ends; `undefined` if another process holds it. */
 export function tryLock(file: string): Promise<(() => Promise<void>) | undefined> {
   mkdirSync(dirname(file), { recursive: true });
-  return acquire(file, ["--nonblock"]);
+  return acquireLock(file, ["--nonblock"]);
 }
 
 /** The holder is a child that exits when its standard input closes, which happens even if this process is killed. */
-function acquire(file: string, flags: readonly string[]): Promise<(() => Promise<void>) | undefined> {
+function acquireLock(file: string, flags: readonly string[]): Promise<(() => Promise<void>) | undefined> {
   return new Promise((resolve, reject) => {
     const holder = spawn("flock", [...flags, file, "sh", "-c", "echo held; exec cat >/dev/null"], {
       stdio: ["pipe", "pipe", "inherit"],

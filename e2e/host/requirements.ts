@@ -16,7 +16,7 @@ const programRequirement = (name: string, apt: string): Requirement => ({
   isInstalled: (path) => path.some((folder) => isExecutable(join(folder, name))),
 });
 
-/** Folders of network plugins in distributions and projects. */
+/** Folders of CNI plugins: in Debian, in the documentation of container runtimes, and in Fedora. */
 const CNI_FOLDERS = ["/usr/lib/cni", "/opt/cni/bin", "/usr/libexec/cni"];
 const CNI_PLUGINS = ["ptp", "host-local", "loopback", "portmap"];
 

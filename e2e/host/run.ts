@@ -8,8 +8,8 @@ export type RunOptions = {
 };
 
 /**
- * Returns a command that the kernel kills when this process ends, even by SIGKILL, so that the program does not outlive
- * it. On other systems than Linux it returns the program unchanged.
+ * Returns a command that runs the program and that the kernel kills when this process ends, even by SIGKILL. On other systems
+ * than Linux it returns the program and its arguments unchanged.
  */
 export function withParentDeathSignal(program: string, args: readonly string[]): readonly [string, readonly string[]] {
   if (process.platform !== "linux") return [program, args];

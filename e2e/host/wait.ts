@@ -1,4 +1,4 @@
-/** Waits until a check of external state passes. All timers of the test cluster are here. */
+/** Waits until a check of external state passes, or for a fixed time. */
 import { setTimeout as pause } from "node:timers/promises";
 
 export type Wait = {

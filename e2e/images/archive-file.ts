@@ -25,7 +25,7 @@ export function writeArchive(images: readonly Image[], cache: string, nowMs: num
   for (const part of parts) hash.update(part);
   const folder = join(cache, "images");
   mkdirSync(folder, { recursive: true });
-  deleteOld(folder, nowMs);
+  deleteUnusedArchives(folder, nowMs);
   const file = join(folder, `${hash.digest("hex").slice(0, 16)}.tar`);
   if (existsSync(file)) {
     utimesSync(file, nowMs / 1000, nowMs / 1000);
@@ -39,7 +39,7 @@ export function writeArchive(images: readonly Image[], cache: string, nowMs: num
   return file;
 }
 
-function deleteOld(folder: string, nowMs: number): void {
+function deleteUnusedArchives(folder: string, nowMs: number): void {
   for (const name of readdirSync(folder)) {
     const file = join(folder, name);
     if ((statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? nowMs) < nowMs - MAX_UNUSED_MS)

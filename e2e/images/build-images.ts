@@ -8,7 +8,7 @@ import { writeSboms } from "../../release/sbom/images.ts";
 import { writeArchive } from "./archive-file.ts";
 import { type Image, type Layer, makeLayer } from "./docker-archive.ts";
 import { type Content, treeEntries } from "./file-tree.ts";
-import { IMAGE_NAMES, IMAGES, type ImageName, type ImageRow, USER } from "./image-table.ts";
+import { IMAGE_NAMES, IMAGE_USER, IMAGES, type ImageName, type ImageRow } from "./image-table.ts";
 import { nodeLayer } from "./node-layer.ts";
 import type { TarEntry } from "./tar.ts";
 
@@ -19,7 +19,7 @@ export type BuiltImages = {
 };
 
 /** A fixed tag: an import replaces earlier images. */
-const TAG = "test";
+const IMAGE_TAG = "test";
 
 /** @param registry prefix of the names, `localhost` for imported images. */
 export async function buildImages(root: string, cache: string, registry = "localhost"): Promise<BuiltImages> {
@@ -44,8 +44,8 @@ async function makeImage(name: ImageName, { root, registry, node }: ImageContext
   const bundles = await Promise.all(row.bundles.map((source) => bundleEntry(join(root, source))));
   const ownLayer = makeLayer([...treeEntries(contents), ...folderOf(bundles), ...bundles]);
   return {
-    name: `${registry}/${name}:${TAG}`,
-    user: USER,
+    name: `${registry}/${name}:${IMAGE_TAG}`,
+    user: IMAGE_USER,
     entrypoint: row.entrypoint,
     env: ["NODE_ENV=production"],
     layers: row.base === "node" ? [node, ownLayer] : [ownLayer],

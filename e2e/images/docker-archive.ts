@@ -54,7 +54,7 @@ function configOf(image: Image): unknown {
   };
 }
 
-/** Architecture names of image registries by those of Node. */
+/** Maps Node's names of architectures to the names in image registries. */
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: "amd64", arm64: "arm64" };
 
 function sha256(parts: readonly Uint8Array[]): string {

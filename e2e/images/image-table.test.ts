@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { IMAGES, type ImageRow, USER } from "./image-table.ts";
+import { IMAGE_USER, IMAGES, type ImageRow } from "./image-table.ts";
 
 const DOCKERFILE = readFileSync(join(import.meta.dirname, "../../Dockerfile"), "utf8");
 
@@ -31,7 +31,7 @@ describe.each([
   test("starts the same program with the same user as the image that the tests build", () => {
     const quotedArgs = row.entrypoint.map((word) => JSON.stringify(word)).join(", ");
     expect(stageOf(target)).toContain(`ENTRYPOINT [${quotedArgs}]`);
-    expect(stageOf(target)).toContain(`USER ${USER}`);
+    expect(stageOf(target)).toContain(`USER ${IMAGE_USER}`);
     expect(stageOf(target)[0]).toMatch(row.base === "scratch" ? /^FROM scratch AS / : /^FROM \$\{NODE_IMAGE\} AS /);
   });
 });

@@ -12,8 +12,8 @@ export type ImageRow = {
 };
 
 /** The unprivileged user of every image. */
-export const USER = "65532:65532";
-export const NODE = "/usr/local/bin/node";
+export const IMAGE_USER = "65532:65532";
+export const NODE_PROGRAM = "/usr/local/bin/node";
 
 export const IMAGES = {
   "lastcall-manager": {
@@ -48,7 +48,7 @@ export const IMAGES = {
     ],
     bundles: [],
     entrypoint: [
-      NODE,
+      NODE_PROGRAM,
       "--max-semi-space-size=8",
       "--heap-growing-percent=50",
       "--v8-pool-size=1",
@@ -65,26 +65,26 @@ export const IMAGES = {
       "test/programs/rollouts/rollout-app.ts",
       "test/programs/envoy/upstream.ts",
     ],
-    entrypoint: [NODE],
+    entrypoint: [NODE_PROGRAM],
   },
   // The manifests of the examples have no arguments, so each program needs an image with its own entrypoint.
   "lastcall-example-app": {
     base: "node",
     contents: [],
     bundles: ["e2e/programs/lifecycle-app.ts"],
-    entrypoint: [NODE, "/app/lifecycle-app.mjs"],
+    entrypoint: [NODE_PROGRAM, "/app/lifecycle-app.mjs"],
   },
   "lastcall-example-work": {
     base: "node",
     contents: [],
     bundles: ["e2e/programs/example-work.ts"],
-    entrypoint: [NODE, "/app/example-work.mjs"],
+    entrypoint: [NODE_PROGRAM, "/app/example-work.mjs"],
   },
   "lastcall-example-consumer": {
     base: "node",
     contents: [],
     bundles: ["e2e/programs/example-consumer.ts"],
-    entrypoint: [NODE, "/app/example-consumer.mjs"],
+    entrypoint: [NODE_PROGRAM, "/app/example-consumer.mjs"],
   },
   "lastcall-example-control-plane": {
     base: "node",
@@ -93,7 +93,7 @@ export const IMAGES = {
       to: `/bin/${name}`,
     })),
     bundles: ["e2e/programs/control-plane.ts"],
-    entrypoint: [NODE, "/app/control-plane.mjs"],
+    entrypoint: [NODE_PROGRAM, "/app/control-plane.mjs"],
   },
 } as const satisfies Readonly<Record<string, ImageRow>>;
 

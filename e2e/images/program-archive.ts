@@ -14,7 +14,7 @@ export type PackedProgram = {
   readonly user: string;
   /** The base layer, for example with a launcher. */
   readonly baseLayers?: readonly Layer[];
-  /** By default it is the program itself. */
+  /** The image's entrypoint; by default the program. */
   readonly entrypoint?: readonly string[];
 };
 

@@ -8,7 +8,7 @@ export type TarEntry = {
   readonly content: Uint8Array | undefined;
 };
 
-const BLOCK = 512;
+const BLOCK_BYTES = 512;
 
 /** Returns the parts of the archive in order, without copying contents. @throws if a path is too long. */
 export function tarParts(entries: readonly TarEntry[]): readonly Uint8Array[] {
@@ -16,15 +16,15 @@ export function tarParts(entries: readonly TarEntry[]): readonly Uint8Array[] {
     const content = entry.content ?? new Uint8Array();
     return [header(entry), content, new Uint8Array(paddingOf(content.length))];
   });
-  return [...parts, new Uint8Array(2 * BLOCK)];
+  return [...parts, new Uint8Array(2 * BLOCK_BYTES)];
 }
 
 function paddingOf(length: number): number {
-  return (BLOCK - (length % BLOCK)) % BLOCK;
+  return (BLOCK_BYTES - (length % BLOCK_BYTES)) % BLOCK_BYTES;
 }
 
 function header(entry: TarEntry): Uint8Array {
-  const block = Buffer.alloc(BLOCK);
+  const block = Buffer.alloc(BLOCK_BYTES);
   const isFolder = entry.content === undefined;
   const { prefix, name } = splitPath(isFolder ? `${entry.path}/` : entry.path);
   const octal = (value: number, at: number, width: number) =>

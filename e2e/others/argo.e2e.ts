@@ -1,4 +1,4 @@
-/** Tests workflows with Argo's real controller and executor: steps end with their work, and steps that serve are drained. */
+/** Tests workflows with Argo's real controller and executor: steps end when their work is done, and steps that serve are drained. */
 import type { KubernetesObject, V1Pod } from "@kubernetes/client-node";
 import { beforeAll, describe, expect, test } from "vitest";
 import { readGuide } from "../../test/guides/manifests.ts";
@@ -50,12 +50,12 @@ describe("in an Argo workflow", () => {
   test("of the guide, only the step that opts in has a manager, which exits when its work is done", async () => {
     await withArgo(async (namespace) => {
       const name = await submitWorkflow(namespace, readGuide("argo-workflows").manifest);
-      const index = await podOfStep(namespace, "index");
-      expect(managerOf(index).args).toContain("--completes");
+      const indexPod = await podOfStep(namespace, "index");
+      expect(managerOf(indexPod).args).toContain("--completes");
       expect(isInjected(await podOfStep(namespace, "read"))).toBe(false);
       expect(await waitForWorkflow(namespace, name)).toMatchObject({ phase: "Succeeded" });
-      // Argo stops its daemon step itself, so no hook of the app runs, and no drain starts.
-      await expectTimelyExit(namespace, nameOf(index));
+      // Argo itself stops the containers of a daemon step, so no preStop hook of the app runs, and no drain starts.
+      await expectTimelyExit(namespace, nameOf(indexPod));
     });
   });
 
@@ -70,8 +70,8 @@ describe("in an Argo workflow", () => {
       ]);
       expect(outputs).toContainEqual(["make", ["42"]]);
       expect(outputs).toContainEqual(["use", ["42 again"]]);
-      const [make] = await expectInjectedPods(namespace, "step=make");
-      await expectTimelyExit(namespace, make === undefined ? "" : nameOf(make));
+      const [makePod] = await expectInjectedPods(namespace, "step=make");
+      await expectTimelyExit(namespace, makePod === undefined ? "" : nameOf(makePod));
     });
   });
 
@@ -79,8 +79,8 @@ describe("in an Argo workflow", () => {
     await withArgo(async (namespace) => {
       const name = await submitWorkflow(namespace, readGuide("argo-workflows").manifest);
       await podOfStep(namespace, "read");
-      const index = await podOfStep(namespace, "index");
-      const pod = nameOf(index);
+      const indexPod = await podOfStep(namespace, "index");
+      const pod = nameOf(indexPod);
       const app = followLog(namespace, pod, "main");
       const manager = followLog(namespace, pod, MANAGER);
       await Promise.all([app.waitFor("started"), manager.waitFor("listening")]);
@@ -99,8 +99,8 @@ describe("in an Argo workflow", () => {
       const name = await submitWorkflow(namespace, readGuide("argo-workflows").manifest);
       await podOfStep(namespace, "read");
       const pod = nameOf(await podOfStep(namespace, "index"));
-      const terminate = `--patch=${JSON.stringify({ spec: { shutdown: "Terminate" } })}`;
-      await namespace.kubectl.run(["patch", "workflow", name, "--type=merge", terminate]);
+      const terminationPatch = `--patch=${JSON.stringify({ spec: { shutdown: "Terminate" } })}`;
+      await namespace.kubectl.run(["patch", "workflow", name, "--type=merge", terminationPatch]);
       expect(await waitForWorkflow(namespace, name)).toMatchObject({ phase: "Failed" });
       await expectTimelyExit(namespace, pod);
     });
@@ -150,7 +150,7 @@ function waitForWorkflow(namespace: CaseNamespace, name: string): Promise<NonNul
   });
 }
 
-/** Expects that the Pod completed, and that its manager exited soon after its containers. */
+/** Expects that the Pod completed, and that its manager exited soon after the Pod's other containers. */
 async function expectTimelyExit(namespace: CaseNamespace, name: string): Promise<void> {
   const pod = await waitUntil({ condition: `Pod ${name} has ended`, withinMs: 90_000, everyMs: 500 }, async () => {
     const current = await namespace.kubectl.json<V1Pod>(["get", "pod", name]);

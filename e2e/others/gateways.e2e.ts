@@ -1,4 +1,4 @@
-/** Tests the gateways of the guides: a real Envoy and a real nginx behind a Service, under load, in the Pods of their projects. */
+/** Tests the gateways of the guides: a real Envoy and a real nginx behind a Service, under load, in Pods as Contour, ingress-nginx and Envoy Gateway create them. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { V1Pod, V1Service } from "@kubernetes/client-node";
@@ -13,13 +13,13 @@ import { clusterIp, startLoadOn } from "../client/load.ts";
 import { drainReport, followLog, MANAGER } from "../client/pod-log.ts";
 import { saveDrain } from "../client/save-drain.ts";
 import { readSuite } from "../client/suite.ts";
-import { ENOUGH_REQUESTS } from "../client/under-load.ts";
+import { MIN_REQUESTS } from "../client/under-load.ts";
 import { staticEnvoy } from "../programs/static-envoy.ts";
 
 const suite = readSuite(process.env);
 const MANAGED_POD_FILE = join(import.meta.dirname, "../../test/golden/envoy-gateway-managed/input.yaml");
 const SERVICE = "gateway";
-/** The reason in a report if the driver counted requests; a drain that ends by its sockets has another reason. */
+/** The reason in a report if the driver counted requests; if the manager sampled only sockets, a report has another reason. */
 const COUNTED_REASON = "no request was active";
 
 beforeAll(() => importGatewayImages(suite), 1_200_000);
@@ -85,7 +85,7 @@ async function expectNoLoss(namespace: CaseNamespace, guide: string, selector: s
   await namespace.waitForTerminations(selector);
   const results = await Promise.all(loads.map((load) => load.stop()));
   namespace.addTimelineLine(`${guide}: ${report.outcome}, ${report.why}`);
-  expect(results.reduce((sum, { requests }) => sum + requests, 0)).toBeGreaterThan(ENOUGH_REQUESTS);
+  expect(results.reduce((sum, { requests }) => sum + requests, 0)).toBeGreaterThan(MIN_REQUESTS);
   expect(results.map(({ failed }) => failed)).toEqual([0, 0]);
   expect(report).toMatchObject({ outcome: "drained" });
   return report.why;

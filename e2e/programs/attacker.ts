@@ -18,7 +18,7 @@ const isManager = values.on === "manager";
 const port = Number(values.port);
 const attacks = isManager ? MANAGER_ATTACKS : WEBHOOK_ATTACKS;
 
-/** The attacks on every address that was a target; their counts remain after they end. */
+/** The attacks on every address that was a target. The counts of an ended attack remain. */
 const attacksByHost = new Map<string, readonly { readonly name: string; readonly running: RunningAttack }[]>();
 let targets: readonly string[] = [];
 

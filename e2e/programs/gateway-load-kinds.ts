@@ -1,7 +1,7 @@
 /** Lists the kinds of load on a gateway, and the counts of the program `gateway-load`. */
 import type { LoadPlan, Protocol } from "../../test/programs/rollouts/rollouts-request.ts";
 
-export type Requests = { readonly protocol: Protocol; readonly lives: LoadPlan["lives"] };
+export type RequestKind = { readonly protocol: Protocol; readonly lives: LoadPlan["lives"] };
 export type SessionKind = "websocket" | "tcp" | "idle";
 
 export const LOAD_KINDS = {
@@ -12,12 +12,12 @@ export const LOAD_KINDS = {
   websocket: { session: "websocket" },
   tcp: { session: "tcp" },
   idle: { session: "idle" },
-} as const satisfies Readonly<Record<string, Requests | { readonly session: SessionKind }>>;
+} as const satisfies Readonly<Record<string, RequestKind | { readonly session: SessionKind }>>;
 
 export type LoadKind = keyof typeof LOAD_KINDS;
 
 export type GatewayCounts = {
-  /** Of sessions, the messages. */
+  /** Number of requests; for the kinds with sessions, number of answered messages. */
   readonly requests: number;
   readonly failed: number;
   readonly failures: readonly string[];

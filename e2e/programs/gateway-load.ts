@@ -1,15 +1,15 @@
 /**
- * The load on a gateway, as a program of a Pod: `gateway-load.mjs --kind=http2 --host=IP --port=N`. Clients never retry requests. At
- * SIGTERM the program waits for open requests, and prints its counts as one JSON line.
+ * Sends one kind of load to a gateway, from a Pod: `gateway-load.mjs --kind=http2 --host=IP --port=N`. Clients never retry
+ * requests. At SIGTERM the program waits for open requests, and prints its counts as one JSON line.
  */
 import { parseArgs } from "node:util";
 import { realClock } from "../../src/demo/clock.ts";
 import { createHttp1Clients } from "../../test/programs/rollouts/load/http1-clients.ts";
 import { createHttp2Clients } from "../../test/programs/rollouts/load/http2-clients.ts";
 import { createNodeCounter } from "../../test/programs/rollouts/load/node-counter.ts";
-import { createPace } from "../../test/programs/rollouts/load/timing.ts";
+import { createRequestPace } from "../../test/programs/rollouts/load/timing.ts";
 import { type LoadPlan, perProtocol } from "../../test/programs/rollouts/rollouts-request.ts";
-import { type GatewayCounts, LOAD_KINDS, type LoadKind, type Requests } from "./gateway-load-kinds.ts";
+import { type GatewayCounts, LOAD_KINDS, type LoadKind, type RequestKind } from "./gateway-load-kinds.ts";
 import { startSessions } from "./gateway-sessions.ts";
 
 const REQUESTS_PER_SECOND = 100;
@@ -33,7 +33,7 @@ function isLoadKind(text: string): text is LoadKind {
   return Object.hasOwn(LOAD_KINDS, text);
 }
 
-function startRequests({ protocol, lives }: Requests): { readonly stop: () => Promise<GatewayCounts> } {
+function startRequests({ protocol, lives }: RequestKind): { readonly stop: () => Promise<GatewayCounts> } {
   const nowMs = () => performance.now();
   const counter = createNodeCounter(nowMs);
   const plan: LoadPlan = {
@@ -59,7 +59,7 @@ function startRequests({ protocol, lives }: Requests): { readonly stop: () => Pr
   };
   const http1 = createHttp1Clients(ports);
   const clients = protocol === "http1" ? http1 : createHttp2Clients(protocol, ports);
-  const due = createPace(REQUESTS_PER_SECOND, nowMs());
+  const due = createRequestPace(REQUESTS_PER_SECOND, nowMs());
   const timers = [
     setInterval(() => {
       for (let count = due(nowMs()); count > 0; count -= 1) clients.sendRequest();

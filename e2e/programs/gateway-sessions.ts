@@ -1,6 +1,6 @@
 /**
  * Runs WebSocket and TCP sessions that exchange messages for 1 to 10 s, and one idle HTTP/1.1 connection that stays open after its
- * request. Sessions that end early are replaced.
+ * request. A new session replaces each session that has ended.
  */
 import { connect } from "node:net";
 import { realClock } from "../../src/demo/clock.ts";
@@ -8,8 +8,8 @@ import type { GatewayCounts, SessionKind } from "./gateway-load-kinds.ts";
 
 const SESSIONS = 8;
 const MESSAGE_INTERVAL_MS = 200;
-const SHORTEST_SESSION_MS = 1_000;
-const LONGEST_SESSION_MS = 10_000;
+const MIN_SESSION_MS = 1_000;
+const MAX_SESSION_MS = 10_000;
 const RECONNECT_AFTER_MS = 200;
 const LAST_ANSWER_LIMIT_MS = 2_000;
 const MAX_FAILURES = 20;
@@ -29,7 +29,7 @@ export function startSessions(kind: SessionKind, target: Target): { readonly sto
   const runSession = kind === "idle" ? exchangeOnce : exchangeRepeatedly;
   const repeat = async () => {
     while (!stopping.signal.aborted) {
-      const failure = await runOne(kind, target, (session, exchange) =>
+      const failure = await runOneSession(kind, target, (session, exchange) =>
         runSession(session, exchange, stopping.signal),
       ).then(({ failure: reason, received }) => {
         counts.requests += received;
@@ -54,7 +54,7 @@ export function startSessions(kind: SessionKind, target: Target): { readonly sto
 
 type Run = (session: Session, exchange: Exchange) => Promise<boolean>;
 
-async function runOne(
+async function runOneSession(
   kind: SessionKind,
   target: Target,
   run: Run,
@@ -73,17 +73,17 @@ async function runOne(
     },
   });
   if (!(await opened.promise)) return { failure: "not opened", received: 0 };
-  const mayEnd = await run(session, exchange);
+  const serverMayClose = await run(session, exchange);
   const { sent, received, ended } = exchange;
-  const wasCut = ended.signal.aborted && !mayEnd;
+  const wasCut = ended.signal.aborted && !serverMayClose;
   session.close();
   if (received < sent) return { failure: `${sent - received} of ${sent} messages unanswered`, received };
   return { failure: wasCut ? "session cut" : "", received };
 }
 
-/** @returns whether the peer may close the connection at its end */
+/** @returns whether the server may close the connection before the client does */
 async function exchangeRepeatedly(session: Session, exchange: Exchange, stop: AbortSignal): Promise<boolean> {
-  const lengthMs = SHORTEST_SESSION_MS + Math.random() * (LONGEST_SESSION_MS - SHORTEST_SESSION_MS);
+  const lengthMs = MIN_SESSION_MS + Math.random() * (MAX_SESSION_MS - MIN_SESSION_MS);
   const endsMs = performance.now() + lengthMs;
   const { signal } = exchange.ended;
   while (!signal.aborted && !stop.aborted && performance.now() < endsMs) {

@@ -5,7 +5,7 @@
 import { spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 
-const CONFIG = "/tmp/nginx.conf";
+const CONFIG_FILE = "/tmp/nginx.conf";
 const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `${name}_temp_path /tmp/${name};`);
 
 mkdirSync("/tmp", { recursive: true });
@@ -14,7 +14,7 @@ mkdirSync("/etc", { recursive: true });
 writeFileSync("/etc/passwd", "root:x:0:0::/:/\n");
 writeFileSync("/etc/group", "root:x:0:\n");
 writeFileSync(
-  CONFIG,
+  CONFIG_FILE,
   `daemon off; user root; worker_processes 1; pid /tmp/nginx.pid; events {}
 http {
   access_log off; ${paths.join(" ")}
@@ -23,6 +23,6 @@ http {
 }
 `,
 );
-const nginx = spawn("/bin/nginx", ["-e", "stderr", "-c", CONFIG], { stdio: "inherit" });
+const nginx = spawn("/bin/nginx", ["-e", "stderr", "-c", CONFIG_FILE], { stdio: "inherit" });
 nginx.once("exit", (status) => process.exit(status ?? 1));
 process.once("SIGTERM", () => void nginx.kill("SIGQUIT"));

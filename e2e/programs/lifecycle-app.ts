@@ -71,7 +71,7 @@ process.once("SIGTERM", () => {
   process.exit(143);
 });
 
-/** Clients that send a request within this time get `Connection: close`. */
+/** After SIGTERM the app closes idle connections only after this time; a request until then gets `Connection: close`. */
 const IDLE_CLOSE_MS = 2_000;
 
 function closeConnections(): void {

@@ -9,7 +9,7 @@ import { realClock } from "../../src/demo/clock.ts";
 import { createRequestCounter, DEFAULT_LOAD, type LoadShape, startLoad } from "../../src/demo/load/load.ts";
 import { recordFailures } from "./failure-times.ts";
 
-const DEFAULT_NUMBERS = {
+const DEFAULT_FLAGS = {
   port: 80,
   seconds: 3600,
   "new-connections": DEFAULT_LOAD.newConnectionClients,
@@ -19,21 +19,21 @@ const DEFAULT_NUMBERS = {
   "pool-life-ms": 10_000,
   "timeout-ms": 15_000,
 };
-type Numbers = { readonly [Name in keyof typeof DEFAULT_NUMBERS]: number };
+type NumericFlags = { readonly [Name in keyof typeof DEFAULT_FLAGS]: number };
 
-const REACH_LIMIT_MS = 30_000;
+const CONNECT_LIMIT_MS = 30_000;
 
 const { values } = parseArgs({
   options: {
     host: { type: "string" },
     path: { type: "string" },
-    ...Object.fromEntries(Object.keys(DEFAULT_NUMBERS).map((name) => [name, { type: "string" as const }])),
+    ...Object.fromEntries(Object.keys(DEFAULT_FLAGS).map((name) => [name, { type: "string" as const }])),
   },
 });
 
-function readNumbers(): Numbers {
-  const parsedNumbers = { ...DEFAULT_NUMBERS };
-  for (const name of Object.keys(DEFAULT_NUMBERS)) {
+function readFlags(): NumericFlags {
+  const parsedNumbers = { ...DEFAULT_FLAGS };
+  for (const name of Object.keys(DEFAULT_FLAGS)) {
     const text: unknown = Reflect.get(values, name);
     if (typeof text !== "string") continue;
     if (!/^[0-9]+$/.test(text)) throw new Error(`--${name}: got "${text}", expected a whole number.`);
@@ -42,14 +42,14 @@ function readNumbers(): Numbers {
   return parsedNumbers;
 }
 
-const numbers = readNumbers();
+const flags = readFlags();
 const host = values.host ?? "";
 const shape: LoadShape = {
-  newConnectionClients: numbers["new-connections"],
-  pooledClients: numbers.pooled,
-  slowClients: numbers.slow,
-  endlessClients: numbers.endless,
-  maxConnectionMs: numbers["pool-life-ms"],
+  newConnectionClients: flags["new-connections"],
+  pooledClients: flags.pooled,
+  slowClients: flags.slow,
+  endlessClients: flags.endless,
+  maxConnectionMs: flags["pool-life-ms"],
   path: values.path ?? "/",
   slowPath: DEFAULT_LOAD.slowPath,
 };
@@ -58,22 +58,22 @@ const failures = recordFailures(counter, () => Date.now());
 const stopping = new AbortController();
 process.once("SIGTERM", () => stopping.abort());
 
-await waitUntilReachable(host, numbers.port);
+await waitUntilReachable(host, flags.port);
 const load = startLoad(shape, {
   clock: realClock,
   target: {
     clock: realClock,
     host,
-    port: numbers.port,
+    port: flags.port,
     localAddress: "0.0.0.0",
-    timeoutMs: numbers["timeout-ms"],
+    timeoutMs: flags["timeout-ms"],
     wasRefused: () => false,
   },
   counter: failures.counter,
   random: Math.random,
 });
-process.stdout.write(`${JSON.stringify({ started: new Date().toISOString(), host, ...numbers })}\n`);
-await realClock.wait(numbers.seconds * 1000, stopping.signal);
+process.stdout.write(`${JSON.stringify({ started: new Date().toISOString(), host, ...flags })}\n`);
+await realClock.wait(flags.seconds * 1000, stopping.signal);
 await load.stop();
 const result = `${JSON.stringify({ ...counter.counts(), failures: failures.list() })}\n`;
 process.stdout.write(result);
@@ -84,12 +84,15 @@ try {
   // The file exists only in a Pod.
 }
 
-/** Waits for the first connection: a node's proxy refuses connections to a new Service until it has received its endpoints, which is not a failure of a rollout. */
+/**
+ * Waits for the first connection: kube-proxy refuses connections to a new Service until it has received the Service's endpoints,
+ * and such a refusal is not a failure of a rollout.
+ */
 async function waitUntilReachable(to: string, port: number): Promise<void> {
-  const deadlineMs = performance.now() + REACH_LIMIT_MS;
+  const deadlineMs = performance.now() + CONNECT_LIMIT_MS;
   while (!(await acceptsConnection(to, port))) {
     if (performance.now() > deadlineMs)
-      throw new Error(`${to}:${port} accepted no connection within ${REACH_LIMIT_MS} ms.`);
+      throw new Error(`${to}:${port} accepted no connection within ${CONNECT_LIMIT_MS} ms.`);
     await realClock.wait(50, stopping.signal);
   }
 }

@@ -5,7 +5,7 @@ import { BuildError } from "./build-error.ts";
 import { runProgram } from "./run-program.ts";
 
 /** Pinned by version; apt verifies the archive's signature and the package's hash. */
-const PACKAGE = "musl-dev=1.2.3-1";
+const MUSL_PACKAGE = "musl-dev=1.2.3-1";
 
 export async function fetchArm64Musl(folder: string): Promise<void> {
   if (existsSync(folder)) return;
@@ -25,9 +25,9 @@ export async function fetchArm64Musl(folder: string): Promise<void> {
     ],
   ];
   await runProgram("apt-get", [...aptOptions, "update", "-qq"], temporaryFolder);
-  await runProgram("apt-get", [...aptOptions, "download", "-qq", PACKAGE], temporaryFolder);
+  await runProgram("apt-get", [...aptOptions, "download", "-qq", MUSL_PACKAGE], temporaryFolder);
   const archive = readdirSync(temporaryFolder).find((name) => name.endsWith(".deb"));
-  if (archive === undefined) throw new BuildError(`apt-get did not download ${PACKAGE} for arm64`);
+  if (archive === undefined) throw new BuildError(`apt-get did not download ${MUSL_PACKAGE} for arm64`);
   await runProgram("dpkg", ["-x", archive, "unpacked"], temporaryFolder);
   renameSync(`${temporaryFolder}/unpacked`, folder);
   rmSync(temporaryFolder, { recursive: true });

@@ -17,51 +17,51 @@ export type LinkedPart = {
   readonly versionProof: { readonly file: string; readonly text: string };
 };
 
-const QUICKJS = "0.15.1";
-const MBED_TLS = "3.6.7";
+const QUICKJS_VERSION = "0.15.1";
+const MBED_TLS_VERSION = "3.6.7";
 /** Commits, because scriptc vendors Ryu and libucontext without a release. */
-const RYU = "4c0618b0e44f7ef027ebae05d2cc7812048f7c8f";
-const UCONTEXT = "49e671dd52ff6791295d8161ad3b6da7dc5f6f9d";
+const RYU_COMMIT = "4c0618b0e44f7ef027ebae05d2cc7812048f7c8f";
+const UCONTEXT_COMMIT = "49e671dd52ff6791295d8161ad3b6da7dc5f6f9d";
 /** Relative to the runtime. */
 const MUSL_SHIM = "./src/scr_musl.c";
 
 export const LINKED_PARTS: readonly LinkedPart[] = [
   {
     name: "quickjs-ng",
-    version: QUICKJS,
+    version: QUICKJS_VERSION,
     usedFor: "regular expressions, numbers",
     license: "MIT",
-    purl: `pkg:github/quickjs-ng/quickjs@v${QUICKJS}`,
+    purl: `pkg:github/quickjs-ng/quickjs@v${QUICKJS_VERSION}`,
     notice: { file: "vendor/quickjs-ng/LICENSE" },
-    versionProof: { file: "vendor/README.md", text: `- Version: v${QUICKJS}\n` },
+    versionProof: { file: "vendor/README.md", text: `- Version: v${QUICKJS_VERSION}\n` },
   },
   {
     name: "Ryu",
-    version: RYU,
+    version: RYU_COMMIT,
     usedFor: "numbers",
     license: "BSL-1.0",
-    purl: `pkg:github/ulfjack/ryu@${RYU}`,
+    purl: `pkg:github/ulfjack/ryu@${RYU_COMMIT}`,
     notice: { file: "vendor/ryu/LICENSE-Boost" },
-    versionProof: { file: "vendor/README.md", text: `- Commit: ${RYU}\n` },
+    versionProof: { file: "vendor/README.md", text: `- Commit: ${RYU_COMMIT}\n` },
   },
   {
     name: "Mbed TLS",
-    version: MBED_TLS,
+    version: MBED_TLS_VERSION,
     usedFor: "linked only where TLS is used",
     license: "Apache-2.0",
-    purl: `pkg:github/mbed-tls/mbedtls@mbedtls-${MBED_TLS}`,
-    cpe: `cpe:2.3:a:arm:mbed_tls:${MBED_TLS}:*:*:*:*:*:*:*`,
+    purl: `pkg:github/mbed-tls/mbedtls@mbedtls-${MBED_TLS_VERSION}`,
+    cpe: `cpe:2.3:a:arm:mbed_tls:${MBED_TLS_VERSION}:*:*:*:*:*:*:*`,
     notice: { file: "vendor/mbedtls/LICENSE" },
-    versionProof: { file: "vendor/mbedtls/include/mbedtls/build_info.h", text: `"Mbed TLS ${MBED_TLS}"` },
+    versionProof: { file: "vendor/mbedtls/include/mbedtls/build_info.h", text: `"Mbed TLS ${MBED_TLS_VERSION}"` },
   },
   {
     name: "libucontext",
-    version: UCONTEXT,
+    version: UCONTEXT_COMMIT,
     usedFor: "stacks",
     license: "ISC",
-    purl: `pkg:github/kaniini/libucontext@${UCONTEXT}`,
+    purl: `pkg:github/kaniini/libucontext@${UCONTEXT_COMMIT}`,
     notice: { file: MUSL_SHIM, isComment: true },
-    versionProof: { file: MUSL_SHIM, text: UCONTEXT },
+    versionProof: { file: MUSL_SHIM, text: UCONTEXT_COMMIT },
   },
 ];
 

@@ -17,7 +17,7 @@ type Target = {
   readonly machine: string;
 };
 
-const TARGETS = {
+const PROCESSORS = {
   x64: {
     crossCompiler: "x86_64-linux-gnu-gcc",
     crossPackages: "gcc-x86-64-linux-gnu libc6-dev-amd64-cross",
@@ -32,7 +32,7 @@ const TARGETS = {
   },
 } as const satisfies Readonly<Record<string, Target>>;
 
-export type ProcessorName = keyof typeof TARGETS;
+export type ProcessorName = keyof typeof PROCESSORS;
 export const PROCESSOR_NAMES = ["x64", "arm64"] as const satisfies readonly ProcessorName[];
 
 type Processor = Pick<Target, "compile" | "machine"> & {
@@ -43,18 +43,18 @@ type Processor = Pick<Target, "compile" | "machine"> & {
 
 /** @param host the host's processor (`process.arch`), whose compiler has no prefix */
 export function processorOf(name: ProcessorName, host: string = process.arch): Processor {
-  const { crossCompiler, crossPackages, compile, machine } = TARGETS[name];
+  const { crossCompiler, crossPackages, compile, machine } = PROCESSORS[name];
   const [compiler, debianPackages] = name === host ? ["gcc", "gcc"] : [crossCompiler, crossPackages];
   return { compiler, compile, machine, requiredPrograms: { [compiler]: debianPackages, readelf: "binutils" } };
 }
 
 /** Links no C library, because the app's may be glibc or musl of any version. */
-const FREESTANDING = ["-std=gnu11", "-ffreestanding", "-nostdlib", "-fno-stack-protector", "-fno-builtin"];
-const STRICT = ["-Wall", "-Wextra", "-Werror"];
-const SMALL = ["-Os", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables", "-s"];
-const SHARED = ["-shared", "-fPIC", "-fvisibility=hidden"];
+const FREESTANDING_FLAGS = ["-std=gnu11", "-ffreestanding", "-nostdlib", "-fno-stack-protector", "-fno-builtin"];
+const WARNING_FLAGS = ["-Wall", "-Wextra", "-Werror"];
+const SIZE_FLAGS = ["-Os", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables", "-s"];
+const SHARED_LIBRARY_FLAGS = ["-shared", "-fPIC", "-fvisibility=hidden"];
 /** Resolves all symbols at load and makes the tables read-only. */
-const LINK = ["-Wl,-z,now,-z,relro,-z,noexecstack,-z,text,-z,noseparate-code,--hash-style=gnu,--build-id=none"];
+const LINK_FLAGS = ["-Wl,-z,now,-z,relro,-z,noexecstack,-z,text,-z,noseparate-code,--hash-style=gnu,--build-id=none"];
 
 /** Weak symbols: the library also works in a process without them. */
 const OPTIONAL_SYMBOLS = ["__errno_location", "dlsym", "environ"];
@@ -76,7 +76,15 @@ export async function buildPreload(
     .filter((source) => source.endsWith(".c"))
     .sort();
   const macroFlags = Object.entries(macros).map(([macro, value]) => `-D${macro}=${value}`);
-  const flags = [...FREESTANDING, ...STRICT, ...SMALL, ...SHARED, ...LINK, ...processor.compile, ...macroFlags];
+  const flags = [
+    ...FREESTANDING_FLAGS,
+    ...WARNING_FLAGS,
+    ...SIZE_FLAGS,
+    ...SHARED_LIBRARY_FLAGS,
+    ...LINK_FLAGS,
+    ...processor.compile,
+    ...macroFlags,
+  ];
   mkdirSync(dirname(file), { recursive: true });
   const temporaryFolder = mkdtempSync(`${file}-`);
   try {

@@ -25,7 +25,7 @@ const REQUIRED_FLAGS = [
 /**
  * Prefers size to speed, because every Pod runs a manager. Drops unused functions and unwind tables, which C does not use.
  */
-const SMALL = [
+const SIZE_FLAGS = [
   "-Oz",
   "-ffunction-sections",
   "-fdata-sections",
@@ -34,19 +34,19 @@ const SMALL = [
 ];
 
 /** Optimises across files at link time, which saves 3 % of the size. One job, because several jobs need `make`. */
-const LINK_TIME = ["-flto=1"];
+const LINK_TIME_OPTIMISATION = ["-flto=1"];
 
 /** Keeps variables in the order of the source; in another order, writes touch ten more pages of memory. */
 const KEEP_VARIABLE_ORDER = "-fno-toplevel-reorder";
 
 /** Aborts on a stack buffer overflow, which adds 1 % to the size, and makes position-independent code. */
-const HARDENED = ["-fstack-protector-strong", "-fPIE"];
+const HARDENING_FLAGS = ["-fstack-protector-strong", "-fPIE"];
 
 /** musl for arm64 from arm64-musl.ts, relative to the runtime. */
 const ARM64_MUSL = "../arm64-musl/usr";
 const ARM64_LIBRARIES = `${ARM64_MUSL}/lib/aarch64-linux-musl`;
 
-const STATIC = [
+const STATIC_LINK_FLAGS = [
   KEEP_VARIABLE_ORDER,
   "-static",
   "-s",
@@ -57,7 +57,7 @@ const STATIC = [
 ];
 
 /** Makes the program position-independent: musl's start file relocates it, without a dynamic loader. */
-const POSITION_INDEPENDENT = ["-Wl,-pie", "-Wl,--no-dynamic-linker", "-Wl,-z,text"];
+const POSITION_INDEPENDENT_FLAGS = ["-Wl,-pie", "-Wl,--no-dynamic-linker", "-Wl,-z,text"];
 
 /**
  * The shipped variant, on a host of the same processor.
@@ -68,13 +68,13 @@ const shippedFlags = (libraries: string, compile: readonly string[]) => ({
   output: "lastcall",
   compiler: "musl-gcc",
   archiver: "gcc-ar",
-  compile: [...REQUIRED_FLAGS, "-DSCR_MUSL", ...SMALL, ...LINK_TIME, ...HARDENED, ...compile],
+  compile: [...REQUIRED_FLAGS, "-DSCR_MUSL", ...SIZE_FLAGS, ...LINK_TIME_OPTIMISATION, ...HARDENING_FLAGS, ...compile],
   link: [
     "-nostartfiles",
     `${libraries}/rcrt1.o`,
     `${libraries}/crti.o`,
-    ...STATIC,
-    ...POSITION_INDEPENDENT,
+    ...STATIC_LINK_FLAGS,
+    ...POSITION_INDEPENDENT_FLAGS,
     `${libraries}/crtn.o`,
   ],
   requiredPrograms: { "musl-gcc": "musl-tools", "gcc-ar": "gcc" },
@@ -83,7 +83,7 @@ const shippedFlags = (libraries: string, compile: readonly string[]) => ({
 /** Inlines atomic operations, because the helper functions of libgcc need glibc. */
 const INLINE_ATOMICS = "-mno-outline-atomics";
 
-const X64 = shippedFlags("/usr/lib/x86_64-linux-musl", []);
+const SHIPPED_X64 = shippedFlags("/usr/lib/x86_64-linux-musl", []);
 
 /** C library calls that read a clock, block, read times from the kernel, or start a process. */
 const WRAPPED_CALLS = [
@@ -99,12 +99,12 @@ const WRAPPED_CALLS = [
 ];
 
 export const VARIANTS = {
-  x64: X64,
+  x64: SHIPPED_X64,
   /** For tests: the objects of `x64`, linked with a virtual clock. */
   clocked: {
-    ...X64,
+    ...SHIPPED_X64,
     output: "lastcall-clocked",
-    link: [...X64.link, ...WRAPPED_CALLS.map((call) => `-Wl,--wrap=${call}`)],
+    link: [...SHIPPED_X64.link, ...WRAPPED_CALLS.map((call) => `-Wl,--wrap=${call}`)],
     extraFiles: ["native-ages.c", "native-clock.c", "native-clock.h"].map((name) => `test/clock/${name}`),
   },
   /** With address and undefined-behaviour sanitizers. Links glibc, because musl has no sanitizer runtime. */
@@ -135,9 +135,9 @@ export const VARIANTS = {
     compile: [
       ...REQUIRED_FLAGS,
       "-DSCR_MUSL",
-      ...SMALL,
-      ...LINK_TIME,
-      ...HARDENED,
+      ...SIZE_FLAGS,
+      ...LINK_TIME_OPTIMISATION,
+      ...HARDENING_FLAGS,
       "-nostdinc",
       `-isystem${ARM64_MUSL}/include/aarch64-linux-musl`,
       "-isystem/usr/lib/gcc-cross/aarch64-linux-gnu/12/include",
@@ -154,8 +154,8 @@ export const VARIANTS = {
       "-lgcc_eh",
       "-Wl,--end-group",
       `${ARM64_LIBRARIES}/crtn.o`,
-      ...STATIC,
-      ...POSITION_INDEPENDENT,
+      ...STATIC_LINK_FLAGS,
+      ...POSITION_INDEPENDENT_FLAGS,
     ],
     requiredPrograms: {
       "aarch64-linux-gnu-gcc": "gcc-aarch64-linux-gnu",

@@ -29,7 +29,7 @@ export const IMAGE = "";
 
 type Image = { readonly name: string; readonly version: string; readonly parts: readonly Parts[] };
 
-/** The document contains neither a time nor a random number: its serial number is a hash of the rest. */
+/** The document contains neither a time nor a random number: its serial number is a hash of its other content. */
 export function sbomOf({ name, version, parts }: Image): string {
   const components = parts.flatMap((part) => part.components).toSorted(compareRefs);
   const uses = new Map(parts.flatMap((part) => [...part.uses]));

@@ -8,16 +8,16 @@ export type DockerfileFacts = {
   readonly debian: ReadonlyMap<string, string>;
 };
 
-const PACKAGE = /^\s+([a-z][a-z0-9.+-]*)=(\S+)/gm;
-const BASE = /^ARG NODE_IMAGE=(\S+):([^:@\s]+)@sha256:([0-9a-f]{64})$/m;
+const PACKAGE_PIN = /^\s+([a-z][a-z0-9.+-]*)=(\S+)/gm;
+const BASE_IMAGE_PIN = /^ARG NODE_IMAGE=(\S+):([^:@\s]+)@sha256:([0-9a-f]{64})$/m;
 
 /** @throws Error when a pin is missing */
 export function readDockerfile(file: string): DockerfileFacts {
   const text = readFileSync(file, "utf8");
-  const [, repository, tag, sha256] = BASE.exec(text) ?? [];
+  const [, repository, tag, sha256] = BASE_IMAGE_PIN.exec(text) ?? [];
   if (repository === undefined || tag === undefined || sha256 === undefined)
     throw new Error(`${file} has no ARG NODE_IMAGE with a tag and a digest`);
-  const debian = new Map([...text.matchAll(PACKAGE)].map(([, name = "", version = ""]) => [name, version]));
+  const debian = new Map([...text.matchAll(PACKAGE_PIN)].map(([, name = "", version = ""]) => [name, version]));
   return { base: { repository, tag, sha256 }, debian };
 }
 

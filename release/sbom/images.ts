@@ -5,7 +5,7 @@ import { VERSION } from "../../src/contract/version.ts";
 import { type BundledProgram, sourcesOf } from "../bundle.ts";
 import { type Parts, sbomOf } from "./cyclonedx.ts";
 import { baseImageComponent, type DockerfileFacts, nodeComponent, readDockerfile } from "./dockerfile-facts.ts";
-import { lockedPackages, readLock } from "./locked-packages.ts";
+import { lockedPackages, readLockFile } from "./locked-packages.ts";
 import { nativeParts } from "./native-parts.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -44,7 +44,7 @@ export async function writeSboms(folder: string): Promise<readonly string[]> {
 async function nodeImageParts(facts: DockerfileFacts, program: BundledProgram, unbundledFolders: readonly string[] = []) {
   const base = baseImageComponent(facts, "required");
   const node = nodeComponent(facts);
-  const packages = lockedPackages(readLock(`${ROOT}/package-lock.json`), [...(await packageFoldersIn(program)), ...unbundledFolders]);
+  const packages = lockedPackages(readLockFile(`${ROOT}/package-lock.json`), [...(await packageFoldersIn(program)), ...unbundledFolders]);
   const uses = new Map([[base["bom-ref"], [node["bom-ref"]]]]);
   return [packages, { components: [base, node], uses }];
 }

@@ -15,14 +15,14 @@ type LockedPackage = {
 };
 
 /** Packages by folder, such as `node_modules/a/node_modules/b`. */
-export type Lock = Readonly<Record<string, LockedPackage>>;
+export type LockFilePackages = Readonly<Record<string, LockedPackage>>;
 
-export function readLock(file: string): Lock {
+export function readLockFile(file: string): LockFilePackages {
   return JSON.parse(readFileSync(file, "utf8")).packages;
 }
 
 /** @throws Error when the lock file lacks a folder or its version or hash */
-export function lockedPackages(lock: Lock, folders: readonly string[], scope: Component["scope"] = "required"): Parts {
+export function lockedPackages(lock: LockFilePackages, folders: readonly string[], scope: Component["scope"] = "required"): Parts {
   const components = new Map<string, Component>();
   const dependencyRefs = (folder: string): readonly string[] => {
     const dependencies = dependenciesOf(lock, folder).filter((other) => folders.includes(other));
@@ -40,7 +40,7 @@ export function lockedPackages(lock: Lock, folders: readonly string[], scope: Co
   return { components: [...components.values()], uses };
 }
 
-function componentOf(lock: Lock, folder: string, scope: Component["scope"]): Component {
+function componentOf(lock: LockFilePackages, folder: string, scope: Component["scope"]): Component {
   const { name: alias, version, integrity = "", license } = lock[folder] ?? {};
   const [, base64] = /^sha512-(\S+)$/.exec(integrity) ?? [];
   if (version === undefined || base64 === undefined) throw new Error(`the lock file has no version or hash of ${folder}`);
@@ -61,7 +61,7 @@ function componentOf(lock: Lock, folder: string, scope: Component["scope"]): Com
 }
 
 /** Resolves a package's dependencies as Node does: from the nearest node_modules that has them. */
-function dependenciesOf(lock: Lock, folder: string): readonly string[] {
+function dependenciesOf(lock: LockFilePackages, folder: string): readonly string[] {
   const { devDependencies, dependencies, optionalDependencies, peerDependencies } = lock[folder] ?? {};
   const names = Object.keys({ ...devDependencies, ...dependencies, ...optionalDependencies, ...peerDependencies });
   const owners = folder.split("/node_modules/").map((_, depth, parts) => parts.slice(0, depth + 1).join("/node_modules/"));

@@ -2,6 +2,6 @@
 import { fileURLToPath } from "node:url";
 import { writeSboms } from "./images.ts";
 
-const FOLDER = fileURLToPath(new URL("../../build/sbom", import.meta.url));
+const OUTPUT_FOLDER = fileURLToPath(new URL("../../build/sbom", import.meta.url));
 
-for (const file of await writeSboms(FOLDER)) process.stdout.write(`${file}\n`);
+for (const file of await writeSboms(OUTPUT_FOLDER)) process.stdout.write(`${file}\n`);

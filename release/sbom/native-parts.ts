@@ -3,27 +3,27 @@ import { LINKED_PARTS, RUNTIME_PACKAGE } from "../../native/build/linked-parts.t
 import { TOOLCHAIN } from "../../native/build/paths.ts";
 import { type Component, licensesOf, type Parts } from "./cyclonedx.ts";
 import { baseImageComponent, type DockerfileFacts, debianComponent } from "./dockerfile-facts.ts";
-import { lockedPackages, readLock } from "./locked-packages.ts";
+import { lockedPackages, readLockFile } from "./locked-packages.ts";
 
-const COMPILER = ["node_modules/scriptc", "node_modules/@scriptc/compiler"];
+const COMPILER_FOLDERS = ["node_modules/scriptc", "node_modules/@scriptc/compiler"];
 
 /** Debian packages whose libraries are statically linked. */
-const LIBRARIES = [
+const LINKED_DEBIAN_PACKAGES = [
   { name: "musl-dev", license: "MIT", scope: "required" },
   { name: "libgcc-12-dev", license: "GPL-3.0-or-later WITH GCC-exception-3.1", scope: "required" },
 ] as const;
 
-const TOOLS = [
+const BUILD_DEBIAN_PACKAGES = [
   { name: "gcc-12", license: "GPL-3.0-or-later", scope: "excluded" },
   { name: "binutils", license: "GPL-3.0-or-later", scope: "excluded" },
 ] as const;
 
 /** @param architecture Debian's name, such as amd64 */
 export function nativeParts(facts: DockerfileFacts, architecture: string): Parts {
-  const lock = readLock(`${TOOLCHAIN}/package-lock.json`);
+  const lock = readLockFile(`${TOOLCHAIN}/package-lock.json`);
   const runtime = lockedPackages(lock, [RUNTIME_PACKAGE]);
-  const compiler = lockedPackages(lock, COMPILER, "excluded");
-  const debian = [...LIBRARIES, ...TOOLS].map((debianPackage) => debianComponent(facts, architecture, debianPackage));
+  const compiler = lockedPackages(lock, COMPILER_FOLDERS, "excluded");
+  const debian = [...LINKED_DEBIAN_PACKAGES, ...BUILD_DEBIAN_PACKAGES].map((debianPackage) => debianComponent(facts, architecture, debianPackage));
   const vendored = LINKED_PARTS.map(({ name, version, license, purl, cpe }): Component => {
     const licenses = licensesOf(license);
     const base = { type: "library", "bom-ref": purl, name, version, scope: "required", licenses } as const;

@@ -6,12 +6,12 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { bundleInto } from "../../release/bundle.ts";
 import { licensesOf } from "../../release/sbom/cyclonedx.ts";
 import { SBOM_NAMES, type SbomName, sbomOfImage } from "../../release/sbom/images.ts";
-import { lockedPackages, readLock } from "../../release/sbom/locked-packages.ts";
+import { lockedPackages, readLockFile } from "../../release/sbom/locked-packages.ts";
 import { EXCEPTIONS, ROOMS } from "../architecture/rooms.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-const LOCK = readLock(join(ROOT, "package-lock.json"));
-const TOOLCHAIN_LOCK = readLock(join(ROOT, "native/toolchain/package-lock.json"));
+const LOCK = readLockFile(join(ROOT, "package-lock.json"));
+const TOOLCHAIN_LOCK = readLockFile(join(ROOT, "native/toolchain/package-lock.json"));
 
 type ListedComponent = Readonly<Record<string, unknown>> & { readonly name: string; readonly version: string };
 type Document = { readonly components: readonly ListedComponent[] } & Readonly<Record<string, unknown>>;

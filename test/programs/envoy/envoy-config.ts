@@ -1,6 +1,6 @@
 /** Configures Envoy as Envoy Gateway does: a listener for each protocol, the admin interface on loopback. */
 import { buildCluster, filter, type HttpStats, httpFilter, tcpAt, udpAt } from "./envoy-parts.ts";
-import { PROXY, UPSTREAM } from "./upstream-ports.ts";
+import { PROXY_PORTS, UPSTREAM_PORTS } from "./upstream-ports.ts";
 
 export type EnvoyShape = {
   readonly upstream: string;
@@ -12,33 +12,41 @@ export type EnvoyShape = {
 /** Idle timeout of UDP sessions; Envoy's default is a minute. */
 export const UDP_IDLE_MS = 3_000;
 
-const WEB: HttpStats = { prefix: "web", codec: "AUTO" };
-const HTTP3: HttpStats = { prefix: "h3", codec: "HTTP3" };
+const WEB_STATS: HttpStats = { prefix: "web", codec: "AUTO" };
+const HTTP3_STATS: HttpStats = { prefix: "h3", codec: "HTTP3" };
 
 export function envoyConfig({ upstream, fewStatistics, certificate }: EnvoyShape): object {
   const matcher = { inclusion_list: { patterns: [{ prefix: "server" }, { suffix: "downstream_cx_active" }] } };
   return {
     ...(fewStatistics ? { stats_config: { stats_matcher: matcher } } : {}),
-    admin: { address: tcpAt("127.0.0.1", PROXY.admin) },
+    admin: { address: tcpAt("127.0.0.1", PROXY_PORTS.admin) },
     static_resources: {
       listeners: [
-        { name: "web", address: tcpAt("0.0.0.0", PROXY.web), filter_chains: [{ filters: [httpFilter(WEB, ROUTES)] }] },
+        {
+          name: "web",
+          address: tcpAt("0.0.0.0", PROXY_PORTS.web),
+          filter_chains: [{ filters: [httpFilter(WEB_STATS, ROUTES)] }],
+        },
         {
           name: "raw",
-          address: tcpAt("0.0.0.0", PROXY.tcp),
+          address: tcpAt("0.0.0.0", PROXY_PORTS.tcp),
           filter_chains: [
             { filters: [filter("tcp_proxy", "tcp_proxy.v3.TcpProxy", { stat_prefix: "raw", cluster: "tcp" })] },
           ],
         },
         udpListener(),
         http3Listener(certificate),
-        { name: "ready", address: tcpAt("0.0.0.0", PROXY.ready), filter_chains: [{ filters: [readiness()] }] },
+        {
+          name: "ready",
+          address: tcpAt("0.0.0.0", PROXY_PORTS.ready),
+          filter_chains: [{ filters: [readinessListener()] }],
+        },
       ],
       clusters: [
-        buildCluster("web", tcpAt(upstream, UPSTREAM.http1)),
-        buildCluster("grpc", tcpAt(upstream, UPSTREAM.http2), "http2"),
-        buildCluster("tcp", tcpAt(upstream, UPSTREAM.tcp)),
-        buildCluster("udp", udpAt(upstream, UPSTREAM.udp)),
+        buildCluster("web", tcpAt(upstream, UPSTREAM_PORTS.http1)),
+        buildCluster("grpc", tcpAt(upstream, UPSTREAM_PORTS.http2), "http2"),
+        buildCluster("tcp", tcpAt(upstream, UPSTREAM_PORTS.tcp)),
+        buildCluster("udp", udpAt(upstream, UPSTREAM_PORTS.udp)),
       ],
     },
   };
@@ -49,9 +57,9 @@ const ROUTES = [
   { match: { prefix: "/" }, route: { cluster: "web", timeout: "0s" } },
 ];
 
-function readiness(): object {
-  const direct = [{ match: { prefix: "/" }, direct_response: { status: 404 } }];
-  const check = {
+function readinessListener(): object {
+  const notFoundRoutes = [{ match: { prefix: "/" }, direct_response: { status: 404 } }];
+  const healthCheckFilter = {
     name: "envoy.filters.http.health_check",
     typed_config: {
       "@type": "type.googleapis.com/envoy.extensions.filters.http.health_check.v3.HealthCheck",
@@ -59,7 +67,7 @@ function readiness(): object {
       headers: [{ name: ":path", string_match: { exact: "/ready" } }],
     },
   };
-  return httpFilter({ prefix: "eg-ready-http", codec: "AUTO" }, direct, [check]);
+  return httpFilter({ prefix: "eg-ready-http", codec: "AUTO" }, notFoundRoutes, [healthCheckFilter]);
 }
 
 function udpListener(): object {
@@ -78,7 +86,7 @@ function udpListener(): object {
   };
   return {
     name: "datagrams",
-    address: udpAt("0.0.0.0", PROXY.udp),
+    address: udpAt("0.0.0.0", PROXY_PORTS.udp),
     listener_filters: [{ name: "envoy.filters.udp_listener.udp_proxy", typed_config: proxy }],
   };
 }
@@ -96,13 +104,13 @@ function http3Listener({ chain, key }: EnvoyShape["certificate"]): object {
   };
   return {
     name: "http3",
-    address: udpAt("0.0.0.0", PROXY.http3),
+    address: udpAt("0.0.0.0", PROXY_PORTS.http3),
     drain_type: "MODIFY_ONLY",
     udp_listener_config: { quic_options: {}, downstream_socket_config: { prefer_gro: true } },
     filter_chains: [
       {
         transport_socket: { name: "envoy.transport_sockets.quic", typed_config: tls },
-        filters: [httpFilter(HTTP3, ROUTES)],
+        filters: [httpFilter(HTTP3_STATS, ROUTES)],
       },
     ],
   };

@@ -1,4 +1,4 @@
-/** Process 1 of the namespaces: runs all cases; heavy cases one after the other, light cases concurrently. */
+/** Runs all cases as PID 1 of a new PID namespace: heavy cases one after the other, light cases concurrently. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeCaPair, makeServerPair } from "../../../src/authority/signing.ts";
@@ -9,8 +9,8 @@ import type { Peers } from "./envoy-scenario.ts";
 import { NODE_MANAGER, type RunRequest, runCases } from "./run-cases.ts";
 import { createTestbed } from "./testbed.ts";
 
-const LANES = 7;
-const LANES_ON_NODE = 2;
+const CONCURRENT_CASES = 7;
+const CONCURRENT_CASES_ON_NODE = 2;
 const DAY_MS = 86_400_000;
 
 await runScript(async (request: RunRequest & Peers, { processes, scratch: folder }) => {
@@ -28,7 +28,7 @@ await runScript(async (request: RunRequest & Peers, { processes, scratch: folder
     { cases: cases.filter(isHeavy), concurrency: 1 },
     {
       cases: cases.filter((envoyCase) => !isHeavy(envoyCase)).sort((a, b) => expectedMs(b) - expectedMs(a)),
-      concurrency: native === "" ? LANES_ON_NODE : LANES,
+      concurrency: native === "" ? CONCURRENT_CASES_ON_NODE : CONCURRENT_CASES,
     },
   ];
   return runCases(queues, caseName, (envoyCase) =>
@@ -41,8 +41,9 @@ await runScript(async (request: RunRequest & Peers, { processes, scratch: folder
 });
 
 /**
- * Returns the command of a manager that serves on Node. Hooks run the native build if this host has it: Node may need more
- * than five seconds to start on a busy machine, and the manager treats such a late hook as the restart of one container.
+ * Returns the command of a manager whose server runs on Node. The manager's own preStop hook runs the native build if this
+ * host has it: on a busy machine Node may need more than five seconds to start, and the manager treats such a late hook as the
+ * restart of one container.
  */
 function managerOnNode(native: string): readonly string[] {
   const nodeCommand = [process.execPath, NODE_MANAGER];

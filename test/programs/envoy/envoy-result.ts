@@ -2,16 +2,16 @@
 
 export type EnvoyResult = {
   readonly kind: "envoy";
-  /** Scenario, version and build of the manager; unique among the results. */
+  /** Scenario, version of Envoy and build of the manager; unique among the results. */
   readonly system: string;
   readonly scenario: string;
   readonly version: string;
   readonly manager: "native" | "node";
   readonly releasedSeconds: number;
   readonly afterTrafficSeconds: number;
-  /** Time by which Envoy's stop signal came after the end that the settings require for the drain; negative if it was early. */
+  /** Time from the end that the settings require for the drain to Envoy's stop signal; negative if the signal came earlier. */
   readonly overWaitSeconds: number;
-  /** Time from the end of the drain delay to the last traffic, without the scheduling lag in between. */
+  /** Time from the end of the drain delay to the last traffic, minus the scheduling lag in that interval. */
   readonly stayedSeconds: number;
   /** Time in which this process, the manager or Envoy waited for a processor. */
   readonly lagSeconds: number;
@@ -23,7 +23,7 @@ export type EnvoyResult = {
   readonly failures: readonly string[];
   /** Requests refused with REFUSED_STREAM and retried on another connection. */
   readonly refused: number;
-  /** Sessions that ended when Envoy stopped. */
+  /** Sessions that Envoy's stop closed. */
   readonly cut: number;
   readonly outcome: string;
   readonly why: string;

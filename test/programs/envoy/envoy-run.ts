@@ -44,7 +44,7 @@ async function endPod(
   testPod: TestPod,
   clients: Clients,
 ): Promise<EnvoyResult> {
-  const { end, failuresAtRelease } = await measureEnd({
+  const { end, failuresBeforeHookResponse } = await measureEnd({
     testPod,
     clients,
     container: "envoy",
@@ -60,8 +60,8 @@ async function endPod(
     version,
     manager,
     ...end,
-    failures: endsAtDeadline ? end.failures.slice(0, failuresAtRelease) : end.failures,
+    failures: endsAtDeadline ? end.failures.slice(0, failuresBeforeHookResponse) : end.failures,
     refused: clients.counts.refused ?? 0,
-    cut: endsAtDeadline ? end.failures.length - failuresAtRelease : 0,
+    cut: endsAtDeadline ? end.failures.length - failuresBeforeHookResponse : 0,
   };
 }

@@ -22,7 +22,7 @@ export type Scenario = {
   readonly title: string;
   readonly ends: Ending;
   readonly start: (target: Target & Peers) => Promise<Clients>;
-  /** Clients close only after `Connection: close` or GOAWAY, which they have to do soon after the drain delay. */
+  /** Clients close their connections only after `Connection: close` or GOAWAY, and have to close them soon after the drain delay. */
   readonly closesOnDrain?: true;
   /** The scenario keeps the processor busy; heavy scenarios run one after the other. */
   readonly heavy?: true;
@@ -48,7 +48,7 @@ export type Clients = {
   readonly counts: ClientCounts;
   /** Time of the Pod's last response or of the end of its last session, whichever is later. */
   readonly lastTrafficMs: () => number;
-  /** Sends new connections to the upstream instead of the Pod; open connections stay. */
+  /** Makes clients open new connections to the upstream instead of the Pod; open connections stay. */
   readonly withdraw: () => void;
   readonly stop: () => Promise<void>;
 };

@@ -11,15 +11,15 @@ const NEVER = Number.POSITIVE_INFINITY;
 const SHORT_DEADLINE = { settings: { "drain-timeout": "10s" }, timeoutMs: 10_000 };
 
 /** 500 requests a second; half of the clients reconnect every 5 s, the others never. */
-const HTTP1 = { clients: 20, paceMs: 40, lifetimeMs: (client: number) => (client % 2 === 0 ? 5_000 : NEVER) };
-const HTTP2 = { clients: 10, loopsEach: 2, paceMs: 40 };
+const HTTP1_LOAD = { clients: 20, paceMs: 40, lifetimeMs: (client: number) => (client % 2 === 0 ? 5_000 : NEVER) };
+const HTTP2_LOAD = { clients: 10, loopsEach: 2, paceMs: 40 };
 
 export const SCENARIOS: readonly Scenario[] = [
   {
     key: "none",
     title: "no traffic",
     ends: "delay",
-    start: (target) => http1Load({ ...HTTP1, clients: 0 })(target),
+    start: (target) => http1Load({ ...HTTP1_LOAD, clients: 0 })(target),
     alsoOnNode: true,
   },
   {
@@ -27,7 +27,7 @@ export const SCENARIOS: readonly Scenario[] = [
     title: "HTTP/1.1, 500 requests/s on 20 connections",
     ends: "quiet",
     closesOnDrain: true,
-    start: http1Load(HTTP1),
+    start: http1Load(HTTP1_LOAD),
     heavy: true,
     alsoOnNode: true,
   },
@@ -36,7 +36,7 @@ export const SCENARIOS: readonly Scenario[] = [
     title: "HTTP/1.1, 500 requests/s, Envoy's drain strategy gradual",
     ends: "quiet",
     closesOnDrain: true,
-    start: http1Load(HTTP1),
+    start: http1Load(HTTP1_LOAD),
     strategy: "gradual",
     heavy: true,
   },
@@ -45,7 +45,7 @@ export const SCENARIOS: readonly Scenario[] = [
     title: "HTTP/2, 500 requests/s on 10 connections",
     ends: "quiet",
     closesOnDrain: true,
-    start: http2Load({ ...HTTP2, protocol: "http2" }),
+    start: http2Load({ ...HTTP2_LOAD, protocol: "http2" }),
     heavy: true,
   },
   {
@@ -53,7 +53,7 @@ export const SCENARIOS: readonly Scenario[] = [
     title: "gRPC, 500 unary calls/s on 10 connections",
     ends: "quiet",
     closesOnDrain: true,
-    start: http2Load({ ...HTTP2, protocol: "grpc" }),
+    start: http2Load({ ...HTTP2_LOAD, protocol: "grpc" }),
     heavy: true,
   },
   {

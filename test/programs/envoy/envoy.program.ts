@@ -9,7 +9,7 @@ import { checkEnvoy } from "./envoy-checks.ts";
 import type { EnvoyResult } from "./envoy-result.ts";
 import { type CaseResults, requireEnvoys, requireResult } from "./run-cases.ts";
 
-const INSIDE = new URL("./envoy-inside.ts", import.meta.url).pathname;
+const SCRIPT = new URL("./envoy-inside.ts", import.meta.url).pathname;
 
 let running: Promise<CaseResults<EnvoyResult>> | undefined;
 
@@ -17,7 +17,7 @@ async function runAllCases(context: CaseContext): Promise<CaseResults<EnvoyResul
   const envoys = await requireEnvoys(context);
   const http3 = await requireProgram("aioquic", context);
   const grpcio = await requireProgram("grpcio", context);
-  return insideNamespaces(INSIDE, { envoys, http3, grpcio, native: NATIVE_BUILD.command }, context);
+  return insideNamespaces(SCRIPT, { envoys, http3, grpcio, native: NATIVE_BUILD.command }, context);
 }
 
 describe("a drain ends on time and no request fails", { timeout: 300_000 }, () => {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { CommandLine } from "../install/program-of.ts";
 import { type EnvoyShape, envoyConfig } from "./envoy-config.ts";
 import type { Scenario } from "./envoy-scenario.ts";
-import { PROXY } from "./upstream-ports.ts";
+import { PROXY_PORTS } from "./upstream-ports.ts";
 
 export type GatewayParts = {
   readonly scenario: Scenario;
@@ -36,8 +36,8 @@ export async function gatewayPod({ scenario, name, envoy, folder, ...shape }: Ga
           command: [...envoy.command],
           args: ["-c", file, ...envoyArguments(scenario)],
           env: Object.entries(envoy.environment).map(([variable, value]) => ({ name: variable, value })),
-          ports: [{ name: "web", containerPort: PROXY.web }],
-          readinessProbe: { httpGet: { path: "/ready", port: PROXY.ready }, periodSeconds: 1 },
+          ports: [{ name: "web", containerPort: PROXY_PORTS.web }],
+          readinessProbe: { httpGet: { path: "/ready", port: PROXY_PORTS.ready }, periodSeconds: 1 },
         },
       ],
     },

@@ -2,7 +2,7 @@
 import { type HttpConnection, openConnection } from "../../../src/demo/load/http-client.ts";
 import type { Clients, Target } from "./envoy-scenario.ts";
 import { createRequestLoops } from "./request-loops.ts";
-import { PROXY, UPSTREAM } from "./upstream-ports.ts";
+import { PROXY_PORTS, UPSTREAM_PORTS } from "./upstream-ports.ts";
 
 type Http1Load = {
   readonly clients: number;
@@ -35,7 +35,7 @@ export function http1Load(load: Http1Load): (target: Target) => Promise<Clients>
 type OpenConnection = { readonly connection: HttpConnection; readonly byPod: boolean };
 
 /** Provides one client's connection, and reconnects at the end of its lifetime or after the server has closed it. */
-function createClientConnection(target: Target, { port = PROXY.web }: Http1Load, lifetimeMs: number) {
+function createClientConnection(target: Target, { port = PROXY_PORTS.web }: Http1Load, lifetimeMs: number) {
   let current: OpenConnection | undefined;
   let openedMs = 0;
   return {
@@ -45,7 +45,7 @@ function createClientConnection(target: Target, { port = PROXY.web }: Http1Load,
       current?.connection.close();
       openedMs = nowMs;
       const connection = withdrawn
-        ? connectTo(target, target.upstream, UPSTREAM.http1)
+        ? connectTo(target, target.upstream, UPSTREAM_PORTS.http1)
         : connectTo(target, target.pod, port);
       current = { connection, byPod: !withdrawn };
       return current;
@@ -58,7 +58,7 @@ export function http1Request(ms: number): (target: Target) => Promise<Clients> {
   return async (target) => {
     const counts = { answered: 0, failures: [] as string[] };
     let lastTrafficMs = target.clock.nowMs();
-    const connection = connectTo(target, target.pod, PROXY.web, ms + ANSWER_LIMIT_MS);
+    const connection = connectTo(target, target.pod, PROXY_PORTS.web, ms + ANSWER_LIMIT_MS);
     const answered = connection.request(`/${ms}`, true).then(({ failure }) => {
       if (failure === undefined) counts.answered += 1;
       else counts.failures.push(failure);

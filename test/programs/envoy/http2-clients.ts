@@ -4,7 +4,7 @@ import { decodeFrames } from "../harness/grpc-frame.ts";
 import { collectResponse, grpcCall, type Http2Response, openSession } from "../harness/http2-client.ts";
 import type { Clients, Target } from "./envoy-scenario.ts";
 import { createRequestLoops, type RequestLoops, type RequestResult } from "./request-loops.ts";
-import { PROXY, UPSTREAM } from "./upstream-ports.ts";
+import { PROXY_PORTS, UPSTREAM_PORTS } from "./upstream-ports.ts";
 
 type Http2Load = {
   readonly clients: number;
@@ -101,8 +101,8 @@ function createClientSession(target: Target, loops: RequestLoops): ClientSession
 
 function connectTo(target: Target, toPod: boolean): ClientHttp2Session {
   return toPod
-    ? openSession(target.pod, PROXY.web, target.sourceAddress)
-    : openSession(target.upstream, UPSTREAM.http2, target.sourceAddress);
+    ? openSession(target.pod, PROXY_PORTS.web, target.sourceAddress)
+    : openSession(target.upstream, UPSTREAM_PORTS.http2, target.sourceAddress);
 }
 
 function sendPlain(session: ClientHttp2Session, ms: number, byPod: boolean): Promise<RequestResult> {

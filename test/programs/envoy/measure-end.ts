@@ -19,11 +19,11 @@ export type EndParts = {
 
 export type MeasuredEnd = Omit<EnvoyResult, "kind" | "system" | "scenario" | "version" | "manager" | "refused" | "cut">;
 
-/** Time in which every client detects that the proxy has stopped. */
+/** Every client detects within this time that the proxy has stopped. */
 const CLOSE_NOTICE_MS = 500;
 
-/** @returns the measured drain with all failed requests, and how many of them failed before the hook's response */
-export async function measureEnd(parts: EndParts): Promise<{ end: MeasuredEnd; failuresAtRelease: number }> {
+/** @returns the measured drain with all failed requests, and the number of those that failed before the hook's response */
+export async function measureEnd(parts: EndParts): Promise<{ end: MeasuredEnd; failuresBeforeHookResponse: number }> {
   const { testPod, clients, container } = parts;
   const { pod } = testPod;
   const lag = startLagLog(testPod.waitedMs);
@@ -31,7 +31,7 @@ export async function measureEnd(parts: EndParts): Promise<{ end: MeasuredEnd; f
   const removed = pod.remove();
   const withdrawal = realClock.wait(parts.propagationMs).then(clients.withdraw);
   const hook = await hookStatus(pod.address, container);
-  const failuresAtRelease = clients.counts.failures.length;
+  const failuresBeforeHookResponse = clients.counts.failures.length;
   const managerPeakKib = testPod.managerPeakKib();
   const lastTrafficMs = clients.lastTrafficMs();
   await removed;
@@ -48,7 +48,8 @@ export async function measureEnd(parts: EndParts): Promise<{ end: MeasuredEnd; f
     afterTrafficSeconds: toSeconds(Math.max(0, releasedMs - Math.max(deletedMs, lastTrafficMs))),
     overWaitSeconds: toSeconds(releasedMs - dueMs),
     stayedSeconds: toSeconds(Math.max(0, lastTrafficMs - delayEndMs - lag.between(delayEndMs, lastTrafficMs))),
-    // The trigger's log line may be read late. After the trigger, only lag near the due time can delay the stop signal.
+    // `triggeredMs` is the time at which this process read the manager's log line, which may be late. After the trigger, only
+    // lag near the due time can delay the stop signal.
     lagSeconds: toSeconds(lag.between(deletedMs, triggeredMs) + lag.between(dueMs - QUIET_MS, releasedMs)),
     hookStatus: hook,
     hooksFailed: pod.events.filter(({ type }) => type === "FailedPreStopHook" || type === "hook-overran").length,
@@ -58,14 +59,14 @@ export async function measureEnd(parts: EndParts): Promise<{ end: MeasuredEnd; f
     why: summary?.why ?? "",
     managerPeakKib,
   };
-  return { end, failuresAtRelease };
+  return { end, failuresBeforeHookResponse };
 }
 
 export function eventTimeMs(events: readonly PodEvent[], container: string, type: PodEvent["type"]): number {
   return events.find((event) => event.container === container && event.type === type)?.atMs ?? Number.NaN;
 }
 
-/** Calls a container's hook in addition to the kubelet, which does not record the status. @returns -1 without a response */
+/** Calls a container's hook in addition to the simulated kubelet, which does not record the status. @returns -1 without a response */
 function hookStatus(host: string, container: string): Promise<number> {
   return new Promise((done) => {
     get({ host, port: DEFAULT_SETTINGS.port, path: `/${TOKEN}/prestop/${container}`, agent: false }, (answer) => {

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import { startPeer } from "../harness/peer-process.ts";
 import type { ClientCounts, Clients, Peers, Target } from "./envoy-scenario.ts";
-import { PROXY, UPSTREAM } from "./upstream-ports.ts";
+import { PROXY_PORTS, UPSTREAM_PORTS } from "./upstream-ports.ts";
 
 const GRPC_LOAD = new URL("./grpc-load.py", import.meta.url).pathname;
 const HTTP3_PEER = new URL("./http3-peer.py", import.meta.url).pathname;
@@ -31,7 +31,7 @@ export function http3Clients(clients: number, paceMs: number): (target: Target &
   return async ({ clock, pod, http3 }) => {
     const counts: ClientCounts = { answered: 0, failures: [] };
     let lastTrafficMs = clock.nowMs();
-    const peer = await startPeer(http3, [HTTP3_PEER, pod, PROXY.http3, clients, paceMs].map(String), (line) => {
+    const peer = await startPeer(http3, [HTTP3_PEER, pod, PROXY_PORTS.http3, clients, paceMs].map(String), (line) => {
       if (line === "closed") return;
       addResult(counts, line);
       lastTrafficMs = clock.nowMs();
@@ -52,7 +52,7 @@ async function openService(target: Target) {
   const sockets = new Set<Socket>();
   const server = createServer({ noDelay: true }, (client) => {
     const toPod = !withdrawn;
-    const [host, port] = toPod ? [target.pod, PROXY.web] : [target.upstream, UPSTREAM.http2];
+    const [host, port] = toPod ? [target.pod, PROXY_PORTS.web] : [target.upstream, UPSTREAM_PORTS.http2];
     const serverSocket = connect({ host, port, localAddress: target.sourceAddress, noDelay: true });
     for (const socket of [client, serverSocket]) {
       sockets.add(socket);

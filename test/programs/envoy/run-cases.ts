@@ -32,7 +32,7 @@ export async function runCases<Case, Result>(
         (result) => ({ result }),
         (error: Error) => ({ error: error.stack ?? error.message }),
       );
-      // The namespaces and the Envoy of this case need time to end.
+      // The namespaces and the Envoy process of this case end asynchronously; the next case starts without their load.
       await realClock.wait(100);
     }
   };

@@ -3,7 +3,7 @@ import { createSocket } from "node:dgram";
 import { connect } from "node:net";
 import { UDP_IDLE_MS } from "./envoy-config.ts";
 import type { ClientCounts, Clients, Target } from "./envoy-scenario.ts";
-import { PROXY } from "./upstream-ports.ts";
+import { PROXY_PORTS } from "./upstream-ports.ts";
 
 const HELLO = "hello";
 const PACE_MS = 200;
@@ -11,7 +11,7 @@ const ANSWER_LIMIT_MS = 2_000;
 
 export function webSocket(closesAfterMs: number): (target: Target) => Promise<Clients> {
   return (target) => {
-    const socket = new WebSocket(`ws://${target.pod}:${PROXY.web}/`);
+    const socket = new WebSocket(`ws://${target.pod}:${PROXY_PORTS.web}/`);
     return runSession(target, closesAfterMs, {
       send: () => socket.send(HELLO),
       close: () => socket.close(),
@@ -27,7 +27,7 @@ export function webSocket(closesAfterMs: number): (target: Target) => Promise<Cl
 
 export function tcpSession(closesAfterMs: number): (target: Target) => Promise<Clients> {
   return (target) => {
-    const socket = connect({ host: target.pod, port: PROXY.tcp, localAddress: target.sourceAddress });
+    const socket = connect({ host: target.pod, port: PROXY_PORTS.tcp, localAddress: target.sourceAddress });
     return runSession(target, closesAfterMs, {
       send: () => socket.write(HELLO),
       close: () => socket.end(),
@@ -49,7 +49,7 @@ export function udpFlow(closesAfterMs: number): (target: Target) => Promise<Clie
     const socket = createSocket("udp4");
     await new Promise<void>((done) => socket.bind(0, target.sourceAddress, done));
     const flow = await runSession(target, closesAfterMs, {
-      send: () => socket.send(HELLO, PROXY.udp, target.pod),
+      send: () => socket.send(HELLO, PROXY_PORTS.udp, target.pod),
       close: () => {},
       on: (opened, received) => {
         socket.on("message", received);

@@ -1,4 +1,4 @@
-/** Sets up a Pod network and the upstream inside private namespaces, and starts injected Pods there. */
+/** Sets up a Pod network and the upstream inside the namespaces of this process, and starts injected Pods there. */
 import { readFileSync } from "node:fs";
 import { realClock } from "../../../src/demo/clock.ts";
 import { createNamespaceNetwork } from "../../../src/demo/network/namespace-network.ts";

@@ -7,7 +7,7 @@ import { createServer as createHttp2Server, type ServerHttp2Stream } from "node:
 import { createServer as createTcpServer, type Socket } from "node:net";
 import { decodeFrames, encodeFrame } from "../harness/grpc-frame.ts";
 import { createWebSocketServer } from "../protocols/websocket-server.ts";
-import { UPSTREAM } from "./upstream-ports.ts";
+import { UPSTREAM_PORTS } from "./upstream-ports.ts";
 
 const host = process.env["LISTEN_ON"] ?? "127.0.0.1";
 const LONGER_THAN_ANY_SCENARIO_MS = 600_000;
@@ -16,7 +16,7 @@ const webSockets = createWebSocketServer({
   opened: () => {},
   received: (session) => webSockets.send(session, "answer"),
 });
-// The path of a plain request has the milliseconds until its response.
+// The path of a request without an Upgrade header contains the milliseconds until its response.
 webSockets.server.removeAllListeners("request");
 webSockets.server.on("request", (req, res) => {
   setTimeout(() => res.end("done"), Number(req.url?.slice(1) ?? "0"));
@@ -65,9 +65,9 @@ const udp = createSocket("udp4");
 udp.on("message", (bytes, from) => udp.send(bytes, from.port, from.address));
 
 await Promise.all([
-  new Promise<void>((done) => webSockets.server.listen(UPSTREAM.http1, host, done)),
-  new Promise<void>((done) => http2.listen(UPSTREAM.http2, host, done)),
-  new Promise<void>((done) => tcp.listen(UPSTREAM.tcp, host, done)),
-  new Promise<void>((done) => udp.bind(UPSTREAM.udp, host, done)),
+  new Promise<void>((done) => webSockets.server.listen(UPSTREAM_PORTS.http1, host, done)),
+  new Promise<void>((done) => http2.listen(UPSTREAM_PORTS.http2, host, done)),
+  new Promise<void>((done) => tcp.listen(UPSTREAM_PORTS.tcp, host, done)),
+  new Promise<void>((done) => udp.bind(UPSTREAM_PORTS.udp, host, done)),
 ]);
 process.stdout.write("ready\n");

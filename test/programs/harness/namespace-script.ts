@@ -1,4 +1,4 @@
-/** The script's side of `inside-namespaces.ts`: reads the request, runs, writes the result and exits. */
+/** Runs a script that `inside-namespaces.ts` started: reads its request, does its work, writes its result and exits. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { realClock } from "../../../src/demo/clock.ts";
@@ -76,7 +76,7 @@ export function runClusterScript<Request>(
   }, processes);
 }
 
-/** Reads the variables that an image would set; containers do not inherit other variables of this process. */
+/** Reads from this process the variables that an image would set; containers inherit no other variable of this process. */
 function readImageEnvironment(): Record<string, string> {
   const environment: Record<string, string> = {};
   for (const name of ["PATH", "HOME", "LANG", "NODE_COMPILE_CACHE"]) {

@@ -1,4 +1,4 @@
-/** Process 1 of the namespaces: runs a rolling update of a real program for each variant, one after the other. */
+/** Runs, as PID 1 of a new PID namespace, a rolling update of a real program for each variant, one after the other. */
 import { join } from "node:path";
 import { admitPod } from "../../../src/demo/rollout/admission-client.ts";
 import { replicasOf, servicePort, withAnnotations, withSleepHooks } from "../../../src/demo/rollout/deployment.ts";
@@ -6,14 +6,20 @@ import { runVariant } from "../../../src/demo/variant.ts";
 import { type ClusterContext, runClusterScript } from "./namespace-script.ts";
 import { overWaitSeconds } from "./over-wait.ts";
 import { collectEndFacts } from "./pod-end-facts.ts";
-import { type RollOutcome, type RollRequest, type RollResult, type RollVariant, UPSTREAM } from "./roll-request.ts";
+import {
+  type RollOutcome,
+  type RollRequest,
+  type RollResult,
+  type RollVariant,
+  UPSTREAM_ADDRESS,
+} from "./roll-request.ts";
 import { waitUntilAccepting } from "./until.ts";
 
 const PROPAGATION_MS = 2_000;
 const SAMPLE_APP = join(import.meta.dirname, "../../../src/demo/sample-app.ts");
 
 await runClusterScript(async (request: RollRequest, cluster): Promise<RollResult> => {
-  const [host = "", port = ""] = UPSTREAM.split(":");
+  const [host = "", port = ""] = UPSTREAM_ADDRESS.split(":");
   const upstream = cluster.processes.start({
     argv: [process.execPath, SAMPLE_APP],
     environment: { ...cluster.imageEnvironment, LISTEN_ON: host, PORT: port },

@@ -55,4 +55,4 @@ export const ENDLESS_LOAD: RollLoad = {
 };
 
 /** Upstream of the Pods that are proxies: the demo's sample app, which is not updated. */
-export const UPSTREAM = "10.66.0.1:9000";
+export const UPSTREAM_ADDRESS = "10.66.0.1:9000";

@@ -52,13 +52,13 @@ async function install(source: DebianSource): Promise<void> {
 async function apt(command: readonly string[]): Promise<void> {
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
   const [program = "", ...args] = [...command, "--option=DPkg::Lock::Timeout=300"];
-  const first = await attempt(program, args, { env });
-  if (first.status === 0) return;
+  const firstAttempt = await attempt(program, args, { env });
+  if (firstAttempt.status === 0) return;
   await attempt("apt-get", ["update", "--quiet", "--quiet"], { env });
   await run(program, args, { env });
 }
 
-/** The text identifies the file as ours, so that a run can remove the file of a run that was killed. */
+/** The text identifies the file as written by these tests, so that a run can remove the file that a killed run left behind. */
 const NO_START_POLICY =
   "#!/bin/sh\n# Written by lastcall's test:programs while it installs programs; may be removed.\nexit 101\n";
 

@@ -45,7 +45,7 @@ export function skipCase(reason: string, context: SkipContext): never {
 
 const programsByName = new Map<ProgramName, Promise<Program>>();
 
-/** Never rejects: an error becomes the reason why the program is missing. */
+/** Never rejects: returns an error's message as the reason why the program is missing. */
 export function findProgram(name: ProgramName): Promise<Program> {
   const existing = programsByName.get(name);
   if (existing !== undefined) return existing;

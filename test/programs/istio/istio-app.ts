@@ -1,11 +1,11 @@
 /**
  * Runs an app in a mesh. It serves HTTP and makes outbound calls from the start of its proxy until it exits, two seconds after
  * its stop signal: HTTP requests on one kept-alive connection to a service for which the proxy has a listener, and TCP echo
- * requests on new connections, which the proxy passes through. Its last line of output has the counts of its calls.
+ * requests on new connections, which the proxy forwards unchanged. Its last line of output contains the counts of its calls.
  */
 import { Agent, createServer, get } from "node:http";
 import { connect } from "node:net";
-import { UPSTREAM } from "../envoy/upstream-ports.ts";
+import { UPSTREAM_PORTS } from "../envoy/upstream-ports.ts";
 import { canConnect } from "../harness/until.ts";
 import { APP_PORT } from "./istio-ports.ts";
 
@@ -15,7 +15,7 @@ const ECHO_EVERY_MS = 250;
 const LIMIT_MS = 5_000;
 const EXIT_DELAY_MS = 2_000;
 
-export type Calls = {
+export type CallCounts = {
   answered: number;
   failures: string[];
   /** Responses with `Connection: close`. */
@@ -25,7 +25,7 @@ export type Calls = {
   afterSignal: number;
 };
 
-const calls: Calls = { answered: 0, failures: [], closeHeaders: 0, byProxy: 0, afterSignal: 0 };
+const calls: CallCounts = { answered: 0, failures: [], closeHeaders: 0, byProxy: 0, afterSignal: 0 };
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 let isTerminating = false;
 
@@ -40,7 +40,7 @@ function call(): Promise<void> {
       calls.failures.push(`call: ${error.message}`);
       done();
     };
-    const sent = get({ agent, host, port: UPSTREAM.http1, path: "/5", timeout: LIMIT_MS }, (res) => {
+    const sent = get({ agent, host, port: UPSTREAM_PORTS.http1, path: "/5", timeout: LIMIT_MS }, (res) => {
       if (res.headers.connection === "close") calls.closeHeaders += 1;
       if (res.headers["server"] === "envoy") calls.byProxy += 1;
       res.resume().on("error", fail);
@@ -57,7 +57,7 @@ function call(): Promise<void> {
 
 function echo(): Promise<void> {
   return new Promise((done) => {
-    const socket = connect({ host, port: UPSTREAM.tcp, timeout: LIMIT_MS });
+    const socket = connect({ host, port: UPSTREAM_PORTS.tcp, timeout: LIMIT_MS });
     let received = false;
     socket.on("connect", () => socket.write("hello"));
     socket.on("data", () => {
@@ -78,9 +78,9 @@ const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
 
 let isEnded = false;
 
-/** A proxy in a regular container may start after the app. Earlier calls would fail, which is not the subject of the cases. */
+/** A proxy in a regular container may start after the app; calls before its start would fail, and the cases do not test that. */
 async function waitForProxy(): Promise<void> {
-  while (!isEnded && !(await canConnect(host, UPSTREAM.http1))) await pause(CALL_EVERY_MS);
+  while (!isEnded && !(await canConnect(host, UPSTREAM_PORTS.http1))) await pause(CALL_EVERY_MS);
 }
 
 const proxyReady = waitForProxy();

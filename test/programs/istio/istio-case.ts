@@ -1,7 +1,7 @@
 /** Lists the cases with Istio's sidecar and defines their result. Pure. */
 import { VERSIONS } from "../envoy/envoy-cases.ts";
 import type { EnvoyResult } from "../envoy/envoy-result.ts";
-import type { Calls } from "./istio-app.ts";
+import type { CallCounts } from "./istio-app.ts";
 import type { IstioPodParts } from "./istio-pod.ts";
 
 export type IstioCase = Pick<IstioPodParts, "form" | "statistics"> & { readonly version: (typeof VERSIONS)[number] };
@@ -21,7 +21,7 @@ export type IstioResult = Omit<EnvoyResult, "kind" | "scenario" | "cut" | "refus
   readonly kind: "istio";
   readonly form: IstioCase["form"];
   readonly statistics: IstioCase["statistics"];
-  readonly calls: Calls;
+  readonly calls: CallCounts;
   readonly proxyAfterAppSeconds: number;
   readonly driverWarning: string;
 };

@@ -3,7 +3,7 @@ import { checkDrain } from "../envoy/envoy-checks.ts";
 import type { IstioResult } from "./istio-case.ts";
 
 /** The app runs for two seconds after its stop signal and makes twenty calls a second, fewer on a busy machine. */
-const LEAST_CALLS_AFTER_SIGNAL = 5;
+const MIN_CALLS_AFTER_SIGNAL = 5;
 
 export function checkIstio(result: IstioResult): readonly string[] {
   const { calls, form, statistics, driverWarning, outcome, why, proxyAfterAppSeconds } = result;
@@ -14,10 +14,10 @@ export function checkIstio(result: IstioResult): readonly string[] {
     [calls.closeHeaders > 0, `the proxy answered ${calls.closeHeaders} calls of the app with Connection: close`],
     [calls.byProxy === 0, "the app's calls did not pass through the proxy"],
     [
-      calls.afterSignal < LEAST_CALLS_AFTER_SIGNAL,
-      `the app made ${calls.afterSignal} calls after its stop signal, expected at least ${LEAST_CALLS_AFTER_SIGNAL}`,
+      calls.afterSignal < MIN_CALLS_AFTER_SIGNAL,
+      `the app made ${calls.afterSignal} calls after its stop signal, expected at least ${MIN_CALLS_AFTER_SIGNAL}`,
     ],
-    // The manager delays a classic proxy's stop signal until the app has had no socket for a second.
+    // The manager delays the stop signal of a proxy in a regular container until the app has had no socket for a second.
     [
       proxyAfterAppSeconds < (form === "classic" ? 0.9 : 0),
       `the proxy ended ${-proxyAfterAppSeconds} s before the app`,

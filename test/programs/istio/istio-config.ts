@@ -3,8 +3,8 @@
  * inbound and outbound traffic, 127.0.0.6 as the source address of inbound traffic, the listeners of the agent.
  */
 import { buildCluster, filter, httpFilter, tcpAt } from "../envoy/envoy-parts.ts";
-import { UPSTREAM } from "../envoy/upstream-ports.ts";
-import { APP_PORT, ISTIO } from "./istio-ports.ts";
+import { UPSTREAM_PORTS } from "../envoy/upstream-ports.ts";
+import { APP_PORT, ISTIO_PORTS } from "./istio-ports.ts";
 
 export type IstioShape = {
   readonly upstream: string;
@@ -28,21 +28,21 @@ export function istioConfig({ upstream, statistics }: IstioShape): object {
     ...(statistics === "cut"
       ? { stats_config: { stats_matcher: { inclusion_list: { patterns: DEFAULT_STATISTICS } } } }
       : {}),
-    admin: { address: tcpAt("127.0.0.1", ISTIO.admin) },
+    admin: { address: tcpAt("127.0.0.1", ISTIO_PORTS.admin) },
     static_resources: {
       listeners: [...agentListeners(), virtualOutbound(), serviceListener(), virtualInbound()],
       clusters: [
-        buildCluster("prometheus_stats", tcpAt("127.0.0.1", ISTIO.admin)),
-        buildCluster(SERVICE, tcpAt(upstream, UPSTREAM.http1)),
+        buildCluster("prometheus_stats", tcpAt("127.0.0.1", ISTIO_PORTS.admin)),
+        buildCluster(OUTBOUND_CLUSTER, tcpAt(upstream, UPSTREAM_PORTS.http1)),
         originalDestination("PassthroughCluster"),
-        originalDestination(INBOUND, "127.0.0.6"),
+        originalDestination(INBOUND_CLUSTER, "127.0.0.6"),
       ],
     },
   };
 }
 
-const SERVICE = `outbound|${UPSTREAM.http1}||upstream.shop.svc.cluster.local`;
-const INBOUND = `inbound|${APP_PORT}||`;
+const OUTBOUND_CLUSTER = `outbound|${UPSTREAM_PORTS.http1}||upstream.shop.svc.cluster.local`;
+const INBOUND_CLUSTER = `inbound|${APP_PORT}||`;
 
 /** Listeners for Prometheus and for readiness probes. Envoy responds to the probes, because the agent does not run. */
 function agentListeners(): readonly object[] {
@@ -55,11 +55,11 @@ function agentListeners(): readonly object[] {
   const healthRoutes = [{ match: { prefix: "/healthz/ready" }, direct_response: { status: 200 } }];
   return [
     {
-      address: tcpAt("0.0.0.0", ISTIO.stats),
+      address: tcpAt("0.0.0.0", ISTIO_PORTS.stats),
       filter_chains: [{ filters: [httpFilter(httpStats("stats"), metricsRoutes)] }],
     },
     {
-      address: tcpAt("0.0.0.0", ISTIO.status),
+      address: tcpAt("0.0.0.0", ISTIO_PORTS.status),
       filter_chains: [{ filters: [httpFilter(httpStats("agent"), healthRoutes)] }],
     },
   ];
@@ -70,19 +70,19 @@ function virtualOutbound(): object {
     name: "virtualOutbound",
     traffic_direction: "OUTBOUND",
     use_original_dst: true,
-    address: tcpAt("0.0.0.0", ISTIO.outbound),
+    address: tcpAt("0.0.0.0", ISTIO_PORTS.outbound),
     filter_chains: [{ filters: [passthrough("PassthroughCluster")] }],
   };
 }
 
 function serviceListener(): object {
-  const routes = [{ match: { prefix: "/" }, route: { cluster: SERVICE, timeout: "0s" } }];
+  const routes = [{ match: { prefix: "/" }, route: { cluster: OUTBOUND_CLUSTER, timeout: "0s" } }];
   return {
-    name: `0.0.0.0_${UPSTREAM.http1}`,
+    name: `0.0.0.0_${UPSTREAM_PORTS.http1}`,
     traffic_direction: "OUTBOUND",
     bind_to_port: false,
-    address: tcpAt("0.0.0.0", UPSTREAM.http1),
-    filter_chains: [{ filters: [httpFilter(httpStats(`outbound_0.0.0.0_${UPSTREAM.http1};`), routes)] }],
+    address: tcpAt("0.0.0.0", UPSTREAM_PORTS.http1),
+    filter_chains: [{ filters: [httpFilter(httpStats(`outbound_0.0.0.0_${UPSTREAM_PORTS.http1};`), routes)] }],
   };
 }
 
@@ -91,11 +91,11 @@ function virtualInbound(): object {
     name: `envoy.filters.listener.${name}`,
     typed_config: { "@type": `type.googleapis.com/envoy.extensions.filters.listener.${name}.v3.${type}` },
   });
-  const routes = [{ match: { prefix: "/" }, route: { cluster: INBOUND, timeout: "0s" } }];
+  const routes = [{ match: { prefix: "/" }, route: { cluster: INBOUND_CLUSTER, timeout: "0s" } }];
   return {
     name: "virtualInbound",
     traffic_direction: "INBOUND",
-    address: tcpAt("0.0.0.0", ISTIO.inbound),
+    address: tcpAt("0.0.0.0", ISTIO_PORTS.inbound),
     listener_filters: [
       listenerFilter("original_dst", "OriginalDst"),
       listenerFilter("tls_inspector", "TlsInspector"),
@@ -107,7 +107,7 @@ function virtualInbound(): object {
         filters: [httpFilter(httpStats(`inbound_0.0.0.0_${APP_PORT};`), routes)],
       },
     ],
-    default_filter_chain: { filters: [passthrough(INBOUND)] },
+    default_filter_chain: { filters: [passthrough(INBOUND_CLUSTER)] },
   };
 }
 

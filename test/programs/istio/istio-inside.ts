@@ -1,11 +1,11 @@
-/** Process 1 of the namespaces: runs all cases with Istio's sidecar concurrently. */
+/** Runs, as PID 1 of a new PID namespace, all cases with Istio's sidecar concurrently. */
 import { NODE_MANAGER, type RunRequest, runCases } from "../envoy/run-cases.ts";
 import { createTestbed } from "../envoy/testbed.ts";
 import { runScript } from "../harness/namespace-script.ts";
 import { ISTIO_CASES, istioCaseName } from "./istio-case.ts";
 import { runIstio } from "./istio-run.ts";
 
-const LANES = 4;
+const CONCURRENT_CASES = 4;
 
 await runScript(async ({ envoys, native }: RunRequest, { processes, scratch: folder }) => {
   const testbed = await createTestbed(processes);
@@ -13,7 +13,7 @@ await runScript(async ({ envoys, native }: RunRequest, { processes, scratch: fol
     native === ""
       ? { manager: "node" as const, managerProgram: [process.execPath, NODE_MANAGER] }
       : { manager: "native" as const, managerProgram: [native] };
-  return runCases([{ cases: ISTIO_CASES, concurrency: LANES }], istioCaseName, (istioCase) =>
+  return runCases([{ cases: ISTIO_CASES, concurrency: CONCURRENT_CASES }], istioCaseName, (istioCase) =>
     runIstio(istioCase, {
       testbed,
       folder,

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DEFAULT_SETTINGS } from "../../../src/contract/drain-settings.ts";
 import type { CommandLine } from "../install/program-of.ts";
 import { ISTIO_ARGUMENTS, type IstioShape, istioConfig } from "./istio-config.ts";
-import { ISTIO, runAs, UIDS } from "./istio-ports.ts";
+import { ISTIO_PORTS, runAs, UIDS } from "./istio-ports.ts";
 
 export type IstioPodParts = IstioShape & {
   readonly name: string;
@@ -21,7 +21,7 @@ const AGENT_HOOK = {
     command: [
       "bash",
       "-c",
-      `exec 3<>/dev/tcp/127.0.0.1/${ISTIO.admin}; printf '${AGENT_DRAIN_REQUEST}' >&3; cat <&3 >/dev/null`,
+      `exec 3<>/dev/tcp/127.0.0.1/${ISTIO_PORTS.admin}; printf '${AGENT_DRAIN_REQUEST}' >&3; cat <&3 >/dev/null`,
     ],
   },
 };
@@ -29,19 +29,19 @@ const AGENT_HOOK = {
 export async function istioPod({ name, form, envoy, app, folder, ...shape }: IstioPodParts): Promise<object> {
   const file = join(folder, `${name}.json`);
   await writeFile(file, JSON.stringify(istioConfig(shape)));
-  const excluded = [ISTIO.stats, ISTIO.status, ISTIO.agent, DEFAULT_SETTINGS.port];
+  const excluded = [ISTIO_PORTS.stats, ISTIO_PORTS.status, ISTIO_PORTS.agent, DEFAULT_SETTINGS.port];
   const proxy = {
     name: "istio-proxy",
     image: "registry.istio.io/release/proxyv2:1.27",
     command: [...runAs(UIDS.proxy, [...envoy.command, "-c", file, ...ISTIO_ARGUMENTS])],
     env: Object.entries(envoy.environment).map(([variable, value]) => ({ name: variable, value })),
-    ports: [{ name: "http-envoy-prom", containerPort: ISTIO.stats }],
-    readinessProbe: { httpGet: { path: "/healthz/ready", port: ISTIO.status }, periodSeconds: 1 },
+    ports: [{ name: "http-envoy-prom", containerPort: ISTIO_PORTS.stats }],
+    readinessProbe: { httpGet: { path: "/healthz/ready", port: ISTIO_PORTS.status }, periodSeconds: 1 },
     securityContext: { runAsUser: UIDS.proxy },
   };
   const init = {
     name: "istio-init",
-    command: ["sh", "-c", redirection(excluded)],
+    command: ["sh", "-c", redirectionRules(excluded)],
     args: ["istio-iptables", "-p", "15001", "-z", "15006", "-u", "1337", "-m", "REDIRECT", "-d", excluded.join(",")],
   };
   const native = { ...proxy, restartPolicy: "Always", lifecycle: { preStop: AGENT_HOOK } };
@@ -72,11 +72,11 @@ export async function istioPod({ name, form, envoy, app, folder, ...shape }: Ist
 }
 
 /** Returns the iptables rules of Istio's init container. @param excluded ports whose inbound connections are not redirected */
-function redirection(excluded: readonly number[]): string {
+function redirectionRules(excluded: readonly number[]): string {
   const rules = [
     ...["ISTIO_INBOUND", "ISTIO_REDIRECT", "ISTIO_IN_REDIRECT", "ISTIO_OUTPUT"].map((chain) => `-N ${chain}`),
-    `-A ISTIO_REDIRECT -p tcp -j REDIRECT --to-ports ${ISTIO.outbound}`,
-    `-A ISTIO_IN_REDIRECT -p tcp -j REDIRECT --to-ports ${ISTIO.inbound}`,
+    `-A ISTIO_REDIRECT -p tcp -j REDIRECT --to-ports ${ISTIO_PORTS.outbound}`,
+    `-A ISTIO_IN_REDIRECT -p tcp -j REDIRECT --to-ports ${ISTIO_PORTS.inbound}`,
     "-A PREROUTING -p tcp -j ISTIO_INBOUND",
     ...excluded.map((port) => `-A ISTIO_INBOUND -p tcp --dport ${port} -j RETURN`),
     "-A ISTIO_INBOUND -p tcp -j ISTIO_IN_REDIRECT",

@@ -8,10 +8,10 @@ import { eventTimeMs, measureEnd, toSeconds } from "../envoy/measure-end.ts";
 import type { Testbed, TestPod } from "../envoy/testbed.ts";
 import { waitUntil } from "../harness/until.ts";
 import type { CommandLine } from "../install/program-of.ts";
-import type { Calls } from "./istio-app.ts";
+import type { CallCounts } from "./istio-app.ts";
 import { type IstioCase, type IstioResult, istioCaseName } from "./istio-case.ts";
 import { istioPod } from "./istio-pod.ts";
-import { ISTIO, runAs, UIDS } from "./istio-ports.ts";
+import { ISTIO_PORTS, runAs, UIDS } from "./istio-ports.ts";
 
 type IstioParts = {
   readonly testbed: Testbed;
@@ -62,7 +62,7 @@ async function endPod(istioCase: IstioCase, { testbed, manager }: IstioParts, te
     upstream: testbed.upstream,
   };
   const load = await http1Load(LOAD)(target);
-  const scraper = await http1Load({ ...SCRAPE_LOAD, path: "/stats/prometheus", port: ISTIO.stats })(target);
+  const scraper = await http1Load({ ...SCRAPE_LOAD, path: "/stats/prometheus", port: ISTIO_PORTS.stats })(target);
   const clients = { ...load, stop: async () => void (await Promise.all([load.stop(), scraper.stop()])) };
   await realClock.wait(STEADY_MS);
   const { end } = await measureEnd({
@@ -75,7 +75,7 @@ async function endPod(istioCase: IstioCase, { testbed, manager }: IstioParts, te
   });
   const { events } = pod;
   const lines = managerLines(events);
-  // With a classic proxy the drain continues until the app has exited, so the manager reports after that.
+  // If the proxy is in a regular container, the drain continues until the app has exited, and the manager reports after that.
   const summary = drainSummary(lines);
   return {
     kind: "istio",
@@ -98,7 +98,7 @@ function idleWaitMs({ statistics }: IstioCase): number {
   return statistics === "all" ? QUIET_MS : 0;
 }
 
-function readCalls(events: readonly PodEvent[]): Calls {
+function readCalls(events: readonly PodEvent[]): CallCounts {
   const line = events.findLast(({ container, type }) => container === "app" && type === "line")?.detail ?? "";
   if (!line.startsWith("{")) throw new Error(`the last line of the app is not its call counts: ${line}`);
   return JSON.parse(line);

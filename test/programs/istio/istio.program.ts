@@ -10,7 +10,7 @@ import { ISTIO_CASES, type IstioResult, istioCaseName } from "./istio-case.ts";
 import { checkIstio } from "./istio-checks.ts";
 import { runAs, UIDS } from "./istio-ports.ts";
 
-const INSIDE = new URL("./istio-inside.ts", import.meta.url).pathname;
+const SCRIPT = new URL("./istio-inside.ts", import.meta.url).pathname;
 
 let running: Promise<CaseResults<IstioResult>> | undefined;
 
@@ -21,7 +21,7 @@ async function runAllCases(context: CaseContext): Promise<CaseResults<IstioResul
   const [setpriv = "", ...args] = runAs(UIDS.proxy, [...iptables.command, "--version"]);
   const attempted = await attempt(setpriv, args);
   if (attempted.status !== 0) return skipCase(`iptables needs root: ${attempted.stderr.trim()}`, context);
-  return insideNamespaces(INSIDE, { envoys, native: NATIVE_BUILD.command }, context);
+  return insideNamespaces(SCRIPT, { envoys, native: NATIVE_BUILD.command }, context);
 }
 
 describe("a Pod with Envoy as Istio's sidecar", { timeout: 240_000 }, () => {

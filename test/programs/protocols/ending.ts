@@ -1,10 +1,10 @@
 /** Classifies the end of a drain from the state when the manager responds to the app's hook. Pure. */
 import type { Criterion, Ending } from "./protocol-scenario.ts";
 
-export type Release = {
+export type DrainEndState = {
   readonly criterion: Criterion;
   readonly outcome: string;
-  /** Number of open connections in the manager's report. */
+  /** Number of connections that were open at the end of the drain, from the manager's report. */
   readonly leftTotal: number;
   readonly activeRequests: number;
   readonly openConnections: number;
@@ -16,13 +16,13 @@ export type Release = {
 /** Node's callbacks record traffic later than the kernel. */
 const RECORDING_DELAY_MS = 250;
 
-export function classifyEnding(release: Release): Ending {
-  if (release.outcome === "timeout") return "deadline";
-  if (release.outcome !== "drained")
-    throw new Error(`a drain of a scenario ended as ${release.outcome}, expected drained or timeout`);
-  if (release.criterion === "connections") return release.openConnections === 0 ? "closed" : "cut";
-  // Without open connections the app's stop cannot cut one, and a drain does not wait for an app that has closed its port.
-  if (release.leftTotal === 0) return "quiet";
-  if (release.activeRequests > 0) return "cut";
-  return release.sinceTrafficMs < release.quietPeriodMs - RECORDING_DELAY_MS ? "cut" : "quiet";
+export function classifyEnding(end: DrainEndState): Ending {
+  if (end.outcome === "timeout") return "deadline";
+  if (end.outcome !== "drained")
+    throw new Error(`a drain of a scenario ended as ${end.outcome}, expected drained or timeout`);
+  if (end.criterion === "connections") return end.openConnections === 0 ? "closed" : "cut";
+  // Without an open connection the app's stop can close none too early, and a drain does not wait for an app that no longer listens.
+  if (end.leftTotal === 0) return "quiet";
+  if (end.activeRequests > 0) return "cut";
+  return end.sinceTrafficMs < end.quietPeriodMs - RECORDING_DELAY_MS ? "cut" : "quiet";
 }

@@ -13,7 +13,7 @@ import {
 } from "./protocol-scenario.ts";
 
 const PROTOCOL = "gRPC";
-const PEER = new URL("./grpc-peer.py", import.meta.url).pathname;
+const GRPC_PEER = new URL("./grpc-peer.py", import.meta.url).pathname;
 
 export const GRPC_SCENARIOS: readonly Scenario[] = [
   {
@@ -53,20 +53,20 @@ export const GRPC_SCENARIOS: readonly Scenario[] = [
   },
 ];
 
-type Calls = ServerAddress & { readonly calls: readonly string[] };
+type CallOptions = ServerAddress & { readonly calls: readonly string[] };
 
 /** When a drain starts, the app ends its streams and stops its server, which sends GOAWAY and finishes open calls. */
-async function startCalls({ address, port, calls: callArguments }: Calls): Promise<RunningScenario> {
+async function startCalls({ address, port, calls: callArguments }: CallOptions): Promise<RunningScenario> {
   let activeRequests = 0;
   let lastTrafficMs = performance.now();
   const grpc = await findProgram("grpcio");
   if (grpc.kind === "missing") throw new Error(grpc.reason);
-  const server = await startPeer(grpc, [PEER, "serve", address, String(port)], (line) => {
+  const server = await startPeer(grpc, [GRPC_PEER, "serve", address, String(port)], (line) => {
     lastTrafficMs = performance.now();
     if (line === "start") activeRequests += 1;
     if (line === "end") activeRequests -= 1;
   });
-  const client = await startPeer(grpc, [PEER, "call", address, String(port), ...callArguments], () => {}).catch(
+  const client = await startPeer(grpc, [GRPC_PEER, "call", address, String(port), ...callArguments], () => {}).catch(
     async (error) => {
       await server.stop();
       throw error;

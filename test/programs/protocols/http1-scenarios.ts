@@ -113,11 +113,11 @@ async function startServer(address: string, port: number): Promise<RunningServer
   return { activity, startDrain };
 }
 
-type Request = ServerAddress & { readonly answerMs: number };
+type RequestOptions = ServerAddress & { readonly answerMs: number };
 
 /** @param options `hasEarlierRequest`: sends another request first on the same connection, with an immediate response */
 async function startRequest(
-  options: Request & { keepAlive: boolean; hasEarlierRequest?: boolean },
+  options: RequestOptions & { keepAlive: boolean; hasEarlierRequest?: boolean },
 ): Promise<RunningScenario> {
   const { activity, startDrain } = await startServer(options.address, options.port);
   const agent = new Agent({ keepAlive: options.keepAlive, maxSockets: 1 });
@@ -137,7 +137,7 @@ async function startEndlessRequests({
   port,
   answerMs,
   pauseMs,
-}: Request & { pauseMs: number }): Promise<RunningScenario> {
+}: RequestOptions & { pauseMs: number }): Promise<RunningScenario> {
   const { activity, startDrain } = await startServer(address, port);
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   let sending = true;

@@ -56,7 +56,7 @@ export const HTTP2_SCENARIOS: readonly Scenario[] = [
 /** More than half of the client's initial window: after such a response the client sends WINDOW_UPDATE. */
 const LARGE_BYTES = 48_000;
 
-type Requests = ServerAddress & {
+type RequestOptions = ServerAddress & {
   readonly answersMs: readonly number[];
   readonly answerBytes?: number;
   readonly laterMs?: number;
@@ -65,7 +65,7 @@ type Requests = ServerAddress & {
 };
 
 /** When a drain starts, the app sends GOAWAY, and each connection closes after its last response. */
-async function startRequests(options: Requests): Promise<RunningScenario> {
+async function startRequests(options: RequestOptions): Promise<RunningScenario> {
   const activity = createServerActivity();
   const sessions = new Set<ServerHttp2Session>();
   const server = createServer();

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { classifyEnding, type Release } from "./ending.ts";
+import { classifyEnding, type DrainEndState } from "./ending.ts";
 import { endings } from "./protocol-scenario.ts";
 import { SCENARIOS } from "./protocol-scenarios.ts";
 import { insertProtocolTable, smallestSetting } from "./protocols-page.ts";
@@ -31,7 +31,7 @@ test.for([
   expect(smallestSetting(measured)).toBe(setting);
 });
 
-const RELEASE: Release = {
+const DRAIN_END_STATE: DrainEndState = {
   criterion: "quiet",
   outcome: "drained",
   leftTotal: 1,
@@ -58,9 +58,9 @@ test.for([
   },
   { title: "too early if a connection is open", overrides: { criterion: "connections" }, ending: "cut" },
 ] as const)("the ending of a drain is $title", ({ overrides, ending }) => {
-  expect(classifyEnding({ ...RELEASE, ...overrides })).toBe(ending);
+  expect(classifyEnding({ ...DRAIN_END_STATE, ...overrides })).toBe(ending);
 });
 
 test("a report whose outcome is not drained or timeout causes an error", () => {
-  expect(() => classifyEnding({ ...RELEASE, outcome: "restarted" })).toThrow("ended as restarted");
+  expect(() => classifyEnding({ ...DRAIN_END_STATE, outcome: "restarted" })).toThrow("ended as restarted");
 });

@@ -55,7 +55,7 @@ export const TCP_SCENARIOS: readonly Scenario[] = [
   },
 ];
 
-type Session = ServerAddress & {
+type SessionOptions = ServerAddress & {
   readonly answer: "at once" | "never";
   readonly first: string;
   readonly ends?: boolean;
@@ -65,7 +65,7 @@ type Session = ServerAddress & {
 };
 
 /** When a drain starts, the app closes its connections, because its protocol has no close message. */
-async function startSession(options: Session): Promise<RunningScenario> {
+async function startSession(options: SessionOptions): Promise<RunningScenario> {
   const activity = createServerActivity();
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     if (options.pushesMs !== undefined || options.sendsMs !== undefined) socket.on("close", activity.beginRequest());

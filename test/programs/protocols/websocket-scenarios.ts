@@ -49,13 +49,13 @@ export const WEBSOCKET_SCENARIOS: readonly Scenario[] = [
   },
 ];
 
-type Session = ServerAddress & {
+type SessionOptions = ServerAddress & {
   readonly opened: OnOpen;
   readonly sendsMs?: number;
   readonly sends?: string;
 };
 
-async function startSession({ address, port, opened, sendsMs, sends }: Session): Promise<RunningScenario> {
+async function startSession({ address, port, opened, sendsMs, sends }: SessionOptions): Promise<RunningScenario> {
   const activity = createServerActivity();
   const server = createWebSocketServer({
     opened: (session) => {

@@ -18,10 +18,10 @@ export type WebSocketServer = {
 };
 
 const ACCEPT_SUFFIX = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
-const TEXT = 0x81;
-const CLOSE = 0x88;
-const PING = 0x89;
-const GOING_AWAY = 1_001;
+const TEXT_FRAME_BYTE = 0x81;
+const CLOSE_FRAME_BYTE = 0x88;
+const PING_FRAME_BYTE = 0x89;
+const GOING_AWAY_STATUS = 1_001;
 const OPCODE_BITS = 0x0f;
 const CLOSE_OPCODE = 0x08;
 
@@ -46,11 +46,11 @@ export function createWebSocketServer(events: WebSocketEvents): WebSocketServer 
   });
   return {
     server,
-    send: (session, text) => session.write(encodeFrame(TEXT, Buffer.from(text))),
-    ping: (session) => session.write(encodeFrame(PING, Buffer.alloc(0))),
+    send: (session, text) => session.write(encodeFrame(TEXT_FRAME_BYTE, Buffer.from(text))),
+    ping: (session) => session.write(encodeFrame(PING_FRAME_BYTE, Buffer.alloc(0))),
     closeAll: () => {
-      const code = Buffer.from([GOING_AWAY >> 8, GOING_AWAY & 0xff]);
-      for (const session of sessions) session.write(encodeFrame(CLOSE, code));
+      const code = Buffer.from([GOING_AWAY_STATUS >> 8, GOING_AWAY_STATUS & 0xff]);
+      for (const session of sessions) session.write(encodeFrame(CLOSE_FRAME_BYTE, code));
     },
   };
 }

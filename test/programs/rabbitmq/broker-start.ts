@@ -1,7 +1,7 @@
 /** Builds the environment and the command of a broker that writes to one folder only. */
 
 /** Folder of the programs without Debian's wrappers, which change the user and the home folder. */
-const PROGRAMS = "/usr/lib/rabbitmq/bin";
+const PROGRAMS_FOLDER = "/usr/lib/rabbitmq/bin";
 
 export const AMQP_PORT = 5_672;
 
@@ -26,8 +26,8 @@ export const START_BROKER = [
   'mkdir -p "$HOME"',
   `printf 'loopback_users.guest = false\\nlog.console.level = error\\n' > "$RABBITMQ_CONFIG_FILE"`,
   `printf '[].\\n' > "$RABBITMQ_ENABLED_PLUGINS_FILE"`,
-  `exec ${PROGRAMS}/rabbitmq-server`,
+  `exec ${PROGRAMS_FOLDER}/rabbitmq-server`,
 ].join("; ");
 
 /** Starts maintenance mode: the node closes its listeners and all connections, and transfers its queue leaders. */
-export const UPGRADE_DRAIN = `${PROGRAMS}/rabbitmq-upgrade drain`;
+export const MAINTENANCE_COMMAND = `${PROGRAMS_FOLDER}/rabbitmq-upgrade drain`;

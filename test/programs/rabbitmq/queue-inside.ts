@@ -1,4 +1,4 @@
-/** Process 1 of the namespaces: runs the queue cases with one broker for all consumers and one broker Pod for each client. */
+/** Runs, as PID 1 of a new PID namespace, the queue cases: one broker for all consumers, and one broker Pod for each client. */
 import { runClusterScript } from "../harness/namespace-script.ts";
 import { waitUntilAccepting } from "../harness/until.ts";
 import { runBroker } from "./broker-run.ts";

@@ -5,7 +5,7 @@ import { parse } from "yaml";
 import { documentsOf } from "../../guides/manifests.ts";
 import { insertQueueTables, type RecordedQueues } from "./queue-page.ts";
 import type { BrokerEnd, ConsumerEnd } from "./queue-request.ts";
-import { BROKERS, CONSUMER_ANNOTATIONS, CONSUMERS } from "./queue-scenarios.ts";
+import { BROKER_CASES, CONSUMER_ANNOTATIONS, CONSUMER_CASES } from "./queue-scenarios.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
 const GUIDE = readFileSync(join(ROOT, "docs/guides/rabbitmq.md"), "utf8");
@@ -31,8 +31,8 @@ const measured: RecordedQueues = {
   system: "RabbitMQ",
   broker: "3.10.8 (Debian)",
   manager: "native",
-  consumers: Object.fromEntries(CONSUMERS.map(({ name }) => [name, consumer])),
-  brokers: Object.fromEntries(BROKERS.map(({ name }) => [name, { ...broker, outcome: "" }])),
+  consumers: Object.fromEntries(CONSUMER_CASES.map(({ name }) => [name, consumer])),
+  brokers: Object.fromEntries(BROKER_CASES.map(({ name }) => [name, { ...broker, outcome: "" }])),
 };
 
 describe("docs/guides/rabbitmq.md", () => {

@@ -2,7 +2,7 @@
 import { replaceSection, table } from "../results/page.ts";
 import type { OtherResult } from "../results/program-result.ts";
 import type { BrokerEnd, ConsumerEnd, QueueResult } from "./queue-request.ts";
-import { BROKERS, type BrokerCase, CONSUMERS, type ConsumerCase } from "./queue-scenarios.ts";
+import { BROKER_CASES, type BrokerCase, CONSUMER_CASES, type ConsumerCase } from "./queue-scenarios.ts";
 
 export type RecordedQueues = OtherResult & QueueResult & { readonly broker: string };
 
@@ -11,8 +11,8 @@ export function isQueueResult(result: OtherResult): result is RecordedQueues {
 }
 
 export function insertQueueTables(page: string, result: RecordedQueues): string {
-  const consumers = CONSUMERS.map((row) => consumerRow(row, requireEnd(row.name, result.consumers)));
-  const brokers = BROKERS.map((row) => brokerRow(row, requireEnd(row.name, result.brokers)));
+  const consumers = CONSUMER_CASES.map((row) => consumerRow(row, requireEnd(row.name, result.consumers)));
+  const brokers = BROKER_CASES.map((row) => brokerRow(row, requireEnd(row.name, result.brokers)));
   return replaceSection(
     replaceSection(page, "consumers", table([CONSUMER_HEAD, ...consumers])),
     "brokers",

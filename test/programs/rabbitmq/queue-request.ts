@@ -32,11 +32,11 @@ export const PREFETCH = 4;
 export const JOB_SECONDS = 4;
 
 export type ConsumerEnd = PodEndFacts & {
-  /** Time from the deletion to the removal of the Pod. */
+  /** Time from the Pod's deletion to the end of all its containers. */
   readonly endSeconds: number;
   readonly acknowledged: readonly string[];
   readonly remaining: readonly string[];
-  /** Number of `remaining` jobs that were delivered before. */
+  /** Number of `remaining` jobs that the broker had delivered to the consumer; -1 if unknown. */
   readonly redelivered: number;
   readonly graceSeconds: number;
 };

@@ -1,5 +1,5 @@
 /** Lists the rows of the two tables in docs/guides/rabbitmq.md, with the expected ends. */
-import { UPGRADE_DRAIN } from "./broker-start.ts";
+import { MAINTENANCE_COMMAND } from "./broker-start.ts";
 import type { BrokerEnd, BrokerScenario, ConsumerEnd, ConsumerScenario } from "./queue-request.ts";
 
 /** The guide's settings for a consumer with an `active-url`. */
@@ -13,12 +13,12 @@ export const CONSUMER_ANNOTATIONS = {
 const LONG_GRACE_SECONDS = 7_200;
 const SHORT_GRACE_SECONDS = 2;
 const NO_SETTINGS = { annotations: {}, statusOn: "" } as const;
-const WITH_JOB_COUNT = { annotations: CONSUMER_ANNOTATIONS, statusOn: "127.0.0.1", lastcall: true } as const;
+const JOB_COUNT_SETTINGS = { annotations: CONSUMER_ANNOTATIONS, statusOn: "127.0.0.1", lastcall: true } as const;
 
 export type ConsumerCase = ConsumerScenario & { readonly expects: Partial<ConsumerEnd> };
 export type BrokerCase = BrokerScenario & { readonly expects: Partial<BrokerEnd> };
 
-export const CONSUMERS: readonly ConsumerCase[] = [
+export const CONSUMER_CASES: readonly ConsumerCase[] = [
   {
     ...NO_SETTINGS,
     name: "ends at its stop signal",
@@ -36,7 +36,7 @@ export const CONSUMERS: readonly ConsumerCase[] = [
     expects: { redelivered: 4, outcome: "not-needed" },
   },
   {
-    ...WITH_JOB_COUNT,
+    ...JOB_COUNT_SETTINGS,
     name: "ends at its stop signal; counts its jobs",
     onSigterm: "ends",
     graceSeconds: 30,
@@ -76,7 +76,7 @@ export const CONSUMERS: readonly ConsumerCase[] = [
     expects: { redelivered: 4, killed: true },
   },
   {
-    ...WITH_JOB_COUNT,
+    ...JOB_COUNT_SETTINGS,
     name: "finishes its jobs, but the grace period is shorter; counts its jobs",
     onSigterm: "finishes",
     graceSeconds: SHORT_GRACE_SECONDS,
@@ -87,7 +87,7 @@ export const CONSUMERS: readonly ConsumerCase[] = [
 /** The guide's settings for a broker, with a shorter drain timeout. */
 export const BROKER_ANNOTATIONS = { "lastcall.dev/drain-ports": "5672", "lastcall.dev/drain-timeout": "5s" };
 
-export const BROKERS: readonly BrokerCase[] = [
+export const BROKER_CASES: readonly BrokerCase[] = [
   {
     name: "a publisher that pauses",
     client: "pausing",
@@ -106,7 +106,7 @@ export const BROKERS: readonly BrokerCase[] = [
   {
     name: "a publisher that never pauses; `rabbitmq-upgrade drain` as the broker's own hook",
     client: "busy",
-    ownHook: UPGRADE_DRAIN,
+    ownHook: MAINTENANCE_COMMAND,
     expects: { outcome: "", injected: false, killed: false },
   },
 ];

@@ -9,7 +9,7 @@ import { withName } from "../../../src/demo/rollout/deployment.ts";
 import type { ClusterContext } from "../harness/namespace-script.ts";
 import type { QueueRequest } from "./queue-request.ts";
 
-const CLIENTS = join(import.meta.dirname, "clients");
+const CLIENTS_FOLDER = join(import.meta.dirname, "clients");
 
 export type Report = Readonly<Record<string, unknown>>;
 
@@ -33,7 +33,7 @@ export function createTestbed(request: QueueRequest, cluster: ClusterContext): T
   return {
     ...cluster,
     request,
-    clientProgram: (name) => join(CLIENTS, name),
+    clientProgram: (name) => join(CLIENTS_FOLDER, name),
     startPod: async (manifest, lastcall) => {
       const admitted = lastcall ? await admitPod(manifest, servers.webhook) : { pod: manifest, changed: false };
       const uid = randomUUID();
@@ -48,7 +48,7 @@ export function createTestbed(request: QueueRequest, cluster: ClusterContext): T
         PYTHONPATH: request.pythonPath,
         PYTHONDONTWRITEBYTECODE: "1",
       };
-      const argv = attachment.commandInside([request.python, join(CLIENTS, name), ...args]);
+      const argv = attachment.commandInside([request.python, join(CLIENTS_FOLDER, name), ...args]);
       const onLine = (line: string) => {
         if (line.startsWith("{")) reports.push(JSON.parse(line));
         else process.stderr.write(`${name} ${args.join(" ")}: ${line}\n`);

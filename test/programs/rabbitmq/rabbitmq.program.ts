@@ -6,9 +6,9 @@ import { insideNamespaces } from "../harness/inside-namespaces.ts";
 import { requireProgram } from "../install/program-of.ts";
 import { recordResult } from "../results/record-result.ts";
 import { JOBS, type QueueRequest, type QueueResult } from "./queue-request.ts";
-import { BROKERS, CONSUMERS } from "./queue-scenarios.ts";
+import { BROKER_CASES, CONSUMER_CASES } from "./queue-scenarios.ts";
 
-const INSIDE = join(import.meta.dirname, "queue-inside.ts");
+const SCRIPT = join(import.meta.dirname, "queue-inside.ts");
 
 test("RabbitMQ consumers finish their jobs, and brokers drain as docs/guides/rabbitmq.md describes", {
   timeout: 300_000,
@@ -20,15 +20,15 @@ test("RabbitMQ consumers finish their jobs, and brokers drain as docs/guides/rab
     const request: QueueRequest = {
       python: pika.command[0] ?? "",
       pythonPath: pika.environment["PYTHONPATH"] ?? "",
-      consumers: CONSUMERS,
-      brokers: BROKERS,
+      consumers: CONSUMER_CASES,
+      brokers: BROKER_CASES,
       folder,
     };
-    const result = await insideNamespaces<QueueResult>(INSIDE, request, context);
+    const result = await insideNamespaces<QueueResult>(SCRIPT, request, context);
     const versions = { broker: `${broker.version} (${broker.source})`, manager: result.manager };
     await recordResult({ kind: "queue", system: "RabbitMQ", ...versions, ...result });
 
-    for (const { name, expects } of CONSUMERS) {
+    for (const { name, expects } of CONSUMER_CASES) {
       const end = result.consumers[name];
       expect(end, name).toMatchObject(expects);
       // Each job is acknowledged once or still in the queue, so none is lost or acknowledged twice.
@@ -40,7 +40,7 @@ test("RabbitMQ consumers finish their jobs, and brokers drain as docs/guides/rab
       // The Pod ends when its jobs are finished, long before its grace period of two hours.
       expect(end?.endSeconds, name).toBeLessThan(60);
     }
-    for (const { name, expects } of BROKERS) expect(result.brokers[name], name).toMatchObject(expects);
+    for (const { name, expects } of BROKER_CASES) expect(result.brokers[name], name).toMatchObject(expects);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -44,7 +44,7 @@ export type PreloadResult = RequestTotals & {
   readonly unreached: string;
 };
 
-/** Drains of an HTTP/2 server whose client is idle but stays connected; each drain follows another last response. */
+/** Drains of an HTTP/2 server whose client is idle but stays connected. The drains differ in the client's last response. */
 export type Http2ServerResult = {
   readonly kind: "http2";
   readonly system: string;

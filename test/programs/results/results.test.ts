@@ -78,9 +78,9 @@ describe("docs/systems.md", () => {
 
   test("gives the reason why a server does not load the library", () => {
     const { preload } = serverResult({});
-    const unreached = { ...preload, outcomes: ["timeout"], unreached: "a static program" };
+    const unreached = { ...preload, outcomes: ["timeout"], unreached: "a statically linked program" };
     expect(systemsPage([serverResult({ preload: unreached })])).toContain(
-      "| timeout (not reached: a static program) |",
+      "| timeout (not reached: a statically linked program) |",
     );
   });
 

@@ -49,7 +49,7 @@ The same 16 clients with \`lastcall.dev/preload: http1\` and a deadline 10 s aft
 `;
 
 const PRELOAD_AFTERWORD = `
-A static program does not load the library.
+A statically linked program does not load the library.
 `;
 
 const HTTP2 = `
@@ -116,8 +116,8 @@ const SERVER_HEAD = [
 ];
 
 function serverRow(result: ServerResult): string[] {
-  const signal = result.signalOf === "image" ? `${result.stopSignal} (image)` : result.stopSignal;
-  const name = [result.system, result.version, signal];
+  const signalCell = result.signalOf === "image" ? `${result.stopSignal} (image)` : result.stopSignal;
+  const name = [result.system, result.version, signalCell];
   return [...name, ...[result.without, result.sleep, result.with].map(failureCell), ...drainCells(result)];
 }
 

@@ -1,4 +1,4 @@
-/** Starts the processes of clients, sends them endpoint changes and commands, and receives their counts. */
+/** Starts one process for each simulated client node, sends the processes endpoint changes and commands, and receives their counts. */
 import { type ChildProcess, fork } from "node:child_process";
 import { join } from "node:path";
 import type { EndpointChange } from "../../../src/demo/network/service-proxy.ts";
@@ -10,7 +10,7 @@ const PROGRAM = join(import.meta.dirname, "load/client-node.ts");
 export type ClientNodes = {
   readonly sendChange: (change: EndpointChange) => void;
   readonly send: (command: "start" | "measure") => void;
-  /** Stops the nodes and resolves with their counts. Rejects if a node exits without sending its counts. */
+  /** Stops the processes and resolves with their counts. Rejects if a process exits without sending its counts. */
   readonly stop: () => Promise<readonly NodeResult[]>;
 };
 

@@ -2,8 +2,8 @@
 import { HTTP1_PORT, HTTP2_PORT } from "./app-facts.ts";
 import { type Driver, type LoadPlan, type PerProtocol, type Protocol, perProtocol } from "./rollouts-request.ts";
 
-const REQUEST_RATE = 570;
-const LONGEST_LIFETIME_MS = 10_000;
+const REQUESTS_PER_SECOND = 570;
+const MAX_CONNECTION_LIFETIME_MS = 10_000;
 
 export type Clients = "short-lived" | "endless";
 
@@ -17,12 +17,12 @@ export type LoadChoice = {
 export function planLoad({ protocols, clients, driver, slowestResponseMs }: LoadChoice): LoadPlan {
   const hasHttp1 = protocols.includes("http1");
   const rates: PerProtocol<number> = perProtocol((protocol) =>
-    protocols.includes(protocol) ? REQUEST_RATE / protocols.length : 0,
+    protocols.includes(protocol) ? REQUESTS_PER_SECOND / protocols.length : 0,
   );
   return {
     rates,
     ports: perProtocol((protocol) => (protocol === "http1" || driver === "envoy" ? HTTP1_PORT : HTTP2_PORT)),
-    lives: clients === "endless" ? "endless" : { leastMs: 1_000, mostMs: LONGEST_LIFETIME_MS },
+    lives: clients === "endless" ? "endless" : { leastMs: 1_000, mostMs: MAX_CONNECTION_LIFETIME_MS },
     keptHttp1: hasHttp1 ? 16 : 0,
     keptHttp2: 8,
     newConnectionEvery: 10,

@@ -13,18 +13,18 @@ import type { ClientNodes } from "./client-nodes.ts";
 import { sharedNowMs } from "./load/timing.ts";
 import type { DrainFacts, NodeResult, RolloutsRequest } from "./rollouts-request.ts";
 
-type Rolling = RolloutsRequest & { readonly deployment: object };
+type RollingInput = RolloutsRequest & { readonly deployment: object };
 
 export type RollingPorts = Omit<PodRunnerPorts, "onEvent"> & { readonly servers: Servers; readonly nodes: ClientNodes };
 
-export type Rolled = { readonly nodes: readonly NodeResult[]; readonly drains: readonly DrainFacts[] };
+export type RollingResult = { readonly nodes: readonly NodeResult[]; readonly drains: readonly DrainFacts[] };
 
 const RAMP_UP_MS = 2_000;
 const STEADY_MS = 1_000;
-/** From the readiness of new Pods to the next rollout. */
-const SHORTEST_PAUSE_MS = 2_000;
+/** Minimum time from the readiness of new Pods to the next rollout. */
+const MIN_PAUSE_MS = 2_000;
 
-export async function rollRepeatedly(request: Rolling, ports: RollingPorts): Promise<Rolled> {
+export async function rollRepeatedly(request: RollingInput, ports: RollingPorts): Promise<RollingResult> {
   const { clock, servers, nodes } = ports;
   const slices = createSlices(request, ports);
   const onPodEvent = createEndpointFeed((change: EndpointChange, pod) => {
@@ -57,8 +57,8 @@ export async function rollRepeatedly(request: Rolling, ports: RollingPorts): Pro
       removals.push(oldPodsRemoved);
       pods = updated;
       if (request.waitsForEnds) await oldPodsRemoved;
-      // Twice the time until the slowest node applies the change.
-      await clock.wait(Math.max(SHORTEST_PAUSE_MS, 2 * Math.max(...request.propagationMs)));
+      // Twice the time after which the slowest client node applies an endpoint change.
+      await clock.wait(Math.max(MIN_PAUSE_MS, 2 * Math.max(...request.propagationMs)));
     }
     await Promise.all(removals);
     await clock.wait(STEADY_MS);
@@ -80,21 +80,21 @@ export async function rollRepeatedly(request: Rolling, ports: RollingPorts): Pro
   }
 }
 
-function createSlices({ deployment, propagationMs }: Rolling, { clock, servers }: RollingPorts) {
+function createSlices({ deployment, propagationMs }: RollingInput, { clock, servers }: RollingPorts) {
   if (servers.writeSlice === undefined) return undefined;
   const service = { ...identityOf(deployment), port: servicePort(deployment) };
   return createSliceController({ clock, service, lagMs: Math.min(...propagationMs) / 2, write: servers.writeSlice });
 }
 
-type Ended = {
+type EndedPod = {
   readonly pod: RunningPod;
-  readonly request: Rolling;
+  readonly request: RollingInput;
   readonly nodes: readonly NodeResult[];
   readonly clockOffsetMs: number;
   readonly withdrawnMs: number | undefined;
 };
 
-function collectDrainFacts({ pod, request, nodes, clockOffsetMs, withdrawnMs }: Ended): DrainFacts {
+function collectDrainFacts({ pod, request, nodes, clockOffsetMs, withdrawnMs }: EndedPod): DrainFacts {
   const { summary, drainSeconds } = podEndOf(pod, {
     forwarded: [],
     propagationMs: Math.max(...request.propagationMs),
@@ -120,14 +120,14 @@ function collectDrainFacts({ pod, request, nodes, clockOffsetMs, withdrawnMs }: 
   };
 }
 
-/** Kubernetes writes hashes of Pod templates with these characters among others; the relay finds the Deployment by them. */
+/** Some of the characters in Kubernetes' hashes of Pod templates; the relay needs such a hash to find a Pod's Deployment. */
 const HASH_DIGITS = "bcdfghjklm";
 
 function templateHash(revision: number): string {
   return String(revision).replace(/[0-9]/g, (digit) => HASH_DIGITS[Number(digit)] ?? "");
 }
 
-/** Time of the app's stop signal; of the Pod's last event if the app received no signal. */
+/** Time of the app's stop signal, or of the Pod's last event if the app received no signal. */
 function releaseTimeMs(pod: RunningPod): number {
   const signalled = pod.events.find(({ type, container }) => type === "SIGTERM" && container === "app");
   return signalled?.atMs ?? pod.events.at(-1)?.atMs ?? 0;

@@ -1,5 +1,5 @@
 /**
- * Runs the app of the rollouts: HTTP/1.1 on one port, HTTP/2 without TLS and gRPC's wire format on the next. Exits
+ * Runs the app of the rollouts: HTTP/1.1 on one port, HTTP/2 without TLS and gRPC's wire format on the next port. Exits
  * immediately on its stop signal, as most apps do, even with open requests; with the argument `graceful` it first finishes its
  * requests and closes its connections.
  *
@@ -19,7 +19,7 @@ import { createHttp2Connection, type Http2Connection } from "./http2-connection.
 
 const host = process.env["LISTEN_ON"] ?? "::";
 const port = Number(process.env["PORT"] ?? "8080");
-/** Clients that send a request within this time after the stop signal get `Connection: close`. */
+/** After the stop signal the app closes idle connections only after this time; a request until then gets `Connection: close`. */
 const IDLE_CLOSE_MS = 2_000;
 let draining = false;
 let active = 0;

@@ -2,10 +2,10 @@
 import { type RolloutScenario, scenarioName } from "./rollout-scenarios.ts";
 import { type PerProtocol, PROTOCOLS, perProtocol, type RolloutsResult } from "./rollouts-request.ts";
 
-const LEAST_RATE = 500;
+const MIN_REQUESTS_PER_SECOND = 500;
 export const OVER_WAIT_GOAL_MS = 250;
 /** Allowed median of the over-wait with an idle HTTP/1.1 connection. */
-const IDLE_GOAL_MS = 500;
+const MAX_IDLE_OVER_WAIT_MS = 500;
 
 export type RolloutsLine = Pick<
   RolloutScenario,
@@ -76,8 +76,8 @@ function buildLine(scenario: RolloutScenario, { nodes, drains, ...run }: Rollout
 
 function findFailures(line: RolloutsLine, { nodes, drains }: RolloutsResult): readonly string[] {
   const problems: string[] = [];
-  if (line.rate < LEAST_RATE)
-    problems.push(`${line.rate} requests a second were answered, expected at least ${LEAST_RATE}`);
+  if (line.rate < MIN_REQUESTS_PER_SECOND)
+    problems.push(`${line.rate} requests a second were answered, expected at least ${MIN_REQUESTS_PER_SECOND}`);
   if (line.drains !== line.rollouts * 2)
     problems.push(`${line.drains} Pods ended in ${line.rollouts} rollouts of 2 Pods`);
   if (!line.promised) return problems;
@@ -86,21 +86,23 @@ function findFailures(line: RolloutsLine, { nodes, drains }: RolloutsResult): re
   if (unusedPods > drains.length / 10)
     problems.push(`${unusedPods} of ${drains.length} Pods ended before any client sent a request`);
   if (total(line.failed) > 0) {
-    const first = JSON.stringify(nodes.flatMap(({ failures }) => failures).slice(0, 5));
+    const firstFailures = JSON.stringify(nodes.flatMap(({ failures }) => failures).slice(0, 5));
     const stall = `clients stalled for up to ${line.longestStallMs} ms`;
-    problems.push(`${total(line.failed)} of ${total(line.answered)} requests failed (${stall}), such as ${first}`);
+    problems.push(
+      `${total(line.failed)} of ${total(line.answered)} requests failed (${stall}), such as ${firstFailures}`,
+    );
   }
   for (const { outcome, why } of drains)
     if (outcome !== "drained") problems.push(`a drain ended as "${outcome}": ${why}`);
-  // Each node keeps an idle connection to every Pod; drains must not wait for it.
+  // Each client node keeps an idle connection to every Pod; a drain must not wait for this connection.
   if (line.clients === "short-lived" && line.protocols.includes("http1")) {
     const podsWithoutIdle = drains.filter(({ leftTotal }) => leftTotal === 0).length;
     if (podsWithoutIdle > 0)
       problems.push(`${podsWithoutIdle} Pods ended without the idle connection that was kept open`);
     // The check uses the median, because single drains may wait for a processor.
-    if (line.overWaitMs.median > IDLE_GOAL_MS)
+    if (line.overWaitMs.median > MAX_IDLE_OVER_WAIT_MS)
       problems.push(
-        `with an idle connection open, half of the drains took ${line.overWaitMs.median} ms more than the quiet period after the last answer, expected at most ${IDLE_GOAL_MS} ms`,
+        `with an idle connection open, half of the drains took ${line.overWaitMs.median} ms more than the quiet period after the last answer, expected at most ${MAX_IDLE_OVER_WAIT_MS} ms`,
       );
   }
   return problems;
@@ -110,7 +112,7 @@ export function total(counts: PerProtocol<number>): number {
   return PROTOCOLS.reduce((sum, protocol) => sum + counts[protocol], 0);
 }
 
-/** Returns the lowest count of all nodes together, over the seconds that all nodes measured. */
+/** Sums the responses of all nodes per second, and returns the lowest sum of a second that all nodes measured. */
 function findSlowestSecond(nodes: readonly (readonly number[])[]): number {
   const seconds = Math.min(...nodes.map((node) => node.length));
   const sums = Array.from({ length: seconds }, (_, second) =>

@@ -1,4 +1,4 @@
-/** Process 1 of the namespaces: runs many rolling updates of one Deployment and returns the counts. */
+/** Runs, as PID 1 of a new PID namespace, many rolling updates of one Deployment, and returns the counts. */
 import { writeFileSync } from "node:fs";
 import { availableParallelism, loadavg, setPriority } from "node:os";
 import { createProcessTable, type ProcessTable } from "../../../src/demo/pods/process-table.ts";
@@ -18,7 +18,7 @@ async function rollDeployment(request: RolloutsRequest, cluster: ClusterContext)
   const { network, scratch } = cluster;
   const deployment = deploymentOf(request, scratch);
   if (request.driver === "envoy") startUpstream(cluster);
-  // Each node chooses Pods itself, like kube-proxy, so the Service's address is free and becomes a second source address.
+  // Each client process chooses Pods itself, like kube-proxy, so the Service's address is unused and serves as a second source address.
   const addresses = [network.trafficAddress, network.serviceAddress];
   const nodes = startClientNodes(
     request.propagationMs.map((propagationMs, index) => ({
@@ -42,8 +42,8 @@ function startUpstream({ processes, imageEnvironment }: ClusterContext): void {
 }
 
 /**
- * Raises the priority of a process if the permissions allow it. While clients wait for a processor they send nothing, so that
- * a drain may end too early; a manager that waits ends a drain too late. The result contains the longest stall of the clients.
+ * Raises the priority of a process if the permissions allow it. Clients that wait for a processor send nothing, so that a drain
+ * may end too early; a manager that waits for a processor ends a drain too late. The result has the longest stall of the clients.
  */
 function raisePriority(pid: number): void {
   try {

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { encodeFrame, isCompleteFrame } from "../harness/grpc-frame.ts";
 import { overWaitMs } from "../harness/over-wait.ts";
 import { createNodeCounter } from "./load/node-counter.ts";
-import { createPace } from "./load/timing.ts";
+import { createRequestPace } from "./load/timing.ts";
 import { planLoad } from "./load-plan.ts";
 import { BENCH_SCENARIOS, type RolloutScenario, scenarioName, TEST_SCENARIOS } from "./rollout-scenarios.ts";
 import { checkRollouts } from "./rollouts-checks.ts";
@@ -16,7 +16,7 @@ describe("the pace of a load generator", () => {
         fc.integer({ min: 1, max: 1_000 }),
         fc.array(fc.integer({ min: 1, max: 3_000 }), { minLength: 1, maxLength: 50 }),
         (perSecond, pausesMs) => {
-          const due = createPace(perSecond, 1_000);
+          const due = createRequestPace(perSecond, 1_000);
           let nowMs = 1_000;
           let sent = 0;
           for (const pauseMs of pausesMs) {

@@ -6,7 +6,7 @@ import type { AppShutdown, DrainSettings, Ending } from "./rollouts-request.ts";
 const SETTINGS: DrainSettings = { delayMs: 5_000, quietMs: 2_000, timeoutMs: 60_000 };
 /** Long enough that each connection is used hundreds of times in a drain, and short enough for 20 rollouts. */
 const FULL_WAIT_MS = 20_000;
-const LATE_PROXIES_MS = [2_000, 8_000] as const;
+const PROXY_DELAYS_MS = [2_000, 8_000] as const;
 const ENDLESS_ROLLOUTS = 20;
 const ROLLOUTS = 5;
 const LONGEST_RESPONSE_MS = 30_000;
@@ -18,7 +18,7 @@ export const ENDING_NAMES: Readonly<Record<Ending, string>> = {
   "full wait": "lastcall, patience 20 s",
 };
 
-const ENDLESS: readonly (readonly [AppShutdown, Ending])[] = [
+const ENDLESS_VARIANTS: readonly (readonly [AppShutdown, Ending])[] = [
   ["graceful", "sleep"],
   ["graceful", "defaults"],
   ["graceful", "declared"],
@@ -27,16 +27,16 @@ const ENDLESS: readonly (readonly [AppShutdown, Ending])[] = [
   ["abrupt", "full wait"],
 ];
 
-const SHORT_LIVED: readonly (readonly [AppShutdown, Ending])[] = [
+const SHORT_LIVED_VARIANTS: readonly (readonly [AppShutdown, Ending])[] = [
   ["graceful", "sleep"],
   ["graceful", "defaults"],
   ["abrupt", "sleep"],
   ["abrupt", "defaults"],
 ];
 
-export const ENDLESS_SCENARIOS = ENDLESS.map((end) => scenario("endless", end));
-export const SHORT_LIVED_SCENARIOS = SHORT_LIVED.map((end) => scenario("short-lived", end));
-export const LATE_PROXY_SCENARIOS = LATE_PROXIES_MS.flatMap((lateMs) =>
+export const ENDLESS_SCENARIOS = ENDLESS_VARIANTS.map((end) => scenario("endless", end));
+export const SHORT_LIVED_SCENARIOS = SHORT_LIVED_VARIANTS.map((end) => scenario("short-lived", end));
+export const LATE_PROXY_SCENARIOS = PROXY_DELAYS_MS.flatMap((lateMs) =>
   (["sleep", "defaults"] as const).map((ending) => {
     const base = scenario("short-lived", ["abrupt", ending]);
     const label = `proxies ${lateMs / 1_000} s late, ${base.label}`;
@@ -56,7 +56,7 @@ export const SLEEP_SCENARIOS: readonly RolloutScenario[] = [
   ...SLOW_RESPONSE_SCENARIOS,
 ];
 
-/** Nothing is promised: the table shows which end loses what. */
+/** The check forbids no failed requests here: the table compares the failures of the different ends of a Pod. */
 function scenario(
   clients: RolloutScenario["clients"],
   [shutdown, ending]: readonly [AppShutdown, Ending],

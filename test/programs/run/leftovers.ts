@@ -4,8 +4,8 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 
-/** Environment variable that marks all processes of the run. The kernel ends processes in namespaces together with process 1. */
-const MARK = "LASTCALL_PROGRAMS_RUN";
+/** Environment variable that marks all processes of the run. The kernel kills the processes of a PID namespace when its PID 1 exits. */
+const MARKING_VARIABLE = "LASTCALL_PROGRAMS_RUN";
 const LIMIT_MS = 5_000;
 
 // biome-ignore lint/style/noDefaultExport: vitest calls the default export of a global setup
@@ -14,15 +14,15 @@ export default async function setup(): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), "lcp-"));
   const previousTmpdir = process.env["TMPDIR"];
   process.env["TMPDIR"] = folder;
-  process.env[MARK] = basename(folder);
-  // An interrupted run skips the teardown.
+  process.env[MARKING_VARIABLE] = basename(folder);
+  // If the run is interrupted, Vitest does not call the teardown.
   const removeFolder = () => rmSync(folder, { recursive: true, force: true });
   process.once("exit", removeFolder);
   return async () => {
     process.off("exit", removeFolder);
     if (previousTmpdir === undefined) delete process.env["TMPDIR"];
     else process.env["TMPDIR"] = previousTmpdir;
-    const processes = await waitForProcesses(`${MARK}=${basename(folder)}`);
+    const processes = await waitForProcesses(`${MARKING_VARIABLE}=${basename(folder)}`);
     const files = await readdir(folder);
     await rm(folder, { recursive: true, force: true });
     const leftovers = [

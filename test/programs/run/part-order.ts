@@ -1,12 +1,12 @@
 /** Sorts the test files of `npm run test:programs`: programs are installed before the first measurement. */
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-const PARTS = ["install", "servers", "rollouts", "protocols", "rabbitmq", "envoy"];
+const FOLDERS_IN_ORDER = ["install", "servers", "rollouts", "protocols", "rabbitmq", "envoy"];
 
 export function sortByPart(files: readonly string[]): readonly string[] {
   const partIndex = (file: string) => {
-    const index = PARTS.indexOf(/\/test\/programs\/([^/]+)\//.exec(file)?.[1] ?? "");
-    return index < 0 ? PARTS.length : index;
+    const index = FOLDERS_IN_ORDER.indexOf(/\/test\/programs\/([^/]+)\//.exec(file)?.[1] ?? "");
+    return index < 0 ? FOLDERS_IN_ORDER.length : index;
   };
   return files.toSorted((first, second) => partIndex(first) - partIndex(second) || first.localeCompare(second));
 }

@@ -1,4 +1,4 @@
-/** Process 1 of the namespaces of the HTTP/2 cases: deletes a Pod of each server while one client stays connected. */
+/** Runs the HTTP/2 cases as PID 1 of a new PID namespace: deletes a Pod of each server while one client stays connected. */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { ClientHttp2Session } from "node:http2";
@@ -9,14 +9,14 @@ import { allReady, createPod } from "../../../src/demo/rollout/rollout.ts";
 import { openSession } from "../harness/http2-client.ts";
 import { type ClusterContext, runClusterScript } from "../harness/namespace-script.ts";
 import { collectPodFacts, type PodEndFacts } from "../harness/pod-end-facts.ts";
-import { UPSTREAM } from "../harness/roll-request.ts";
+import { UPSTREAM_ADDRESS } from "../harness/roll-request.ts";
 
 export type Http2Request = {
   readonly deployments: Readonly<Record<string, object>>;
 };
 
-const REQUESTS = { first: ["/"], later: ["/", "/"], large: ["/", "/large"] } as const;
-type RequestPattern = keyof typeof REQUESTS;
+const PATHS_BY_PATTERN = { first: ["/"], later: ["/", "/"], large: ["/", "/large"] } as const;
+type RequestPattern = keyof typeof PATHS_BY_PATTERN;
 
 export type Http2Result = {
   readonly manager: "native" | "node";
@@ -48,7 +48,7 @@ await runClusterScript(async ({ deployments }: Http2Request, cluster): Promise<H
 });
 
 async function startUpstream(): Promise<void> {
-  const [host = "", port = ""] = UPSTREAM.split(":");
+  const [host = "", port = ""] = UPSTREAM_ADDRESS.split(":");
   const server = createServer((req, res) => res.end(req.url === "/large" ? Buffer.alloc(LARGE_BYTES) : "hello\n"));
   server.listen(Number(port), host);
   await once(server, "listening");
@@ -64,7 +64,7 @@ async function endPod(
   const pod = await createPod(deployment, "5d9c7b", { runner, admit });
   await allReady([pod], clock);
   const session = openSession(pod.address, servicePort(deployment), network.trafficAddress);
-  await requestAll(session, REQUESTS[pattern], clock);
+  await requestAll(session, PATHS_BY_PATTERN[pattern], clock);
   await clock.wait(IDLE_MS);
   await pod.remove();
   session.destroy();

@@ -11,7 +11,7 @@ import type { Http2Request, Http2Result } from "./http2-inside.ts";
 import { HTTP2_SERVERS, serverDeployment } from "./server-table.ts";
 
 const DRAIN_DELAY_SECONDS = 5;
-const INSIDE = join(import.meta.dirname, "http2-inside.ts");
+const SCRIPT = join(import.meta.dirname, "http2-inside.ts");
 
 test("a drain with an idle HTTP/2 connection ends after the drain delay or at the deadline, never before", async (context) => {
   const scratch = await mkdtemp(join(tmpdir(), "h2-"));
@@ -26,7 +26,7 @@ test("a drain with an idle HTTP/2 connection ends after the drain delay or at th
       });
     }
     const request: Http2Request = { deployments };
-    const { manager, ends } = await insideNamespaces<Http2Result>(INSIDE, request, context);
+    const { manager, ends } = await insideNamespaces<Http2Result>(SCRIPT, request, context);
     for (const { system } of HTTP2_SERVERS) {
       const end = ends[system];
       if (end === undefined) throw new Error(`${system} has no result`);
@@ -42,7 +42,7 @@ test("a drain with an idle HTTP/2 connection ends after the drain delay or at th
       };
       await recordResult(result);
     }
-    // The outcome depends on the side that sent last. Both outcomes require a drain of at least the drain delay.
+    // The outcome depends on which side of the connection sent the last bytes. With both outcomes a drain takes at least the drain delay.
     for (const end of Object.values(ends).flatMap((endsByPattern) => Object.values(endsByPattern))) {
       expect(["drained", "timeout"]).toContain(end.outcome);
       expect(end.drainSeconds).toBeGreaterThanOrEqual(DRAIN_DELAY_SECONDS);

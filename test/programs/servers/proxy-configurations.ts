@@ -1,5 +1,5 @@
 /** Defines the configurations of the proxies, which listen on 8080 and forward all requests except /healthz to the upstream. */
-import { UPSTREAM } from "../harness/roll-request.ts";
+import { UPSTREAM_ADDRESS } from "../harness/roll-request.ts";
 
 const KEEP_ALIVE_SECONDS = 75;
 
@@ -22,7 +22,7 @@ http {
   server {
     listen 8080;
     location = /healthz { return 200 "ok\\n"; }
-    location / { proxy_pass http://${UPSTREAM}; }
+    location / { proxy_pass http://${UPSTREAM_ADDRESS}; }
   }
 }
 `;
@@ -41,7 +41,7 @@ frontend web
   monitor-uri /healthz
   default_backend upstream
 backend upstream
-  server only ${UPSTREAM}
+  server only ${UPSTREAM_ADDRESS}
 `;
 
 export const APACHE = `
@@ -59,10 +59,10 @@ ErrorLog "|/bin/cat 1>&2"
 KeepAlive On
 KeepAliveTimeout ${KEEP_ALIVE_SECONDS}
 MaxKeepAliveRequests 0
-ProxyPass / http://${UPSTREAM}/ disablereuse=On
+ProxyPass / http://${UPSTREAM_ADDRESS}/ disablereuse=On
 `;
 
-const [UPSTREAM_HOST, UPSTREAM_PORT] = UPSTREAM.split(":");
+const [UPSTREAM_HOST, UPSTREAM_PORT] = UPSTREAM_ADDRESS.split(":");
 
 export const LIGHTTPD = `
 server.modules = ("mod_proxy")
@@ -83,7 +83,7 @@ export const CADDY = `
 }
 :8080 {
   respond /healthz 200
-  reverse_proxy ${UPSTREAM}
+  reverse_proxy ${UPSTREAM_ADDRESS}
 }
 `;
 

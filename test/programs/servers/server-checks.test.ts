@@ -7,7 +7,7 @@ import { SERVERS } from "./server-table.ts";
 
 const [ROW] = SERVERS;
 const NGINX: FoundProgram = { kind: "found", command: ["nginx"], environment: {}, version: "1.2.3", source: "Debian" };
-const DRAINED: RolledPodEnd = {
+const DRAINED_POD: RolledPodEnd = {
   drainSeconds: 7,
   overWaitSeconds: 0.1,
   stopSeconds: 0.1,
@@ -16,7 +16,7 @@ const DRAINED: RolledPodEnd = {
   why: "",
 };
 
-function outcome(requests: number, failed: number, ends: readonly RolledPodEnd[] = [DRAINED]): RollOutcome {
+function outcome(requests: number, failed: number, ends: readonly RolledPodEnd[] = [DRAINED_POD]): RollOutcome {
   const counter = createRequestCounter();
   for (let i = 0; i < requests; i++) counter.count("pooled", i < failed ? "reset" : undefined);
   return { counts: counter.counts(), ends };
@@ -49,14 +49,16 @@ test("one failed request with lastcall is reported with its kind", () => {
 });
 
 test("a drain that ended at its deadline is reported with its reason", () => {
-  const lateDrain = { ...DRAINED, outcome: "timeout", why: "10.0.0.1 stayed." };
-  expect(failuresOf(outcome(500, 0, [DRAINED, lateDrain]))).toEqual([
+  const lateDrain = { ...DRAINED_POD, outcome: "timeout", why: "10.0.0.1 stayed." };
+  expect(failuresOf(outcome(500, 0, [DRAINED_POD, lateDrain]))).toEqual([
     'a drain with lastcall ended as "timeout": 10.0.0.1 stayed.',
   ]);
 });
 
 test("a Pod that no manager drained is reported", () => {
-  expect(failuresOf(outcome(500, 0, [{ ...DRAINED, outcome: "" }]))).toEqual(['a drain with lastcall ended as "": ']);
+  expect(failuresOf(outcome(500, 0, [{ ...DRAINED_POD, outcome: "" }]))).toEqual([
+    'a drain with lastcall ended as "": ',
+  ]);
 });
 
 test("a load with fewer than 200 requests fails", () => {
@@ -69,7 +71,7 @@ test("clients that never close can lose requests, and the result records these r
     without: LOSSY_OUTCOME,
     with: outcome(500, 0),
     sleep: LOSSY_OUTCOME,
-    endless: outcome(600, 5, [{ ...DRAINED, outcome: "timeout" }]),
+    endless: outcome(600, 5, [{ ...DRAINED_POD, outcome: "timeout" }]),
     endlessSleep: LOSSY_OUTCOME,
     preload: LOSSLESS_OUTCOME,
   };
@@ -79,7 +81,7 @@ test("clients that never close can lose requests, and the result records these r
 });
 
 describe("with preload, clients that never close", () => {
-  const lossyPreload = outcome(600, 2, [{ ...DRAINED, outcome: "timeout", why: "10.0.0.1 stayed." }]);
+  const lossyPreload = outcome(600, 2, [{ ...DRAINED_POD, outcome: "timeout", why: "10.0.0.1 stayed." }]);
   const check = (unreachedByPreload?: string) => {
     if (ROW === undefined) throw new Error("the table is empty");
     const row = unreachedByPreload === undefined ? ROW : { ...ROW, unreachedByPreload };
@@ -102,7 +104,10 @@ describe("with preload, clients that never close", () => {
   });
 
   test("can lose requests if the server does not load the library, and the result records these requests", () => {
-    expect(check("a static program").failures).toEqual([]);
-    expect(check("a static program").result.preload).toMatchObject({ failed: 2, unreached: "a static program" });
+    expect(check("a statically linked program").failures).toEqual([]);
+    expect(check("a statically linked program").result.preload).toMatchObject({
+      failed: 2,
+      unreached: "a statically linked program",
+    });
   });
 });

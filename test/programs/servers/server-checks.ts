@@ -10,7 +10,7 @@ export type ServerCheck = {
 };
 
 /** A run with fewer requests fails: clients that hang send few requests, so failures would stay hidden. */
-const LEAST_REQUESTS = 200;
+const MIN_REQUESTS = 200;
 
 export function checkServer(row: ServerRow, program: FoundProgram, { manager, outcomes }: RollResult): ServerCheck {
   const { without, with: withLastcall, sleep, endless, endlessSleep, preload } = readOutcomes(row, outcomes);
@@ -39,8 +39,8 @@ export function checkServer(row: ServerRow, program: FoundProgram, { manager, ou
     ...describeLosses(withLastcall, "with lastcall"),
     ...(row.unreachedByPreload === undefined ? describeLosses(preload, "with preload") : []),
     ...[without, withLastcall, sleep, endless, endlessSleep, preload]
-      .filter((outcome) => outcome.counts.requests < LEAST_REQUESTS)
-      .map((outcome) => `${outcome.counts.requests} requests were sent, expected at least ${LEAST_REQUESTS}`),
+      .filter((outcome) => outcome.counts.requests < MIN_REQUESTS)
+      .map((outcome) => `${outcome.counts.requests} requests were sent, expected at least ${MIN_REQUESTS}`),
   ];
   return { failures, result };
 }

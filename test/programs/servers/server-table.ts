@@ -33,52 +33,59 @@ export type ServerRow = {
 
 const APPS = join(import.meta.dirname, "apps");
 
-type Start = Pick<ServerRow, "system" | "program" | "script" | "configuration" | "environment" | "unreachedByPreload">;
+type ServerStart = Pick<
+  ServerRow,
+  "system" | "program" | "script" | "configuration" | "environment" | "unreachedByPreload"
+>;
 
-const STATIC_PROGRAM = "a static program, which loads no library";
+const STATICALLY_LINKED = "a statically linked program, which loads no library";
 
-const NGINX_START: Start = {
+const NGINX_START: ServerStart = {
   system: "nginx",
   program: "nginx",
   script: 'exec $PROGRAM -p "$FOLDER" -c "$FOLDER/configuration" -e stderr',
   configuration: NGINX,
 };
-const HAPROXY_START: Start = {
+const HAPROXY_START: ServerStart = {
   system: "HAProxy",
   program: "haproxy",
   script: 'exec $PROGRAM -W -db -f "$FOLDER/configuration"',
   configuration: HAPROXY,
 };
-const APACHE_START: Start = {
+const APACHE_START: ServerStart = {
   system: "Apache httpd (event)",
   program: "apache",
   script: 'chmod 755 "$FOLDER"; exec $PROGRAM -D FOREGROUND -f "$FOLDER/configuration"',
   configuration: APACHE,
 };
-const CADDY_START: Start = {
+const CADDY_START: ServerStart = {
   system: "Caddy",
   program: "caddy",
   script:
     'export XDG_DATA_HOME="$FOLDER" XDG_CONFIG_HOME="$FOLDER"; exec $PROGRAM run --config "$FOLDER/configuration" --adapter caddyfile',
   configuration: CADDY,
-  unreachedByPreload: STATIC_PROGRAM,
+  unreachedByPreload: STATICALLY_LINKED,
 };
-const HYPERCORN_START: Start = {
+const HYPERCORN_START: ServerStart = {
   system: "Hypercorn",
   program: "hypercorn",
   script: "exec $PROGRAM --bind 0.0.0.0:8080 --keep-alive 75 --log-level warning asgi:app",
 };
-const GO_START: Start = {
+const GO_START: ServerStart = {
   system: "Go net/http",
   program: "go",
   script: "exec $PROGRAM",
-  unreachedByPreload: STATIC_PROGRAM,
+  unreachedByPreload: STATICALLY_LINKED,
 };
 
 const GUNICORN = "exec $PROGRAM --bind 0.0.0.0:8080 --no-control-socket --log-level warning --keep-alive 75";
 
-const fromImage = (start: Start, stopSignal: StopSignal): ServerRow => ({ ...start, stopSignal, signalOf: "image" });
-const fromKubelet = (start: Start): ServerRow => ({ ...start, stopSignal: "SIGTERM", signalOf: "kubelet" });
+const fromImage = (start: ServerStart, stopSignal: StopSignal): ServerRow => ({
+  ...start,
+  stopSignal,
+  signalOf: "image",
+});
+const fromKubelet = (start: ServerStart): ServerRow => ({ ...start, stopSignal: "SIGTERM", signalOf: "kubelet" });
 
 export const SERVERS: readonly ServerRow[] = [
   fromImage(NGINX_START, "SIGQUIT"),

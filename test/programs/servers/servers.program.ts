@@ -42,7 +42,7 @@ describe("no request fails in a rolling update with lastcall", () => {
     const scratch = await mkdtemp(join(tmpdir(), "server-"));
     try {
       const deployment = serverDeployment(row, program, scratch);
-      const rolls = VARIANT_GROUPS.map((variants) => roll({ deployment, variants }, context));
+      const rolls = VARIANT_GROUPS.map((variants) => runRollout({ deployment, variants }, context));
       // Both rollouts have to end before the scratch folder is removed.
       await Promise.allSettled(rolls);
       const results = await Promise.all(rolls);
@@ -55,7 +55,7 @@ describe("no request fails in a rolling update with lastcall", () => {
   });
 });
 
-function roll(request: RollRequest, context: CaseContext): Promise<RollResult> {
+function runRollout(request: RollRequest, context: CaseContext): Promise<RollResult> {
   return insideNamespaces(join(import.meta.dirname, "../harness/roll-inside.ts"), request, context);
 }
 

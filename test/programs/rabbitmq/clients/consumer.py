@@ -1,4 +1,4 @@
-"""Consumes several jobs of a queue at once. With ON_SIGTERM=finishes it finishes its jobs after SIGTERM; STATUS_ON sets the
+"""Consumes several jobs of a queue concurrently. With ON_SIGTERM=finishes it finishes its jobs after SIGTERM; STATUS_ON sets the
 address of its active-url and drain-url."""
 import json
 import os

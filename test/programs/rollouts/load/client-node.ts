@@ -10,7 +10,7 @@ import { type LoadPlan, PROTOCOLS } from "../rollouts-request.ts";
 import { createHttp1Clients } from "./http1-clients.ts";
 import { createHttp2Clients } from "./http2-clients.ts";
 import { createNodeCounter } from "./node-counter.ts";
-import { createPace, sharedNowMs } from "./timing.ts";
+import { createRequestPace, sharedNowMs } from "./timing.ts";
 
 export type NodeStart = {
   readonly plan: LoadPlan;
@@ -62,7 +62,7 @@ function start(): void {
   endpointView.applyAll();
   const paces = PROTOCOLS.map((protocol) => ({
     sendRequest: clients[protocol].sendRequest,
-    due: createPace(plan.rates[protocol] * share, nowMs()),
+    due: createRequestPace(plan.rates[protocol] * share, nowMs()),
   }));
   let tickedMs = nowMs();
   timers.push(
@@ -86,7 +86,7 @@ async function stop(): Promise<void> {
   process.send?.(counter.result(), () => process.exit(0));
 }
 
-/** Keeps the Service's endpoints of one node: applies changes with a delay, and chooses Pods in turn. */
+/** Keeps one node's copy of the Service's endpoints: applies changes with a delay, and chooses Pods in turn. */
 function createEndpointView() {
   let published: readonly Endpoint[] = [];
   let applied: readonly Endpoint[] = [];

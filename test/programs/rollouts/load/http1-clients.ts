@@ -11,7 +11,7 @@ type PooledConnection = {
   requests: number;
 };
 
-const FASTEST_SLOW_MS = 1_000;
+const MIN_SLOW_RESPONSE_MS = 1_000;
 
 export type Http1Clients = NodeClients & {
   readonly startSlow: (clients: number) => void;
@@ -49,7 +49,7 @@ export function createHttp1Clients(ports: NodePorts): Http1Clients {
     openRequests.add(task);
     void task.finally(() => openRequests.delete(task));
   };
-  const close = (pooled: PooledConnection) => {
+  const closePooled = (pooled: PooledConnection) => {
     openCount -= 1;
     pooled.connection.close();
   };
@@ -58,7 +58,7 @@ export function createHttp1Clients(ports: NodePorts): Http1Clients {
     for (;;) {
       const pooled = idle.shift();
       if (pooled === undefined || (pooled.connection.isUsable() && nowMs() < pooled.endsMs)) return pooled;
-      close(pooled);
+      closePooled(pooled);
     }
   };
   const acquireConnection = (): PooledConnection | undefined => {
@@ -84,7 +84,7 @@ export function createHttp1Clients(ports: NodePorts): Http1Clients {
     // While all pooled connections wait for responses, clients open more connections than the pool keeps.
     const isKept = plan.lives === "endless" || openCount <= plan.keptHttp1;
     if (pooled.connection.isUsable() && !stopping && isKept) idle.push(pooled);
-    else close(pooled);
+    else closePooled(pooled);
   };
 
   return {
@@ -93,13 +93,13 @@ export function createHttp1Clients(ports: NodePorts): Http1Clients {
       track(sentCount % plan.newConnectionEvery === 0 ? requestOnNewConnection("/") : requestOnPooledConnection());
     },
     startSlow: (clients) => {
-      const repeat = async () => {
+      const sendSlowRequests = async () => {
         while (!stopping) {
-          const ms = Math.round(FASTEST_SLOW_MS + random() * (plan.slowestResponseMs - FASTEST_SLOW_MS));
-          if (!(await requestOnNewConnection(`/slow?ms=${ms}`))) await ports.target.clock.wait(FASTEST_SLOW_MS);
+          const ms = Math.round(MIN_SLOW_RESPONSE_MS + random() * (plan.slowestResponseMs - MIN_SLOW_RESPONSE_MS));
+          if (!(await requestOnNewConnection(`/slow?ms=${ms}`))) await ports.target.clock.wait(MIN_SLOW_RESPONSE_MS);
         }
       };
-      for (let client = 0; client < clients; client += 1) track(repeat());
+      for (let client = 0; client < clients; client += 1) track(sendSlowRequests());
     },
     openIdle: () => {
       for (const pod of ports.usablePods()) {
@@ -112,7 +112,7 @@ export function createHttp1Clients(ports: NodePorts): Http1Clients {
     closeExpired: () => {
       for (const expired of idle.filter(({ endsMs, connection }) => nowMs() >= endsMs || !connection.isUsable())) {
         idle.splice(idle.indexOf(expired), 1);
-        close(expired);
+        closePooled(expired);
       }
     },
     stop: async () => {

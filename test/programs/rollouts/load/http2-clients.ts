@@ -15,7 +15,7 @@ type PooledSession = {
   retired: boolean;
 };
 
-/** Consecutive requests that share a session; they overlap, because a response takes longer than sending them. */
+/** Consecutive requests that share a session; they overlap, because the first response arrives after the last request was sent. */
 const CONCURRENT_STREAMS = 3;
 
 export function createHttp2Clients(protocol: "http2" | "grpc", ports: NodePorts): NodeClients {
@@ -51,7 +51,7 @@ export function createHttp2Clients(protocol: "http2" | "grpc", ports: NodePorts)
     current.retired = true;
     closeWhenAnswered(current);
   };
-  /** Closing a session earlier would send GOAWAY before its queued requests, which Node's server then refuses. */
+  /** Closing a session before its responses would send GOAWAY before queued requests, and Node's server would refuse these. */
   const closeWhenAnswered = ({ session, retired, unanswered, pod }: PooledSession) => {
     if (!retired || unanswered > 0 || session.destroyed) return;
     session.close();

@@ -6,8 +6,8 @@ export function sharedNowMs(): number {
   return Number(process.hrtime.bigint() / 1_000n) / 1_000;
 }
 
-/** Paces an open loop, which does not wait for responses. @returns a function that counts the requests due since its last call */
-export function createPace(perSecond: number, startMs: number): (nowMs: number) => number {
+/** Paces clients that do not wait for responses. @returns a function that returns the number of requests due after its last call */
+export function createRequestPace(perSecond: number, startMs: number): (nowMs: number) => number {
   let countedRequests = 0;
   return (nowMs) => {
     const due = Math.floor(((nowMs - startMs) * perSecond) / 1_000) - countedRequests;
