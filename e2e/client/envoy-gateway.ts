@@ -6,6 +6,7 @@ import { downloadSource } from "../build/completed-source.ts";
 import { stateFolder } from "../cluster/state-folder.ts";
 import { cacheFolder } from "../host/cache-folder.ts";
 import { attempt } from "../host/run.ts";
+import { makeLayer } from "../images/docker-archive.ts";
 import { importImages } from "../images/import-images.ts";
 import { programArchive } from "../images/program-archive.ts";
 import { importGoPrograms } from "./go-programs.ts";
@@ -27,7 +28,10 @@ const PROXY_IMAGE_VALUE = `global.images.envoyProxy.image=${ENVOY_IMAGE}`;
 
 /** @throws with the reason if Envoy is not available */
 export async function importEnvoyGateway(suite: Suite): Promise<void> {
-  await importGoPrograms(suite, "envoy-gateway", [{ name: GATEWAY_IMAGE, program: "envoy-gateway", user: IMAGE_USER }]);
+  // The shutdown manager writes a file to /tmp, which the base of its own image contains.
+  const baseLayers = [makeLayer([{ path: "tmp", mode: 0o1777, content: undefined }])];
+  const image = { name: GATEWAY_IMAGE, program: "envoy-gateway", user: IMAGE_USER, baseLayers };
+  await importGoPrograms(suite, "envoy-gateway", [image]);
   const envoy = await findProgram(`envoy-${ENVOY_VERSION}`);
   if (envoy.kind === "missing") throw new Error(envoy.reason);
   const images = [{ name: ENVOY_IMAGE, program: envoy.command[0] ?? "", user: IMAGE_USER }];

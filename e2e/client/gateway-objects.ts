@@ -1,6 +1,6 @@
 /** Defines the backend and the routes of the cases with real gateways. */
 import type { KubernetesObject } from "@kubernetes/client-node";
-import { UPSTREAM } from "../../test/programs/envoy/upstream-ports.ts";
+import { UPSTREAM_PORTS } from "../../test/programs/envoy/upstream-ports.ts";
 import type { CaseNamespace } from "./case-namespace.ts";
 import { imageOf } from "./suite.ts";
 
@@ -28,7 +28,7 @@ export function backendObjects(namespace: CaseNamespace): readonly LooseObject[]
       name: "sessions",
       args: ["/app/upstream.mjs"],
       env: [{ name: "LISTEN_ON", value: "0.0.0.0" }],
-      readinessProbe: { tcpSocket: { port: UPSTREAM.tcp }, periodSeconds: 1 },
+      readinessProbe: { tcpSocket: { port: UPSTREAM_PORTS.tcp }, periodSeconds: 1 },
     },
   ];
   const labels = { ...LABELS, "lastcall.dev/inject": "disabled" };
@@ -48,8 +48,8 @@ export function backendObjects(namespace: CaseNamespace): readonly LooseObject[]
         ports: [
           { name: "web", port: HTTP1_PORT },
           { name: "grpc", port: HTTP2_PORT, appProtocol: "kubernetes.io/h2c" },
-          { name: "websocket", port: UPSTREAM.http1 },
-          { name: "tcp", port: UPSTREAM.tcp },
+          { name: "websocket", port: UPSTREAM_PORTS.http1 },
+          { name: "tcp", port: UPSTREAM_PORTS.tcp },
         ],
       },
     },
@@ -67,10 +67,10 @@ export function routesOf(gateway: string): readonly LooseObject[] {
   const to = (port: number) => ({ backendRefs: [{ name: BACKEND, port }] });
   return [
     route("HTTPRoute", "v1", "http", [
-      { matches: [{ path: { type: "PathPrefix", value: "/ws" } }], ...to(UPSTREAM.http1) },
+      { matches: [{ path: { type: "PathPrefix", value: "/ws" } }], ...to(UPSTREAM_PORTS.http1) },
       to(HTTP1_PORT),
     ]),
     route("GRPCRoute", "v1", "grpc", [to(HTTP2_PORT)]),
-    route("TCPRoute", "v1alpha2", "tcp", [to(UPSTREAM.tcp)]),
+    route("TCPRoute", "v1alpha2", "tcp", [to(UPSTREAM_PORTS.tcp)]),
   ];
 }
