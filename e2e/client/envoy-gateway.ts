@@ -1,21 +1,16 @@
 /** Installs Envoy Gateway with its own Helm chart: the real controller, with a real Envoy as its proxy. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { findProgram } from "../../test/programs/install/program-of.ts";
 import { downloadSource } from "../build/completed-source.ts";
-import { stateFolder } from "../cluster/state-folder.ts";
-import { cacheFolder } from "../host/cache-folder.ts";
 import { attempt } from "../host/run.ts";
 import { makeLayer } from "../images/docker-archive.ts";
-import { importImages } from "../images/import-images.ts";
-import { programArchive } from "../images/program-archive.ts";
+import { ENVOY_VERSION, importEnvoy } from "./envoy-image.ts";
 import { importGoPrograms } from "./go-programs.ts";
 import { kubectlOf } from "./kubectl.ts";
 import type { Suite } from "./suite.ts";
 
 export const ENVOY_GATEWAY_NAMESPACE = "envoy-gateway-system";
 export const ENVOY_GATEWAY_VERSION = "1.9.1";
-export const ENVOY_VERSION = "1.40";
 
 const MODULE_PATH = "github.com/envoyproxy/gateway";
 const MODULE_FOLDER = join(import.meta.dirname, "../modules/envoy-gateway");
@@ -32,11 +27,7 @@ export async function importEnvoyGateway(suite: Suite): Promise<void> {
   const baseLayers = [makeLayer([{ path: "tmp", mode: 0o1777, content: undefined }])];
   const image = { name: GATEWAY_IMAGE, program: "envoy-gateway", user: IMAGE_USER, baseLayers };
   await importGoPrograms(suite, "envoy-gateway", [image]);
-  const envoy = await findProgram(`envoy-${ENVOY_VERSION}`);
-  if (envoy.kind === "missing") throw new Error(envoy.reason);
-  const images = [{ name: ENVOY_IMAGE, program: envoy.command[0] ?? "", user: IMAGE_USER }];
-  const file = await programArchive(images, cacheFolder(process.env), Date.now());
-  for (const node of suite.nodes) await importImages([file], stateFolder().socketOf(node));
+  await importEnvoy(suite, ENVOY_IMAGE, IMAGE_USER);
 }
 
 /** Installs the chart with its CRDs and the CRDs of the Gateway API, and waits until the controller is ready. */

@@ -16,10 +16,11 @@ export const SUBSTITUTE_IMAGES: Readonly<Record<string, ImageName>> = {
 const REASONS_BY_IMAGE_PREFIX: Readonly<Record<string, string>> = {
   "docker.io/library/rabbitmq:": "npm run test:programs tests the broker without a cluster",
   "registry.example/orders/renderer:": "its jobs come from a broker; npm run test:programs runs it with a broker",
-  "ghcr.io/projectcontour/contour:": "Contour is a control plane that needs its own CRDs and certificates",
-  "docker.io/envoyproxy/envoy:":
-    "its configuration comes from a control plane; npm run test:programs tests Envoy itself",
-  "registry.k8s.io/ingress-nginx/controller:": "its nginx and modules are published only as an image",
+  "ghcr.io/projectcontour/contour:":
+    "it needs Contour's CRDs and certificates; npm run e2e -- --others -- contour runs it",
+  "docker.io/envoyproxy/envoy:": "its configuration comes from Contour; npm run e2e -- --others -- contour runs it",
+  "registry.k8s.io/ingress-nginx/controller:":
+    "npm run e2e -- --others -- ingress-nginx runs it with an nginx of Debian",
 };
 
 /** Tags the suite's images with the examples' names on the nodes, so that manifests run unchanged. */

@@ -4,7 +4,8 @@ import { dirname, join } from "node:path";
 import type { LoadKind } from "../programs/gateway-load-kinds.ts";
 
 /** `own`: the gateway's own shutdown manager; `both`: its manager with lastcall's beside it; `neither`: no preStop hooks. */
-export type Ending = "own" | "lastcall" | "both" | "neither";
+export const ENDINGS = ["own", "lastcall", "both", "neither"] as const;
+export type Ending = (typeof ENDINGS)[number];
 
 export type GatewayResult = {
   readonly gateway: string;

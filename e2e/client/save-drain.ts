@@ -6,8 +6,13 @@ import { runLastcall } from "./command-line.ts";
 import { RELEASE_NAMESPACE } from "./release.ts";
 
 /** Saves `NAME.drain.json` among the case's artifacts. @throws if no replica has recorded the drain within 15 s */
-export async function saveDrain(namespace: CaseNamespace, name: string, pod: string): Promise<DrainRecord> {
-  const flags = ["-n", namespace.name, "--lastcall-namespace", RELEASE_NAMESPACE, "--json"];
+export async function saveDrain(
+  namespace: CaseNamespace,
+  name: string,
+  pod: string,
+  podNamespace: string = namespace.name,
+): Promise<DrainRecord> {
+  const flags = ["-n", podNamespace, "--lastcall-namespace", RELEASE_NAMESPACE, "--json"];
   const record = await waitUntil(
     { condition: `a replica has the drain of ${pod}`, withinMs: 15_000, everyMs: 500 },
     async () => {

@@ -86,15 +86,6 @@ export const IMAGES = {
     bundles: ["e2e/programs/example-consumer.ts"],
     entrypoint: [NODE_PROGRAM, "/app/example-consumer.mjs"],
   },
-  "lastcall-example-control-plane": {
-    base: "node",
-    contents: ["contour", "envoy-gateway"].map((name) => ({
-      from: "e2e/programs/control-plane-launcher",
-      to: `/bin/${name}`,
-    })),
-    bundles: ["e2e/programs/control-plane.ts"],
-    entrypoint: [NODE_PROGRAM, "/app/control-plane.mjs"],
-  },
 } as const satisfies Readonly<Record<string, ImageRow>>;
 
 /** Flags of Node and V8, as in the webhook's image. */

@@ -1,26 +1,24 @@
 /** Rolls the Envoys of a real Envoy Gateway under load: with its own shutdown manager, with lastcall, with both, and with neither. */
-import type { KubernetesObject, V1Deployment, V1Pod } from "@kubernetes/client-node";
+import type { KubernetesObject, V1Deployment } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { documentsOf, readGuide } from "../../test/guides/manifests.ts";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
-import { isInjected } from "../client/create-pods.ts";
 import { startDns } from "../client/dns.ts";
 import {
   ENVOY_GATEWAY_NAMESPACE,
   ENVOY_GATEWAY_VERSION,
   ENVOY_IMAGE,
-  ENVOY_VERSION,
   importEnvoyGateway,
   installEnvoyGateway,
   uninstallEnvoyGateway,
 } from "../client/envoy-gateway.ts";
-import { startGatewayLoad } from "../client/gateway-load.ts";
+import { ENVOY_VERSION } from "../client/envoy-image.ts";
+import type { GatewayTarget } from "../client/gateway-load.ts";
 import { backendObjects, LISTENER_PORTS, routesOf } from "../client/gateway-objects.ts";
-import { type Ending, recordGatewayResult } from "../client/gateway-results.ts";
-import { report } from "../client/guide-on-cluster.ts";
-import { type Kubectl, kubectlOf } from "../client/kubectl.ts";
-import { observeTerminations, residentBytes } from "../client/measured-pods.ts";
-import { MANAGER } from "../client/pod-log.ts";
+import { ENDINGS, type Ending } from "../client/gateway-results.ts";
+import { kubectlOf } from "../client/kubectl.ts";
+import { kubectlIn, measureRollout, podsOf } from "../client/measure-rollout.ts";
+import { saveDrain } from "../client/save-drain.ts";
 import { readSuite } from "../client/suite.ts";
 import { MIN_REQUESTS } from "../client/under-load.ts";
 import { waitUntil } from "../host/wait.ts";
@@ -28,14 +26,16 @@ import { LOAD_KINDS, type LoadKind } from "../programs/gateway-load-kinds.ts";
 
 const suite = readSuite(process.env);
 const NAMESPACE = "shop";
+/** The load of the drain in the guide's picture. */
+const PICTURED_LOAD: LoadKind = "http1-short";
 const GATEWAY = "shop";
 const SELECTOR = `gateway.envoyproxy.io/owning-gateway-name=${GATEWAY}`;
 const OWN_MANAGER = "shutdown-manager";
-const MIB = 1_048_576;
-const ENDINGS: readonly Ending[] = ["own", "lastcall", "both", "neither"];
 const KINDS = Object.keys(LOAD_KINDS) as readonly LoadKind[];
 
+const VERSIONS = `Envoy Gateway ${ENVOY_GATEWAY_VERSION}, Envoy ${ENVOY_VERSION}`;
 const system = kubectlIn(kubectlOf(suite), ENVOY_GATEWAY_NAMESPACE);
+const ENVOYS = { kubectl: system, selector: SELECTOR };
 
 beforeAll(async () => {
   await startDns(suite);
@@ -49,12 +49,8 @@ describe("a rollout of Envoy Gateway's Envoys", () => {
     "ended by %s is measured under each load, and loses no request with lastcall",
     async (ending) => {
       await inNamespace(suite, NAMESPACE, { timeline: "pods" }, async (namespace) => {
-        await applyGateway(namespace, ending);
-        for (const load of KINDS) {
-          const { failed, requests } = await measure(namespace, ending, load);
-          expect(requests, load).toBeGreaterThan(load === "idle" ? 0 : MIN_REQUESTS);
-          if (ending === "lastcall") expect(failed, load).toBe(0);
-        }
+        const deployment = await applyGateway(namespace, ending);
+        for (const load of KINDS) await measure(namespace, deployment, ending, load);
         await deleteGateway(namespace);
       });
     },
@@ -62,13 +58,26 @@ describe("a rollout of Envoy Gateway's Envoys", () => {
   );
 });
 
-/** Applies the guide's manifest, with the Envoy of this suite and listeners for every kind of route. */
-async function applyGateway(namespace: CaseNamespace, ending: Ending): Promise<void> {
+async function measure(namespace: CaseNamespace, deployment: string, ending: Ending, load: LoadKind): Promise<void> {
+  const gateway = { ...ENVOYS, gateway: "Envoy Gateway", versions: VERSIONS, deployment, ownManager: OWN_MANAGER };
+  const { failed, requests, pods } = await measureRollout(namespace, gateway, ending, load, await targetOf(load));
+  expect(requests, load).toBeGreaterThan(load === "idle" ? 0 : MIN_REQUESTS);
+  if (ending !== "lastcall") return;
+  expect(failed, load).toBe(0);
+  if (load === PICTURED_LOAD) await saveDrain(namespace, "envoy-gateway", pods[0] ?? "", ENVOY_GATEWAY_NAMESPACE);
+}
+
+/** Applies the guide's manifest, with the Envoy of this suite and listeners for every kind of route. @returns the Deployment's name */
+async function applyGateway(namespace: CaseNamespace, ending: Ending): Promise<string> {
   const objects = documentsOf(readGuide("envoy-gateway").manifest) as readonly KubernetesObject[];
   const changed = objects.map((object) => {
     if (object.kind === "EnvoyProxy") return withEnding(object, ending);
     return object.kind === "Gateway" ? withListeners(object) : object;
   });
+  await waitUntil(
+    { condition: "no Envoy of an earlier Gateway exists", withinMs: 420_000, everyMs: 1_000 },
+    async () => ((await podsOf(ENVOYS)).length === 0 ? true : undefined),
+  );
   await namespace.apply(backendObjects(namespace));
   await namespace.waitForRollout("deployment/backend");
   const list = JSON.stringify({ apiVersion: "v1", kind: "List", items: changed });
@@ -78,12 +87,13 @@ async function applyGateway(namespace: CaseNamespace, ending: Ending): Promise<v
     findDeployment(),
   );
   await system.run(["rollout", "status", `deployment/${deployment}`, "--timeout=180s"]);
+  return deployment;
 }
 
 async function deleteGateway(namespace: CaseNamespace): Promise<void> {
   await namespace.kubectl.run(["delete", "gateway", GATEWAY, "--timeout=60s"]);
   await waitUntil({ condition: "Envoy Gateway has deleted its Pods", withinMs: 180_000, everyMs: 1_000 }, async () =>
-    (await listPods()).length === 0 ? true : undefined,
+    (await podsOf(ENVOYS)).length === 0 ? true : undefined,
   );
 }
 
@@ -128,44 +138,9 @@ function withListeners(object: KubernetesObject): KubernetesObject {
   return { ...gateway, spec: { ...gateway.spec, listeners } } as KubernetesObject;
 }
 
-async function measure(namespace: CaseNamespace, ending: Ending, load: LoadKind) {
-  const pods = await listPods();
-  for (const pod of pods) expect(isInjected(pod), pod.metadata?.name).toBe(ending === "lastcall" || ending === "both");
-  const host = await system.run([
-    "get",
-    "services",
-    `--selector=${SELECTOR}`,
-    "--output=jsonpath={.items[0].spec.clusterIP}",
-  ]);
-  const stopLoad = await startGatewayLoad(namespace, load, { host, port: portOf(load) });
-  const [ownBytes, lastcallBytes] = await Promise.all(
-    [OWN_MANAGER, MANAGER].map((container) => residentBytes(namespace.clusterKubectl, suite.nodes, pods, container)),
-  );
-  const terminations = observeTerminations(system, pods);
-  const deployment = `deployment/${await findDeployment()}`;
-  await system.run(["rollout", "restart", deployment]);
-  await system.run(["rollout", "status", deployment, "--timeout=240s"]);
-  const ended = await terminations();
-  await waitUntil({ condition: "the replaced Pods are deleted", withinMs: 120_000, everyMs: 500 }, async () =>
-    (await listPods()).length === pods.length ? true : undefined,
-  );
-  const counts = await stopLoad();
-  const result = {
-    gateway: "Envoy Gateway",
-    versions: `Envoy Gateway ${ENVOY_GATEWAY_VERSION}, Envoy ${ENVOY_VERSION}`,
-    date: new Date().toISOString().slice(0, 10),
-    ending,
-    load,
-    requests: counts.requests,
-    failed: counts.failed,
-    longestSeconds: Math.max(...ended.map(({ seconds }) => seconds)),
-    longestOverWaitSeconds: Math.max(...ended.map(({ overWaitSeconds }) => overWaitSeconds)),
-    ownMiB: ownBytes === undefined ? undefined : ownBytes / MIB,
-    lastcallMiB: lastcallBytes === undefined ? undefined : lastcallBytes / MIB,
-  };
-  recordGatewayResult(result);
-  report(namespace, JSON.stringify({ ...result, failures: [...new Set(counts.failures)].slice(0, 4) }));
-  return counts;
+async function targetOf(load: LoadKind): Promise<GatewayTarget> {
+  const address = "--output=jsonpath={.items[0].spec.clusterIP}";
+  return { host: await system.run(["get", "services", `--selector=${SELECTOR}`, address]), port: portOf(load) };
 }
 
 function portOf(load: LoadKind): number {
@@ -180,18 +155,4 @@ async function findDeployment(): Promise<string | undefined> {
     `--selector=${SELECTOR}`,
   ]);
   return items[0]?.metadata?.name;
-}
-
-async function listPods() {
-  return (await system.json<{ readonly items: readonly V1Pod[] }>(["get", "pods", `--selector=${SELECTOR}`])).items;
-}
-
-function kubectlIn(kubectl: Kubectl, namespace: string): Kubectl {
-  const withNamespace = (args: readonly string[]) => ["--namespace", namespace, ...args];
-  return {
-    run: (args, input) => kubectl.run(withNamespace(args), input),
-    attempt: (args, input) => kubectl.attempt(withNamespace(args), input),
-    json: (args, input) => kubectl.json(withNamespace(args), input),
-    follow: (args, onLine) => kubectl.follow(withNamespace(args), onLine),
-  };
 }

@@ -35,21 +35,21 @@ export function createGracefulWorkloads(limit: number = WORKLOAD_LIMIT): Gracefu
       if (record.ownerName === "" || resets === undefined) return false;
       const key = workloadKey(record);
       const wasGraceful = isKnownGraceful(key);
-      if (resets.stopping > refusedProbes(resets)) workloads.delete(key);
+      if (resets.stopping > resets.probes) workloads.delete(key);
       // Only after a hand-over it is certain that clients were still sending requests.
-      else if (outcome === "handed-over") addCleanStop(key, record.uid);
+      else if (outcome === "handed-over" && isClean(resets)) addCleanStop(key, record.uid);
       return isKnownGraceful(key) !== wasGraceful;
     },
     isGraceful: (owner) => isKnownGraceful(workloadKey(owner)),
   };
 }
 
-/** The shortest period of a probe. The kubelet's probes seldom hit an app that stops faster. */
+/** The shortest period of a probe: an app that takes longer to stop, and has closed its port, refuses a probe at each stop. */
 const SHORTEST_PROBE_PERIOD_MS = 1_000;
 
-/** Resets that the kubelet's probes can explain, of an app that closes its port long before it exits. */
-function refusedProbes({ probes, stoppingMs }: ResetsReport): number {
-  return stoppingMs >= SHORTEST_PROBE_PERIOD_MS ? probes : 0;
+/** The number of resets is at most the number of probes. In a fast stop they may also be of a client, so the stop proves nothing. */
+function isClean({ stopping, stoppingMs }: ResetsReport): boolean {
+  return stopping === 0 || stoppingMs >= SHORTEST_PROBE_PERIOD_MS;
 }
 
 /** The end of a ReplicaSet's name: Kubernetes encodes the hash of a Pod template without vowels and without 0, 1 and 3. */

@@ -1,0 +1,122 @@
+/** Rolls the Envoys of a real Contour under load: with its own shutdown manager, with lastcall, with both, and with neither. */
+import type { KubernetesObject, V1Deployment, V1Service } from "@kubernetes/client-node";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { documentsOf, readGuide } from "../../test/guides/manifests.ts";
+import { UPSTREAM_PORTS } from "../../test/programs/envoy/upstream-ports.ts";
+import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
+import {
+  CONTOUR_NAMESPACE,
+  CONTOUR_VERSION,
+  importContour,
+  installContour,
+  uninstallContour,
+} from "../client/contour.ts";
+import { startDns } from "../client/dns.ts";
+import { ENVOY_VERSION } from "../client/envoy-image.ts";
+import type { GatewayTarget } from "../client/gateway-load.ts";
+import { backendObjects } from "../client/gateway-objects.ts";
+import { ENDINGS, type Ending } from "../client/gateway-results.ts";
+import { kubectlOf } from "../client/kubectl.ts";
+import { type Gateway, kubectlIn, measureRollout, podsOf } from "../client/measure-rollout.ts";
+import { saveDrain } from "../client/save-drain.ts";
+import { readSuite } from "../client/suite.ts";
+import { MIN_REQUESTS } from "../client/under-load.ts";
+import { waitUntil } from "../host/wait.ts";
+import { LOAD_KINDS, type LoadKind } from "../programs/gateway-load-kinds.ts";
+
+const suite = readSuite(process.env);
+const NAMESPACE = "shop";
+/** The load of the drain in the guide's picture. */
+const PICTURED_LOAD: LoadKind = "http1-short";
+/** Contour proxies TCP only by TLS's server name. */
+const KINDS = (Object.keys(LOAD_KINDS) as readonly LoadKind[]).filter((kind) => kind !== "tcp");
+
+const ENVOYS: Gateway = {
+  gateway: "Contour",
+  versions: `Contour ${CONTOUR_VERSION}, Envoy ${ENVOY_VERSION}`,
+  kubectl: kubectlIn(kubectlOf(suite), CONTOUR_NAMESPACE),
+  selector: "app=envoy",
+  deployment: "envoy",
+  ownManager: "shutdown-manager",
+};
+
+beforeAll(async () => {
+  await startDns(suite);
+  await importContour(suite);
+  await installContour(suite);
+}, 1_800_000);
+afterAll(() => uninstallContour(suite), 300_000);
+
+describe("a rollout of Contour's Envoys", () => {
+  test.each(ENDINGS)(
+    "ended by %s is measured under each load, and loses no request with lastcall",
+    async (ending) => {
+      await inNamespace(suite, NAMESPACE, { timeline: "pods" }, async (namespace) => {
+        await applyEnvoys(namespace, ending);
+        const service = await ENVOYS.kubectl.json<V1Service>(["get", "service", "envoy"]);
+        const target = { host: service.spec?.clusterIP ?? "", port: 80 };
+        for (const load of KINDS) await measure(namespace, ending, load, target);
+      });
+    },
+    3_600_000,
+  );
+});
+
+async function measure(namespace: CaseNamespace, ending: Ending, load: LoadKind, target: GatewayTarget): Promise<void> {
+  const { failed, requests, pods } = await measureRollout(namespace, ENVOYS, ending, load, target);
+  expect(requests, load).toBeGreaterThan(load === "idle" ? 0 : MIN_REQUESTS);
+  if (ending !== "lastcall") return;
+  expect(failed, load).toBe(0);
+  if (load === PICTURED_LOAD) await saveDrain(namespace, "contour", pods[0] ?? "", CONTOUR_NAMESPACE);
+}
+
+/** Applies the guide's Deployment of Envoys. */
+async function applyEnvoys(namespace: CaseNamespace, ending: Ending): Promise<void> {
+  await ENVOYS.kubectl.run(["delete", "deployment", ENVOYS.deployment, "--ignore-not-found"]);
+  await waitUntil({ condition: "no Envoy of an earlier case exists", withinMs: 420_000, everyMs: 1_000 }, async () =>
+    (await podsOf(ENVOYS)).length === 0 ? true : undefined,
+  );
+  await namespace.apply([...backendObjects(namespace), ingress()]);
+  const annotation = `projectcontour.io/upstream-protocol.h2c=grpc`;
+  await namespace.kubectl.run(["annotate", "service", "backend", annotation, "--overwrite"]);
+  await namespace.waitForRollout("deployment/backend");
+  const objects = documentsOf(readGuide("contour").manifest) as readonly (KubernetesObject & V1Deployment)[];
+  const list = { apiVersion: "v1", kind: "List", items: objects.map((object) => withEnding(object, ending)) };
+  await ENVOYS.kubectl.run(["apply", "--server-side", "--force-conflicts", "--filename=-"], JSON.stringify(list));
+  await ENVOYS.kubectl.run(["rollout", "status", `deployment/${ENVOYS.deployment}`, "--timeout=180s"]);
+}
+
+function withEnding(object: V1Deployment, ending: Ending): V1Deployment {
+  const deployment = structuredClone(object);
+  const template = deployment.spec?.template;
+  if (template?.metadata === undefined) throw new Error("The guide's manifest has no Pod template.");
+  const hasLastcall = ending === "lastcall" || ending === "both";
+  if (!hasLastcall) template.metadata.labels = { ...template.metadata.labels, "lastcall.dev/inject": "disabled" };
+  if (ending === "both")
+    template.metadata.annotations = { "lastcall.dev/prestop": "keep", "lastcall.dev/driver": "envoy" };
+  if (ending === "neither") for (const container of template.spec?.containers ?? []) delete container.lifecycle;
+  return deployment;
+}
+
+/** Routes for every host: an HTTPProxy needs one host name. */
+function ingress(): KubernetesObject & Readonly<Record<string, unknown>> {
+  const path = (prefix: string, port: number) => ({
+    path: prefix,
+    pathType: "Prefix",
+    backend: { service: { name: "backend", port: { number: port } } },
+  });
+  return {
+    apiVersion: "networking.k8s.io/v1",
+    kind: "Ingress",
+    metadata: { name: "web", annotations: { "projectcontour.io/websocket-routes": "/ws" } },
+    spec: {
+      rules: [
+        {
+          http: {
+            paths: [path("/ws", UPSTREAM_PORTS.http1), path("/lastcall.test.Greeter", 8_081), path("/", 8_080)],
+          },
+        },
+      ],
+    },
+  };
+}
