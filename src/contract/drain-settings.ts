@@ -49,7 +49,7 @@ export type DrainSettings = {
   readonly hooks: readonly HeldContainer[];
   /** Ports that the kubelet probes while the Pod terminates, with the period; these connections do not count as traffic. */
   readonly kubeletProbes: readonly KubeletProbe[];
-  /** Whether the app's processes load the library of `native/preload`, which closes kept-alive connections of clients. */
+  /** Whether the app's processes load the library of `native/preload`, which closes keep-alive connections of clients. */
   readonly preload: Preload;
   /** Count only sockets of this local address; empty means all. For Pods that share a network namespace. */
   readonly addressScope: string;

@@ -13,13 +13,13 @@ export const PRELOAD_LIMIT =
 
 /** For drains without a driver and without patience. Completes a sentence. */
 export const GRACEFUL_LIMIT =
-  "only the app's own shutdown closes a kept-alive connection on which a client keeps sending: a request can be lost if the app does " +
+  "only the app's own shutdown closes a keep-alive connection on which a client keeps sending: a request can be lost if the app does " +
   "not finish it. HTTP/2 connections, including gRPC, count as busy while the client was the last to send data.";
 
 /** The text of `http` applies while `drain-url` is not set; that of `none` completes a sentence. */
 export const DRIVER_LIMITS: Readonly<Record<DriverName, string>> = {
   none:
-    "nothing can close a kept-alive connection on which a client keeps sending: the drain waits for such clients until the end of " +
+    "nothing can close a keep-alive connection on which a client keeps sending: the drain waits for such clients until the end of " +
     "the patience, and one request per connection can be lost if it arrives while the app closes the connection. HTTP/2 connections, including gRPC, count as busy while the client was the last to send data. The driver http with drain-url " +
     "(the app then answers Connection: close) removes this limit.",
   envoy: SESSIONS,

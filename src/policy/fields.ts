@@ -177,7 +177,7 @@ const TABLE = {
     manager: {
       kind: "choice",
       written: "when-set",
-      doc: "Whether the app's processes load the library of `native/preload`, which closes kept-alive connections of clients.",
+      doc: "Whether the app's processes load the library of `native/preload`, which closes keep-alive connections of clients.",
     },
   }),
   addressScope: derived(

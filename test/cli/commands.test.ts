@@ -410,7 +410,7 @@ describe("the command explain", () => {
     const old = await lastcall(["explain", "--preload", "http1", "--kube-version", "1.35"], { "-": POD });
     expect(old.out).not.toContain("  load ");
     expect(old.out).toContain("Requires image volumes of Kubernetes 1.36");
-    expect(old.out).toContain("nothing can close a kept-alive connection");
+    expect(old.out).toContain("nothing can close a keep-alive connection");
   });
 
   test("prints the reason if a Pod is skipped", async () => {
