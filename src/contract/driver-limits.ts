@@ -5,9 +5,9 @@ const SESSIONS =
   "Envoy drains HTTP connections only: a drain waits for TCP sessions, WebSockets and endless streams until its " +
   "deadline and then cuts them. If Envoy's statistics lack listeners and requests (stats_matcher), samples of the sockets determine the end of the drain.";
 
-/** For drains without a driver and with the preloaded library. */
+/** For drains without a driver and with the preload library. */
 export const PRELOAD_LIMIT =
-  "The preloaded library adds Connection: close to the next HTTP/1.1 response of each client. It has no effect on HTTP/2, " +
+  "The preload library adds Connection: close to the next HTTP/1.1 response of each client. It has no effect on HTTP/2, " +
   "TLS terminated by the app, WebSockets, endless streams and static binaries, such as most in Go: the drain waits for such " +
   "clients as without the library, and one request per connection can be lost if it arrives while the app closes the connection.";
 

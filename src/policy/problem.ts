@@ -33,7 +33,7 @@ export const PROBLEMS = {
   limit_range: "a LimitRange of the namespace changes the manager's resources, or leaves no room for the manager",
   socket_unmounted: "no container mounts the directory of the driver's Unix socket",
   preload_left_out:
-    "a container does not load the preloaded library although the Pod requests it; the message gives the reason",
+    "a container does not load the preload library although the Pod requests it; the message gives the reason",
   not_injected: "a Pod with valid settings was not injected; the message gives the reason and the remedy",
   more_problems: "the Pod has more problems than the 50 that are shown; the message gives the number of the others",
 } as const;
