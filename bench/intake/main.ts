@@ -114,7 +114,7 @@ async function measureAttack(setup: Setup, kind: string): Promise<boolean> {
 
 const NAMES = {
   new: "reviews on new connections",
-  keptAlive: "reviews on kept-alive connections",
+  keptAlive: "reviews on keep-alive connections",
   probe: "GET /readyz",
 } as const;
 

@@ -1,4 +1,4 @@
-/** Tests the preload library, which closes kept-alive connections, on nodes that can mount images and on others. */
+/** Tests the preload library, which closes keep-alive connections, on nodes that can mount images and on others. */
 import type { V1NodeList, V1Pod } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
 import type { DrainReport } from "../../src/contract/drain-report.ts";
@@ -92,7 +92,7 @@ describe("a Pod with the preload setting, if a node cannot mount images,", () =>
 
 type RolloutResult = { readonly reports: readonly DrainReport[]; readonly requests: number; readonly failed: number };
 
-/** Replaces both Pods of a Deployment while endless clients send on kept-alive connections. */
+/** Replaces both Pods of a Deployment while endless clients send on keep-alive connections. */
 async function rolloutUnderLoad(
   namespace: CaseNamespace,
   annotations: Readonly<Record<string, string>>,

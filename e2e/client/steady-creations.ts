@@ -1,5 +1,5 @@
 /**
- * Creates Pods at a constant rate over a few kept-alive connections, as server-side dry runs: complete admissions without
+ * Creates Pods at a constant rate over a few keep-alive connections, as server-side dry runs: complete admissions without
  * stored objects. Slow responses do not lower the rate of the requests.
  */
 import { Agent, type RequestOptions, request } from "node:https";

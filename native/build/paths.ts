@@ -17,7 +17,7 @@ export const TLS_TRIM = `${ROOT}/native/mbedtls-trim.h`;
 /** The bindings of the C library calls that the manager's source declares. */
 export const LIBC_BINDINGS = `${ROOT}/native/libc.json`;
 
-/** The folder of the preloaded library's C source. */
+/** The folder of the preload library's C source. */
 export const PRELOAD = `${ROOT}/native/preload`;
 
 /** The layout of the memory page with the drain flag, shared with the manager. */

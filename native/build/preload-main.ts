@@ -1,4 +1,4 @@
-/** `npm run build:preload [-- --into=FOLDER]` builds the preloaded library for each processor with a compiler. */
+/** `npm run build:preload [-- --into=FOLDER]` builds the preload library for each processor with a compiler. */
 import { copyFileSync } from "node:fs";
 import { BuildError } from "./build-error.ts";
 import { missingPrograms } from "./host-programs.ts";

@@ -1,4 +1,4 @@
-/** Builds the preloaded library for one processor and any C library. */
+/** Builds the preload library for one processor and any C library. */
 import { createHash } from "node:crypto";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
@@ -105,19 +105,19 @@ export async function buildPreload(
 export function requireMachine(elf: string, machine: string): void {
   const machineOf = /^ *Machine: +(.+)$/m.exec(elf)?.[1];
   if (machineOf !== machine)
-    throw new BuildError(`the preloaded library is built for ${machineOf}, expected ${machine}: check the compiler`);
+    throw new BuildError(`the preload library is built for ${machineOf}, expected ${machine}: check the compiler`);
 }
 
 /** @param elf output of readelf for the dynamic section and symbols */
 export function requireNoDependencies(elf: string): void {
   if (elf.includes("(NEEDED)"))
-    throw new BuildError(`the preloaded library must not depend on another library:\n${elf}`);
+    throw new BuildError(`the preload library must not depend on another library:\n${elf}`);
   const missing = [...elf.matchAll(/ (\w+) +DEFAULT +UND (\w+)/g)];
   const unexpected = missing.filter(
     ([, binding, symbol = ""]) => binding !== "WEAK" || !OPTIONAL_SYMBOLS.includes(symbol),
   );
   if (unexpected.length > 0)
     throw new BuildError(
-      `the preloaded library must not depend on the symbols ${unexpected.map(([, , symbol]) => symbol).join(", ")}`,
+      `the preload library must not depend on the symbols ${unexpected.map(([, , symbol]) => symbol).join(", ")}`,
     );
 }

@@ -35,7 +35,7 @@ export type PhaseDurations = {
   readonly holding: number;
 };
 
-/** Processes with the preloaded library, and their connections. `left` lists the connections that are still open at the end. */
+/** Processes with the preload library, and their connections. `left` lists the connections that are still open at the end. */
 export type PreloadReport = {
   /** Number of processes that received the manager's flag page after the manager's start. */
   readonly processes: number;

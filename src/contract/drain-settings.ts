@@ -19,19 +19,19 @@ export type DrainSettings = {
   readonly port: number;
   /** Minimum time the Pod keeps serving after its deletion, so that endpoint changes reach every proxy. */
   readonly drainDelayMs: number;
-  /** Extra wait after endpoint withdrawal, for external load balancers. */
+  /** Additional wait after the endpoint's withdrawal, for external load balancers. */
   readonly deregistrationDelayMs: number;
   /** Maximum time for open requests after the delays. */
   readonly drainTimeoutMs: number;
   /** Time without traffic after which the traffic counts as ended. */
   readonly quietPeriodMs: number;
-  /** Maximum wait for clients that keep sending requests on open connections, counted from the last such connection that closed. */
+  /** Maximum time for which the drain waits for clients that only keep sending requests on open connections; it starts again when one of these connections closes. */
   readonly patienceMs: number;
   /** With `graceful` the app finishes its requests and closes its connections at its stop signal, so the patience is 0. */
   readonly shutdown: Shutdown;
   /** Grace period of the Pod before injection: the containers' time after SIGTERM, which the drain never uses. */
   readonly appGraceMs: number;
-  /** Condition that ends the drain. `auto`: no active requests where a driver counts them, otherwise quiet. */
+  /** Condition that ends the drain. `auto`: `requests` if a driver counts the active requests, otherwise `quiet`. */
   readonly drainedWhen: DrainedWhen;
   /** Driver for a proxy or app that can drain itself. `auto` recognises images and container names. */
   readonly driver: DriverName;
@@ -45,17 +45,17 @@ export type DrainSettings = {
   readonly drainPorts: readonly number[];
   /** Ports whose connections do not delay the drain. */
   readonly ignorePorts: readonly number[];
-  /** Containers whose hooks are held, with their role: `app`, or `mesh-proxy`, which is released after the apps. */
+  /** Containers with a hook of lastcall, each with its role: `app`, or `mesh-proxy`, which gets its stop signal after the apps have exited. */
   readonly hooks: readonly HeldContainer[];
   /** Ports that the kubelet probes while the Pod terminates, with the period; these connections do not count as traffic. */
   readonly kubeletProbes: readonly KubeletProbe[];
-  /** Whether the app's processes load the library of `native/preload`, which closes kept-alive connections of clients. */
+  /** Whether the app's processes load the library of `native/preload`, which closes keep-alive connections of clients. */
   readonly preload: Preload;
   /** Count only sockets of this local address; empty means all. For Pods that share a network namespace. */
   readonly addressScope: string;
   /** Whether the Pod runs to completion (restartPolicy Never or OnFailure). */
   readonly completes: boolean;
-  /** Whether the manager is a regular container, whose own preStop hook has to outlast every hold. */
+  /** Whether the manager is a regular container, whose own preStop hook has to run until all other hooks have been answered. */
   readonly classic: boolean;
 };
 

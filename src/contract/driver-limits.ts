@@ -5,21 +5,21 @@ const SESSIONS =
   "Envoy drains HTTP connections only: a drain waits for TCP sessions, WebSockets and endless streams until its " +
   "deadline and then cuts them. If Envoy's statistics lack listeners and requests (stats_matcher), samples of the sockets determine the end of the drain.";
 
-/** For drains without a driver and with the preloaded library. */
+/** For drains without a driver and with the preload library. */
 export const PRELOAD_LIMIT =
-  "The preloaded library adds Connection: close to the next HTTP/1.1 response of each client. It has no effect on HTTP/2, " +
+  "The preload library adds Connection: close to the next HTTP/1.1 response of each client. It has no effect on HTTP/2, " +
   "TLS terminated by the app, WebSockets, endless streams and static binaries, such as most in Go: the drain waits for such " +
   "clients as without the library, and one request per connection can be lost if it arrives while the app closes the connection.";
 
 /** For drains without a driver and without patience. Completes a sentence. */
 export const GRACEFUL_LIMIT =
-  "only the app's own shutdown closes a kept-alive connection on which a client keeps sending: a request can be lost if the app does " +
+  "only the app's own shutdown closes a keep-alive connection on which a client keeps sending: a request can be lost if the app does " +
   "not finish it. HTTP/2 connections, including gRPC, count as busy while the client was the last to send data.";
 
 /** The text of `http` applies while `drain-url` is not set; that of `none` completes a sentence. */
 export const DRIVER_LIMITS: Readonly<Record<DriverName, string>> = {
   none:
-    "nothing can close a kept-alive connection on which a client keeps sending: the drain waits for such clients until the end of " +
+    "nothing can close a keep-alive connection on which a client keeps sending: the drain waits for such clients until the end of " +
     "the patience, and one request per connection can be lost if it arrives while the app closes the connection. HTTP/2 connections, including gRPC, count as busy while the client was the last to send data. The driver http with drain-url " +
     "(the app then answers Connection: close) removes this limit.",
   envoy: SESSIONS,

@@ -4,7 +4,7 @@
 export const EXIT_OK = 0;
 /** An unexpected fault of lastcall; the message states where. */
 export const EXIT_FAULT = 1;
-/** `serve`: a second stop signal ended the manager while holds were open. */
+/** `serve`: a second stop signal ended the manager while preStop calls were held. */
 export const EXIT_FORCED = 3;
 /** `drain` and `status`: no manager answered on the port within 2 s, or it exited before answering. */
 export const EXIT_UNREACHABLE = 4;

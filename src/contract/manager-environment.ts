@@ -37,7 +37,7 @@ export const MANAGER_CONTAINER = "lastcall";
 /** Path in the manager's image. */
 export const MANAGER_BINARY = "/lastcall";
 
-/** The preloaded library, in the root of the manager's image; apps mount that image as a volume. */
+/** The preload library, in the root of the manager's image; apps mount that image as a volume. */
 const PRELOAD_FILE = "lastcall-preload.so";
 export const PRELOAD_VOLUME = "lastcall-preload";
 export const PRELOAD_FOLDER = "/lastcall-preload";

@@ -133,7 +133,7 @@ function readWithdrawal(report: Fields): Pick<DrainReport, "relay" | "withdrawnA
   };
 }
 
-/** Present only for Pods with a preloaded library that sends `Connection: close`. */
+/** Present only for Pods with a preload library that sends `Connection: close`. */
 function readPreload(report: Fields): Pick<DrainReport, "preload"> {
   if (ownValue(report, "preload") === undefined) return {};
   const fields = readFields(ownValue(report, "preload"), "report.preload");

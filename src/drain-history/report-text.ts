@@ -42,7 +42,7 @@ export function relayText(relay: string): string {
   return RELAY_TEXT.get(relay) ?? relay;
 }
 
-/** Describes the processes whose preloaded library sends `Connection: close`. */
+/** Describes the processes whose preload library sends `Connection: close`. */
 export function connectionCloseText({ processes, missed = 0, connections }: PreloadReport): string {
   const unreached = missed === 0 ? "" : `; ${missed} more did not get the drain flag`;
   if (processes === 0) return `no process has loaded the library${unreached}`;

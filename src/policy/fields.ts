@@ -54,7 +54,7 @@ const TABLE = {
     name: "deregistration-delay",
     codec: durationMs,
     fallback: 0,
-    summary: "Extra wait after endpoint withdrawal, for external load balancers.",
+    summary: "Additional wait after the endpoint's withdrawal, for external load balancers.",
     manager: { kind: "duration" },
   }),
   drainTimeoutMs: setting({
@@ -76,7 +76,7 @@ const TABLE = {
     codec: durationMs,
     fallback: 10_000,
     summary:
-      "Maximum wait for clients that keep sending requests on open connections, counted from the last such connection that closed.",
+      "Maximum time for which the drain waits for clients that only keep sending requests on open connections; it starts again when one of these connections closes.",
     manager: { kind: "duration" },
   }),
   shutdown: setting({
@@ -101,7 +101,8 @@ const TABLE = {
     name: "drained-when",
     codec: oneOf("auto", "quiet", "connections", "requests", "deadline"),
     fallback: "auto",
-    summary: "Condition that ends the drain. `auto`: no active requests where a driver counts them, otherwise quiet.",
+    summary:
+      "Condition that ends the drain. `auto`: `requests` if a driver counts the active requests, otherwise `quiet`.",
     manager: { kind: "choice" },
   }),
   driver: setting({
@@ -141,7 +142,7 @@ const TABLE = {
     codec: portList,
     fallback: [],
     fallbackShows: "all TCP ports that listen on a non-loopback address, except the manager's",
-    summary: "The only ports whose traffic counts.",
+    summary: "Ports whose traffic delays the drain; traffic on all other ports does not.",
     manager: {
       kind: "ports",
       written: "when-set",
@@ -160,7 +161,7 @@ const TABLE = {
     "hooks",
     "hooks",
     [],
-    "Containers whose hooks are held, with their role: `app`, or `mesh-proxy`, which is released after the apps.",
+    "Containers with a hook of lastcall, each with its role: `app`, or `mesh-proxy`, which gets its stop signal after the apps have exited.",
   ),
   kubeletProbes: derived(
     "kubelet-probes",
@@ -177,7 +178,7 @@ const TABLE = {
     manager: {
       kind: "choice",
       written: "when-set",
-      doc: "Whether the app's processes load the library of `native/preload`, which closes kept-alive connections of clients.",
+      doc: "Whether the app's processes load the library of `native/preload`, which closes keep-alive connections of clients.",
     },
   }),
   addressScope: derived(
@@ -196,7 +197,7 @@ const TABLE = {
     "classic",
     "switch",
     false,
-    "Whether the manager is a regular container, whose own preStop hook has to outlast every hold.",
+    "Whether the manager is a regular container, whose own preStop hook has to run until all other hooks have been answered.",
   ),
   containers: setting({
     name: "containers",
@@ -210,7 +211,7 @@ const TABLE = {
     codec: oneOf("auto", "keep", "chain", "replace"),
     fallback: "auto",
     summary:
-      "Handling of a container's own preStop hook. `auto` replaces hooks whose effect lastcall has too, and keeps all others.",
+      "Handling of a container's own preStop hook. `auto` replaces hooks that do a part of lastcall's work, and keeps all others.",
   }),
   profile: setting({
     name: "profile",

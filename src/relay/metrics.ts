@@ -61,7 +61,7 @@ export const METRICS = {
   },
   answering: {
     name: "lastcall_relay_answering",
-    help: "1 when the relay's own metrics are on this page, 0 when its thread did not return them in time.",
+    help: "1 if this response contains the relay's own metrics, 0 if the relay's thread did not return them in time.",
   },
   heapUsed: {
     name: "lastcall_relay_heap_used_bytes",
@@ -69,7 +69,7 @@ export const METRICS = {
   },
   streams: {
     name: "lastcall_relay_streams",
-    help: "Open withdrawal streams; each drain holds one.",
+    help: "Open withdrawal streams; each drain has one while its manager waits for the withdrawal.",
   },
   refused: {
     name: "lastcall_relay_refused_total",

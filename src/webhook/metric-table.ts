@@ -35,7 +35,7 @@ export const METRICS = {
   cacheAge: {
     type: "gauge",
     name: "lastcall_cache_age_seconds",
-    help: "Seconds since the last API server response.",
+    help: "Seconds since the API server last updated the cache.",
     labelNames: ["cache"],
   },
   cacheStale: {

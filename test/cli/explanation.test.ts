@@ -58,7 +58,7 @@ describe("the explained limit of a drain", () => {
   test("contains the driver if the criterion uses sockets instead of that driver", async () => {
     const out = await explain(POD, "--driver=linkerd");
     expect(out).toContain(
-      "limit: The driver linkerd only counts connected clients, which drained-when: connections does not use, so nothing can close a kept-alive connection",
+      "limit: The driver linkerd only counts connected clients, which drained-when: connections does not use, so nothing can close a keep-alive connection",
     );
     expect(out).toMatch(/^ {4}driver +linkerd → none +command line$/m);
     expect(out).toContain("when traffic has been absent for 2s");
@@ -78,7 +78,7 @@ describe("the explained limit of a drain", () => {
   test("of an app with --shutdown=graceful is that only the app closes connections, and the drain has no patience", async () => {
     const graceful = await explain(POD, "--shutdown=graceful");
     expect(graceful).toContain(
-      "limit: No driver is set, so only the app's own shutdown closes a kept-alive connection",
+      "limit: No driver is set, so only the app's own shutdown closes a keep-alive connection",
     );
     expect(graceful).not.toContain("end of the patience");
     expect(await explain(POD)).toContain("(at once after three Pods that reset no connection when they stopped)");

@@ -529,7 +529,7 @@ describe("the report of a drain", () => {
   test("lists after a timeout the remaining clients and the settings that close their connections", () => {
     const played = play({ events: TERMINATION, pod: busyUntil(999_999) });
     expect(played.state.why).toBe(
-      "Released 65s after the trigger: the deadline was reached with 1 connection still open: 10.0.0.9:40000 to port 8080 for 64s. To close kept-alive connections earlier, set lastcall.dev/preload: http1 (for HTTP/1.1) or the driver http or envoy, or shorten lastcall.dev/drain-timeout.",
+      "Released 65s after the trigger: the deadline was reached with 1 connection still open: 10.0.0.9:40000 to port 8080 for 64s. To close keep-alive connections earlier, set lastcall.dev/preload: http1 (for HTTP/1.1) or the driver http or envoy, or shorten lastcall.dev/drain-timeout.",
     );
   });
 

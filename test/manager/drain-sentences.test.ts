@@ -44,7 +44,7 @@ const staysOpen =
 
 const AT_DEADLINE = "Released 65s after the trigger: the deadline was reached";
 const PRELOAD = "lastcall.dev/preload: http1 (for HTTP/1.1) or ";
-const ADVICE = ` To close kept-alive connections earlier, set ${PRELOAD}the driver http or envoy, or shorten lastcall.dev/drain-timeout.`;
+const ADVICE = ` To close keep-alive connections earlier, set ${PRELOAD}the driver http or envoy, or shorten lastcall.dev/drain-timeout.`;
 const ONE_CLIENT = "10.0.0.1:40000 to port 8080 for 1.5s";
 const TWO_CLIENTS = `${ONE_CLIENT}, 10.0.0.2:40000 to port 8080`;
 const UNTRACKED = " The manager tracks 131072 connections at once, and the Pod had 7 more, which never count as quiet.";

@@ -68,7 +68,7 @@ const FAULTS: readonly { readonly fault: string; readonly tests: readonly TestRe
     ],
   },
   {
-    fault: "an idle kept-alive connection never closes",
+    fault: "an idle keep-alive connection never closes",
     tests: [
       { file: DRIVER, title: "delays the end of a drain by one quiet period if an idle connection is open" },
       {

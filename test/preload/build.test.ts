@@ -25,9 +25,9 @@ const LIMIT_LINES = 500;
 const folder = mkdtempSync(join(tmpdir(), "lastcall-preload-build-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-describe.each(PROCESSOR_NAMES)("the preloaded library for %s", (name) => {
+describe.each(PROCESSOR_NAMES)("the preload library for %s", (name) => {
   const missing = missingPrograms(processorOf(name));
-  const reason = `the preloaded library for ${name} is not tested: the host lacks ${missing.join(" and ")}`;
+  const reason = `the preload library for ${name} is not tested: the host lacks ${missing.join(" and ")}`;
   if (missing.length > 0) {
     if (process.env["CI"] !== undefined) throw new Error(reason);
     process.stdout.write(`${reason}\n`);
@@ -102,7 +102,7 @@ describe("the check of the preload library's dependencies", () => {
   });
 });
 
-test("the preloaded library's source does not exceed its line limit", () => {
+test("the preload library's source does not exceed its line limit", () => {
   const lines = readdirSync(PRELOAD).flatMap((file) => readFileSync(join(PRELOAD, file), "utf8").split("\n"));
   expect(lines.filter((line) => line !== "").length).toBeLessThanOrEqual(LIMIT_LINES);
 });

@@ -1,4 +1,4 @@
-/** Part of the sanitizer run: random exchanges through the preloaded library on a fake kernel. */
+/** Part of the sanitizer run: random exchanges through the preload library on a fake kernel. */
 import { Finding, type Part } from "../manager/fuzz/sanitize-part.ts";
 import { demandCleanEnd, FUZZ_FOLDER, start } from "../manager/fuzz/sanitized-process.ts";
 import { compileSanitized } from "./sanitized.ts";

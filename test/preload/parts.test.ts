@@ -9,7 +9,7 @@ const MIN_EXCHANGES = 60_000;
 const MIN_RESPONSES = 1_000_000;
 
 const hasCompiler = spawnSync("gcc", ["--version"]).status === 0;
-const reason = "the parts of the preloaded library are not tested: the host lacks gcc (Debian: apt-get install gcc)";
+const reason = "the parts of the preload library are not tested: the host lacks gcc (Debian: apt-get install gcc)";
 if (!hasCompiler && process.env["CI"] !== undefined) throw new Error(reason);
 if (!hasCompiler) process.stdout.write(`${reason}\n`);
 
@@ -20,14 +20,14 @@ const run = (name: string, args: readonly string[]) =>
   spawnSync(compileSanitized(name, folder), args, { encoding: "utf8" });
 
 test.skipIf(!hasCompiler)(
-  "the preloaded library's parser of HTTP heads classifies every case, and does not read beyond truncated or damaged input",
+  "the preload library's parser of HTTP heads classifies every case, and does not read beyond truncated or damaged input",
   () => {
     expect(run("head-cases", [])).toMatchObject({ status: 0, stdout: "", stderr: "" });
   },
 );
 
 test.skipIf(!hasCompiler)(
-  "the preloaded library writes its caller's bytes unchanged, and adds only a header after a status line",
+  "the preload library writes its caller's bytes unchanged, and adds only a header after a status line",
   () => {
     const ran = run("shim-cases", [String(inject("seed")), String(MIN_EXCHANGES)]);
     expect(ran).toMatchObject({ status: 0, stderr: "" });
@@ -36,7 +36,7 @@ test.skipIf(!hasCompiler)(
 );
 
 test.skipIf(!hasCompiler)(
-  "the preloaded library does not change bodies that contain bytes of a response, for any write calls and any pipelining",
+  "the preload library does not change bodies that contain bytes of a response, for any write calls and any pipelining",
   () => {
     const ran = run("response-cases", [String(inject("seed")), String(MIN_RESPONSES)]);
     expect(ran).toMatchObject({ status: 0, stderr: "" });

@@ -24,7 +24,7 @@ const ARM64_COMPILER = "aarch64-linux-gnu-gcc";
 const PROGRAMS = ["gcc", "musl-gcc", "python3", "nginx", ARM64_COMPILER, "qemu-aarch64"];
 const missing = PROGRAMS.filter((program) => !hasProgram(program));
 for (const program of missing)
-  process.stdout.write(`the preloaded library is not tested with ${program}: the host lacks it\n`);
+  process.stdout.write(`the preload library is not tested with ${program}: the host lacks it\n`);
 
 const withoutDate = (response: string): string => response.replace(/^Date: .*$/m, "Date:");
 
@@ -93,7 +93,7 @@ async function expectEachConnectionClosed(
   expect(after.map(withoutCloseHeader).map(withoutDate)).toEqual(before.map(withoutDate));
 }
 
-describe.skipIf(missing.includes("gcc"))("a server with the preloaded library", () => {
+describe.skipIf(missing.includes("gcc"))("a server with the preload library", () => {
   test.for(SERVERS.filter(({ requiredProgram }) => !missing.includes(requiredProgram)))(
     "$name closes each keep-alive connection with its next response, and changes nothing else",
     ({ command }) => {

@@ -47,7 +47,7 @@ async function connectToDrainingServer(): Promise<Client> {
   return scenario.connect(address);
 }
 
-describe.skipIf(!hasCompiler)("the preloaded library does not change responses", () => {
+describe.skipIf(!hasCompiler)("the preload library does not change responses", () => {
   test.for([
     { condition: "disables the library by its environment variable", env: { LASTCALL_PRELOAD: "off" }, pages: 0 },
     { condition: "receives a shared memory page that can be truncated", settings: { unsealed: true }, pages: 1 },

@@ -1,4 +1,4 @@
-/** Plans which containers load the preloaded library, and reports why other containers cannot. Pure. */
+/** Plans which containers load the preload library, and reports why other containers cannot. Pure. */
 import {
   PRELOAD_FOLDER,
   PRELOAD_LIBRARY,

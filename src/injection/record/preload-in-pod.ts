@@ -1,4 +1,4 @@
-/** Finds the preloaded library in a Pod: a volume of the manager's image, a mount, a variable. */
+/** Finds the preload library in a Pod: a volume of the manager's image, a mount, a variable. */
 import {
   PRELOAD_FOLDER,
   PRELOAD_LIBRARY,

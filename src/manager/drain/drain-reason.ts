@@ -126,10 +126,10 @@ function notQuietText(settings: DrainSettings, untracked: number): string {
   return `before ${durationText(settings.quietPeriodMs)} without traffic.${untrackedText(untracked)}`;
 }
 
-/** Suggests settings with which kept-alive connections do not use up the drain timeout. */
+/** Suggests settings with which keep-alive connections do not use up the drain timeout. */
 function remediesText(settings: DrainSettings): string {
   const preload = settings.preload === "disabled" ? "lastcall.dev/preload: http1 (for HTTP/1.1) or " : "";
-  return ` To close kept-alive connections earlier, set ${preload}the driver http or envoy, or shorten lastcall.dev/drain-timeout.`;
+  return ` To close keep-alive connections earlier, set ${preload}the driver http or envoy, or shorten lastcall.dev/drain-timeout.`;
 }
 
 function untrackedText(untracked: number): string {

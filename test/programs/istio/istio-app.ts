@@ -1,6 +1,6 @@
 /**
  * Runs an app in a mesh. It serves HTTP and makes outbound calls from the start of its proxy until it exits, two seconds after
- * its stop signal: HTTP requests on one kept-alive connection to a service for which the proxy has a listener, and TCP echo
+ * its stop signal: HTTP requests on one keep-alive connection to a service for which the proxy has a listener, and TCP echo
  * requests on new connections, which the proxy forwards unchanged. Its last line of output contains the counts of its calls.
  */
 import { Agent, createServer, get } from "node:http";

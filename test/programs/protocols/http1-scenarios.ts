@@ -1,4 +1,4 @@
-/** Scenarios of HTTP/1.1 with Node's server and client: requests, kept-alive connections, pipelining, long polls and uploads. */
+/** Scenarios of HTTP/1.1 with Node's server and client: requests, keep-alive connections, pipelining, long polls and uploads. */
 import { Agent, createServer, get, request, type ServerResponse } from "node:http";
 import { connect } from "node:net";
 import {
@@ -24,7 +24,7 @@ export const HTTP1_SCENARIOS: readonly Scenario[] = [
   },
   {
     protocol: PROTOCOL,
-    client: "waits for the response to a later request on a kept-alive connection",
+    client: "waits for the response to a later request on a keep-alive connection",
     start: (serverAddress) =>
       startRequest({ ...serverAddress, answerMs: LONG_REQUEST_MS, keepAlive: true, hasEarlierRequest: true }),
     endings: endings("quiet", "deadline", "quiet", "quiet"),

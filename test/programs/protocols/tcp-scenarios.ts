@@ -36,7 +36,7 @@ export const TCP_SCENARIOS: readonly Scenario[] = [
   },
   {
     protocol: PROTOCOL,
-    client: "has sent data that is never answered",
+    client: "has sent data to which the server never responds",
     start: (serverAddress) => startSession({ ...serverAddress, answer: "never", first: "message" }),
     endings: endings("deadline", "deadline", "quiet", "quiet"),
   },
@@ -49,7 +49,7 @@ export const TCP_SCENARIOS: readonly Scenario[] = [
   },
   {
     protocol: PROTOCOL,
-    client: "has subscribed; the server sends more than a quiet period apart",
+    client: "has subscribed to messages, which the server sends more than a quiet period apart",
     start: (server) => startSession({ ...server, answer: "at once", first: "subscribe", pushesMs: LONG_INTERVAL_MS }),
     endings: endings("cut", "deadline", "deadline", "quiet"),
   },

@@ -26,7 +26,7 @@ export const WEBSOCKET_SCENARIOS: readonly Scenario[] = [
   },
   {
     protocol: PROTOCOL,
-    client: "waits for messages; the client sent last, without a request",
+    client: "waits for messages; the client sent last, a message without a response",
     start: (serverAddress) => startSession({ ...serverAddress, opened: () => {}, sends: "message" }),
     endings: endings("deadline", "deadline", "deadline", "quiet"),
   },

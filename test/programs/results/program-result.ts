@@ -28,7 +28,7 @@ export type ServerResult = {
   };
   /** With the clients of `endless`, without lastcall, with `preStop: sleep 5`. */
   readonly endlessSleep: RequestTotals;
-  /** With the clients of `endless` and the preloaded library, which adds `Connection: close` to responses. */
+  /** With the clients of `endless` and the preload library, which adds `Connection: close` to responses. */
   readonly preload: PreloadResult;
   /** Longest time from the deletion to the stop signal, with lastcall. */
   readonly drainSeconds: number;

@@ -23,7 +23,7 @@ the quiet period of 2 s after the end of the Pod's last connection; a drain does
 const ENDLESS = `
 ## Clients that never close
 
-The limit of any drain without a driver: a client that keeps sending on one kept-alive connection is waited for at most until the end
+The limit of any drain without a driver: a client that keeps sending on one keep-alive connection is waited for at most until the end
 of the patience (10 s). Then the server's stop signal can cut the client's request. lastcall recognises some of these servers by their
 image or command, and then has no patience; here a shell starts them, so it does not. The table has the failed requests of 16 such
 clients, most of them waiting for a response of 100 ms at any time, and the longest time of a Pod from its deletion to its stop

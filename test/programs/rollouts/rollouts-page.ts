@@ -39,7 +39,7 @@ without a complete response counts as failed.
 
 **The clients** are two nodes that apply endpoint changes 0.5 s and 1 s late, and choose a Pod for each new connection as
 kube-proxy does. *Short-lived* ones keep a connection for 1 to 10 s; *endless* ones keep it until \`Connection: close\` or
-GOAWAY. HTTP/1.1: 32 kept-alive connections, each used several times a second; every tenth request has a new connection; four
+GOAWAY. HTTP/1.1: 32 keep-alive connections, each used several times a second; every tenth request has a new connection; four
 clients always wait for a response of 1 to 4 s; with short-lived clients each node also keeps one idle connection to every Pod.
 HTTP/2: 16 connections with three concurrent streams (Node's client). gRPC: its wire format on the same connections, unary
 calls with a message each way and the status in the trailers, without a generated stub.
@@ -97,7 +97,7 @@ period has passed since the last request, response or close of a client) to the 
 were open at every release and delayed none of them. After GOAWAY clients send the requests that they had not sent yet on
 another connection, as HTTP/2 libraries do; no server received them before, and each counts once.
 
-The promise does not cover a client that sends less than one request in a quiet period on a kept-alive connection: its server can
+The promise does not cover a client that sends less than one request in a quiet period on a keep-alive connection: its server can
 close that connection like any idle one.
 `;
 

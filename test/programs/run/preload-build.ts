@@ -1,4 +1,4 @@
-/** Builds the preloaded library for this processor before the cases, at the path from which local Pods load it. */
+/** Builds the preload library for this processor before the cases, at the path from which local Pods load it. */
 import { join } from "node:path";
 import { buildPreload } from "../../../native/build/preload.ts";
 

@@ -27,7 +27,7 @@ export type ServerRow = {
   readonly environment?: Readonly<Record<string, string>>;
   /** `tcp` for servers that do not respond to HTTP/1.1 probes. */
   readonly probe?: "tcp";
-  /** Reason why the server does not load the preloaded library. */
+  /** Reason why the server does not load the preload library. */
   readonly unreachedByPreload?: string;
 };
 
