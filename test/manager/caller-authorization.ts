@@ -115,21 +115,22 @@ export const CALLERS: readonly Caller[] = [
     name: "the kubelet, restarting one container",
     possibleHarms: [],
     consequences:
-      "the restart takes 5 s longer, up to 15 s if the relay answers late or never; during a drain, until its end",
+      "the restart takes 5 s longer, up to 15 s if the relay responds late or never; during a drain, until the end of the drain",
     call: (manager) => callFrom(undefined, manager, hookPath("app")),
     callDuringDrain: (manager) => heldCall(manager, hookPath("app")),
   },
   {
     name: "the kubelet, restarting two containers within a second",
     possibleHarms: [],
-    consequences: "the restarts take 15 s longer; during a drain, until its end",
+    consequences: "the restarts take 15 s longer; during a drain, until the end of the drain",
     call: (manager) => Promise.all(["app", "web"].map((name) => callFrom(undefined, manager, hookPath(name)))),
     callDuringDrain: (manager) => Promise.all(["app", "web"].map((name) => heldCall(manager, hookPath(name)))),
   },
   {
     name: "the kubelet, terminating the Pod",
     possibleHarms: ["start", "notify", "done", "suppress"],
-    consequences: "this is the drain; a second termination within a minute is answered at once, without a drain",
+    consequences:
+      "this is the intended drain; if the Pod keeps running, the calls of a second termination within a minute are answered at once, without a drain",
     call: (manager) =>
       Promise.all([callFrom(undefined, manager, hookPath("app")), callFrom(undefined, manager, DRAIN, "POST")]),
     callDuringDrain: async (manager) => {
