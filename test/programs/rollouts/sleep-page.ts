@@ -37,6 +37,9 @@ Two processors, load average ${Math.min(...loads)} to ${Math.max(...loads)}. One
 `,
     tableOf(ENDLESS_SCENARIOS),
     `
+With lastcall's defaults the first Pods of the graceful app wait for the patience. After three clean stops the relay
+[remembers](decisions/0056-clean-stops-prove-graceful-shutdowns.md) that the app is graceful, and the next Pods do not wait.
+
 An abrupt app loses the requests in flight at its stop signal, whatever ends the Pod: waiting does not close these connections
 ([what does](how-it-works.md#clients-that-never-close)).
 
