@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { readSlice } from "../src/kubernetes/rotation/read-slice.ts";
-import { endpointStateOf } from "../src/kubernetes/rotation/rotation-of.ts";
+import { endpointStateOf } from "../src/kubernetes/endpoints/endpoint-state-of.ts";
+import { readSlice } from "../src/kubernetes/endpoints/read-slice.ts";
 import { drainingPods, PODS, requestOf, SLICES, sliceOf } from "./relay-cluster.ts";
 import { checkGoals } from "./relay-goals.ts";
 import { readOptions } from "./relay-options.ts";

@@ -65,7 +65,7 @@ test("a Pod that the kubelet stops without a deletion waits only for its drain d
     const manager = followLog(namespace, APP, MANAGER);
     const report = await drainReport(manager, 90);
     namespace.saveArtifact("report.json", JSON.stringify(report, null, 2));
-    expect(report).toMatchObject({ outcome: "drained", relay: "still_in_rotation", withdrawnAfterMs: -1 });
+    expect(report).toMatchObject({ outcome: "drained", relay: "not_terminating", withdrawnAfterMs: -1 });
     expect(report.milliseconds.withdrawing).toBeGreaterThanOrEqual(5_000);
     // The drain's deadline is more than a minute after its trigger, so this drain did not end at its deadline.
     expect(report.milliseconds.withdrawing).toBeLessThan(15_000);

@@ -90,7 +90,7 @@ export type DrainReport = {
   readonly why: string;
   /**
    * The relay's status at the end of the withdrawing phase: `none` (no relay, or no request), `withdrawn`, `offered`
-   * (slices still listed the terminating Pod as serving at the deadline), `still_in_rotation` (slices never showed the
+   * (slices still listed the terminating Pod as serving at the deadline), `not_terminating` (slices never showed the
    * Pod as terminating, because the kubelet stopped the Pod without a deletion), or `unknown: REASON`; at most 200 characters. Omitted by
    * managers without relay support, like the next field.
    */

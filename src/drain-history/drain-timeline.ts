@@ -69,7 +69,7 @@ function momentsOf(report: RecordedReport): readonly Moment[] {
   const withdrawn = { atMs: withdrawing, label: "withdrawal complete" };
   const afterMs = report.withdrawnAfterMs ?? -1;
   const outMs = Math.min(afterMs, totalMs(report));
-  const outOfRotation = { atMs: outMs, label: outMs === 0 ? "out of rotation already" : "out of rotation" };
+  const withdrawal = { atMs: outMs, label: outMs === 0 ? "withdrawn already" : "withdrawn" };
   const open = report.leftTotal === 1 ? "1 connection" : `${report.leftTotal} connections`;
   const released: Moment = {
     atMs: releaseMs(report),
@@ -80,7 +80,7 @@ function momentsOf(report: RecordedReport): readonly Moment[] {
   const done = { atMs: totalMs(report), label: "done" };
   const moments: Moment[] = [
     trigger,
-    ...(afterMs >= 0 ? [outOfRotation] : []),
+    ...(afterMs >= 0 ? [withdrawal] : []),
     ...(deregistration + draining > 0 ? [withdrawn] : []),
     ...(report.remainingMs === undefined ? [released] : [reported, deadlineOf(report, report.remainingMs)]),
     ...(holding > 0 ? [done] : []),

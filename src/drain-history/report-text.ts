@@ -35,7 +35,7 @@ const RELAY_TEXT: ReadonlyMap<string, string> = new Map([
   ["none", "not used"],
   ["withdrawn", "no EndpointSlice listed the Pod as a target"],
   ["offered", "EndpointSlices still listed the Pod as a target"],
-  ["still_in_rotation", "no EndpointSlice marked the Pod as terminating: the kubelet stopped it on its own"],
+  ["not_terminating", "no EndpointSlice marked the Pod as terminating: the kubelet stopped it on its own"],
 ]);
 
 export function relayText(relay: string): string {

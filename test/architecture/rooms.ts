@@ -156,7 +156,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     "injection/resources",
   ],
   "injection/record": ["injection/hooks", "injection/manager", "injection/mesh"],
-  "kubernetes/rotation": ["kubernetes/raw-json.ts"],
+  "kubernetes/endpoints": ["kubernetes/raw-json.ts"],
   "lint/rules": ["lint/containers.ts", "lint/manifest-set.ts", "lint/rule.ts", "lint/sleeps.ts"],
   "manager/calls": ["manager/http", "manager/json-reader.ts", "manager/ports.ts", "manager/sockets"],
   "manager/drain": ["manager/ports.ts", "manager/traffic"],

@@ -66,7 +66,7 @@ describe("the terminal timeline", () => {
     const report = someReport({ relay: "withdrawn", withdrawnAfterMs: 1_234 });
     const lines = terminalTimeline(someDrain({ report }), 120);
     expect(lines[2]).toContain("evidence source netlink, relay: no EndpointSlice listed the Pod as");
-    expect(lines).toContain("    1.23 s  out of rotation");
+    expect(lines).toContain("    1.23 s  withdrawn");
   });
 
   test.for([

@@ -37,15 +37,15 @@ test("the SVG's moments are the trigger, the end of the withdrawal, the answers 
   ]);
 });
 
-test("the SVG's moment 'out of rotation' is sorted by time among the other moments", () => {
+test("the SVG's moment 'withdrawn' is sorted by time among the other moments", () => {
   const momentLabels = (withdrawnAfterMs: number): readonly string[] =>
     timelineOf(someDrain({ report: { ...LONG_REPORT, withdrawnAfterMs } })).moments.map(
       ({ atMs, label }) => `${atMs} ${label}`,
     );
-  expect(momentLabels(3_120)[1]).toBe("3120 out of rotation");
-  expect(momentLabels(0)[1]).toBe("0 out of rotation already");
-  expect(momentLabels(61_000)[3]).toBe("61000 out of rotation");
-  expect(momentLabels(1e11)[3]).toBe("62000 out of rotation");
+  expect(momentLabels(3_120)[1]).toBe("3120 withdrawn");
+  expect(momentLabels(0)[1]).toBe("0 withdrawn already");
+  expect(momentLabels(61_000)[3]).toBe("61000 withdrawn");
+  expect(momentLabels(1e11)[3]).toBe("62000 withdrawn");
   expect(momentLabels(-1)).toHaveLength(4);
 });
 

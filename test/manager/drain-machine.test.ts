@@ -459,10 +459,10 @@ describe("a drain with a relay", () => {
     expect(played.answered.get(1)).toBe(5_110);
   });
 
-  test("does not wait for the withdrawal if the Pod is not terminating, and reports the Pod as still in rotation", () => {
+  test("does not wait for the withdrawal if the Pod is not terminating, and reports that EndpointSlices still offered it", () => {
     const played = play({ events: [...TERMINATION, relayReported(200, "in", false)] });
     expect(played.answered.get(1)).toBe(5_110);
-    expect(played.state.why).toContain("still in rotation");
+    expect(played.state.why).toContain("EndpointSlices still offered the Pod");
   });
 
   test("ends earlier if the relay reports a shorter grace period, and the app keeps its whole own grace period", () => {

@@ -87,7 +87,7 @@ test.for<[string, DrainState, string, number]>([
   [
     "that reported the Pod as not withdrawn at the start of draining",
     draining({ ...AT_1S, more: { relay: { ...NO_STATUS, offered: "in" } } }, { stillInRotation: true }),
-    "still_in_rotation",
+    "not_terminating",
     -1,
   ],
   ["that reports the Pod as withdrawn", withRelay({ offered: "out", withdrawnAtMs: 1_700.4 }), "withdrawn", 700],

@@ -198,44 +198,44 @@ const SENTENCES: readonly (Partial<Script> & { readonly title: string; readonly 
   {
     title: "a withdrawal after the trigger",
     events: [...TERMINATION, relayReported(2_110, "out", true)],
-    why: `${QUIET_END} The Pod was out of rotation after 2s.`,
+    why: `${QUIET_END} The Pod was withdrawn after 2s.`,
   },
   {
     title: "a withdrawal before the trigger",
     events: [...TERMINATION, relayReported(105, "out", false)],
-    why: `${QUIET_END} The Pod was out of rotation by then.`,
+    why: `${QUIET_END} The Pod was withdrawn by then.`,
   },
   {
     title: "a Pod that is not terminating",
     events: [...TERMINATION, relayReported(200, "in", false)],
-    why: `${QUIET_END} The Pod was still in rotation: its kubelet stopped it alone.`,
+    why: `${QUIET_END} EndpointSlices still offered the Pod: its kubelet stopped it without a deletion.`,
   },
   {
     title: "a relay that does not answer",
     events: [...TERMINATION, relayReported(200, "unknown", false, NO_RESPONSE)],
-    why: `${QUIET_END} Whether the Pod was out of rotation is unknown (no answer within 2000 ms), so only the drain delay counted.`,
+    why: `${QUIET_END} Whether the Pod was withdrawn is unknown (no answer within 2000 ms), so only the drain delay counted.`,
   },
   {
     title: "a relay that stops responding",
     events: [...TERMINATION, relayReported(2_110, "out", true), relayReported(3_000, "unknown", false, NO_RESPONSE)],
-    why: `${QUIET_END} The Pod was out of rotation after 2s; later updates were lost (no answer within 2000 ms).`,
+    why: `${QUIET_END} The Pod was withdrawn after 2s; later updates were lost (no answer within 2000 ms).`,
   },
   {
     title: "a connection that stays open after the withdrawal",
     events: [...TERMINATION, relayReported(2_110, "out", true)],
     pod: staysOpen(1),
-    why: `${AT_DEADLINE} with 1 connection still open: ${ONE_CLIENT}.${ADVICE} The Pod was out of rotation after 2s.`,
+    why: `${AT_DEADLINE} with 1 connection still open: ${ONE_CLIENT}.${ADVICE} The Pod was withdrawn after 2s.`,
   },
   {
     title: "a Pod that is never withdrawn",
     events: [...TERMINATION, relayReported(200, "in", true, OFFERED)],
-    why: `${AT_DEADLINE} with the Pod still in rotation: Service web still offers the Pod.`,
+    why: `${AT_DEADLINE} while EndpointSlices still offered the Pod: Service web still offers the Pod.`,
   },
   {
     title: "a Pod that is never withdrawn, with open connections",
     events: [...TERMINATION, relayReported(200, "in", true, OFFERED)],
     pod: staysOpen(2),
-    why: `${AT_DEADLINE} with the Pod still in rotation: Service web still offers the Pod, with 2 connections still open: ${TWO_CLIENTS}.`,
+    why: `${AT_DEADLINE} while EndpointSlices still offered the Pod: Service web still offers the Pod, with 2 connections still open: ${TWO_CLIENTS}.`,
   },
   {
     title: "a deadline that SIGTERM moved forward",
@@ -271,7 +271,7 @@ const RUNNING_DRAINS: readonly (Partial<Script> & {
     title: "the withdrawal of the Pod",
     ...{ atMs: 12_110, events: [...TERMINATION, NOT_WITHDRAWN] },
     expectedReason:
-      "Still draining, for at most 53s more, with the Pod still in rotation: Service web still offers the Pod.",
+      "Still draining, for at most 53s more, while EndpointSlices still offered the Pod: Service web still offers the Pod.",
   },
   {
     title: "open connections",

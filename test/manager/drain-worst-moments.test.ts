@@ -127,7 +127,7 @@ describe("the report after the drain", () => {
     const offered = relayReported(200, "in", true, { reason: "Service web still offers the Pod (slice web-1)" });
     const played = play({ events: [...TERMINATION, offered] });
     expect(played.state.outcome).toBe("timeout");
-    expect(played.state.why).toContain("in rotation: Service web still offers the Pod (slice web-1)");
+    expect(played.state.why).toContain("still offered the Pod: Service web still offers the Pod (slice web-1)");
   });
 
   test("has whole milliseconds although the clock has fractions", () => {

@@ -138,7 +138,7 @@ const FAULTS: readonly { readonly fault: string; readonly tests: readonly TestRe
     fault: "the Pod is in two slices, one of them late",
     tests: [
       {
-        file: "test/kubernetes/rotation/properties.test.ts",
+        file: "test/kubernetes/endpoints/properties.test.ts",
         title: "the endpoint state of a Pod is the same after a split into one EndpointSlice per endpoint",
       },
     ],

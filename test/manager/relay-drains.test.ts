@@ -68,7 +68,7 @@ describeOnClock("a drain with a relay", (build) => {
       expect(report).toMatchObject({ outcome: "drained", trigger: "hook", relay: "withdrawn" });
       expect(report.withdrawnAfterMs).toBeGreaterThanOrEqual(4_500);
       expect(report.milliseconds.withdrawing).toBeGreaterThanOrEqual(4_500);
-      expect(report.why).toMatch(/The Pod was out of rotation after \d/);
+      expect(report.why).toMatch(/The Pod was withdrawn after \d/);
       const delivered = await relay.untilReported();
       expect(delivered).toMatchObject({ namespace: "shop", pod: "web-0", uid: relay.env["POD_UID"] });
       expect(delivered["report"]).toMatchObject({ phase: "done", outcome: "drained", relay: "withdrawn" });
@@ -95,7 +95,7 @@ describeOnClock("a drain with a relay", (build) => {
       expect(relay.reports[0]?.["report"]).toMatchObject({
         phase: "withdrawing",
         outcome: "none",
-        why: expect.stringMatching(/^Still draining, for at most 53s more, with the Pod still in rotation/),
+        why: expect.stringMatching(/^Still draining, for at most 53s more, while EndpointSlices still offered the Pod/),
         remainingMs: 53_000,
       });
       expect(relay.streamCount()).toBe(1);
@@ -140,7 +140,7 @@ describeOnClock("a drain with a relay", (build) => {
     { first: statusLine({ terminating: false }) },
     async ({ manager }) => {
       const report = await drain(manager);
-      expect(report).toMatchObject({ outcome: "drained", relay: "still_in_rotation" });
+      expect(report).toMatchObject({ outcome: "drained", relay: "not_terminating" });
       expect(report.milliseconds.withdrawing).toBe(5_000);
       expect(report.why).toContain("its kubelet stopped it alone");
     },

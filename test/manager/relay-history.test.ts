@@ -51,7 +51,7 @@ describe("a drain whose connection to the relay is interrupted", () => {
     });
     const report = drainReportOf(played.fullState, 90_000, -1, 0);
     expect(report).toMatchObject({ relay: "unknown: the reason", withdrawnAfterMs: 2_000 });
-    expect(report.why).toContain("The Pod was out of rotation after 2s; later updates were lost (the reason).");
+    expect(report.why).toContain("The Pod was withdrawn after 2s; later updates were lost (the reason).");
   });
 });
 
@@ -61,12 +61,12 @@ describe("a relay replica that does not report the Pod as terminating yet", () =
     expect(answeredAtMs(statuses)).toBe(80_000);
   });
 
-  test("does not end the drain's wait for the withdrawal after an interruption, and the report does not contain still_in_rotation", () => {
+  test("does not end the drain's wait for the withdrawal after an interruption, and the report does not contain not_terminating", () => {
     const statuses = [status(200, "in"), status(3_000, "unknown"), status(3_500, "in", false)];
     const played = play({ settings: { ...ONE_APP, drainTimeoutMs: 20_000 }, events: [...TERMINATION, ...statuses] });
     expect(played.state.outcome).toBe("timeout");
     expect(drainReportOf(played.fullState, 90_000, -1, 0).relay).toBe("offered");
-    expect(played.state.why).toContain("still in rotation: the reason");
+    expect(played.state.why).toContain("EndpointSlices still offered the Pod: the reason");
   });
 
   test("does not affect the next drain if it responded during a container restart", () => {
@@ -77,7 +77,7 @@ describe("a relay replica that does not report the Pod as terminating yet", () =
     ];
     const next = [...events, status(20_300, "in", false)];
     expect(drainReportOf(play({ settings: ONE_APP, events: next }).fullState, 90_000, -1, 0).relay).toBe(
-      "still_in_rotation",
+      "not_terminating",
     );
   });
 });

@@ -33,8 +33,8 @@ export const ROOMS: readonly MutatedRoom[] = [
   { name: "lint", source: ["src/lint/**/*.ts"], tests: ["test/lint/*.test.ts"] },
   {
     name: "slices",
-    source: ["src/relay/slices/*.ts", "src/kubernetes/rotation/*.ts"],
-    tests: ["test/relay/{slices,withdrawal}/*.test.ts", "test/kubernetes/rotation/*.test.ts"],
+    source: ["src/relay/slices/*.ts", "src/kubernetes/endpoints/*.ts"],
+    tests: ["test/relay/{slices,withdrawal}/*.test.ts", "test/kubernetes/endpoints/*.test.ts"],
   },
   {
     name: "certificates",

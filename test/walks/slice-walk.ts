@@ -23,7 +23,7 @@ import {
   sliceWith,
   TERMINATING_CONDITIONS,
   WEB_0,
-} from "../kubernetes/rotation/raw-slices.ts";
+} from "../kubernetes/endpoints/raw-slices.ts";
 import { createAuthority, issueLeaf, relayEnvironment } from "../manager/fake-relay.ts";
 import { eventually } from "../time/eventually.ts";
 import { startCoverage } from "./executed-files.ts";

@@ -150,5 +150,5 @@ const NOT_NOTIFIED: ReadonlyMap<string, string> = new Map([
   ["", "its report has no relay status"],
   ["none", "it did not contact the relay"],
   ["offered", "its drain reached the deadline before the withdrawal"],
-  ["still_in_rotation", "no EndpointSlice marked the Pod as terminating"],
+  ["not_terminating", "no EndpointSlice marked the Pod as terminating"],
 ]);

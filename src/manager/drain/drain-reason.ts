@@ -78,16 +78,15 @@ function releasedText(state: DrainState, nowMs: number): string {
 
 function withdrawalText(state: DrainState): string {
   const status = relayText(state.relay, state.phase);
-  if (status === "still_in_rotation") return " The Pod was still in rotation: its kubelet stopped it alone.";
+  if (status === "not_terminating")
+    return " EndpointSlices still offered the Pod: its kubelet stopped it without a deletion.";
   const afterMs = withdrawnAfterMs(state.relay, state.phase);
   if (status === "withdrawn")
-    return afterMs > 0
-      ? ` The Pod was out of rotation after ${durationText(afterMs)}.`
-      : " The Pod was out of rotation by then.";
+    return afterMs > 0 ? ` The Pod was withdrawn after ${durationText(afterMs)}.` : " The Pod was withdrawn by then.";
   if (state.relay.offered !== "unknown" || state.relay.reason === "") return "";
   if (afterMs >= 0)
-    return ` The Pod was out of rotation after ${durationText(afterMs)}; later updates were lost (${state.relay.reason}).`;
-  return ` Whether the Pod was out of rotation is unknown (${state.relay.reason}), so only the drain delay counted.`;
+    return ` The Pod was withdrawn after ${durationText(afterMs)}; later updates were lost (${state.relay.reason}).`;
+  return ` Whether the Pod was withdrawn is unknown (${state.relay.reason}), so only the drain delay counted.`;
 }
 
 export function whyTimeout(settings: DrainSettings, state: DrainState, nowMs: number): string {
@@ -141,7 +140,9 @@ function untrackedText(untracked: number): string {
 function withdrawingText(state: DrainState): string {
   const seen = state.sample.observation;
   const offered = state.relay.offered === "in" && state.relay.terminating;
-  const what = offered ? `with the Pod still in rotation: ${state.relay.reason}` : "before the end of the delays";
+  const what = offered
+    ? `while EndpointSlices still offered the Pod: ${state.relay.reason}`
+    : "before the end of the delays";
   return seen.known && seen.leftTotal > 0 ? `${what}, with ${connectionsText(seen.left, seen.leftTotal)}` : what;
 }
 

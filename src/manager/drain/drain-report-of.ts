@@ -38,14 +38,14 @@ function openAtDraining(phase: Phase): number {
   return resultOf(phase)?.openAtDraining ?? (phase.name === "draining" ? phase.openAtDraining : -1);
 }
 
-/** One of `none`, `withdrawn`, `offered`, `still_in_rotation`, or `unknown: REASON`. */
+/** One of `none`, `withdrawn`, `offered`, `not_terminating`, or `unknown: REASON`. */
 export function relayText(relay: RelayStatus, phase: Phase): string {
   if (relay.offered === "out") return "withdrawn";
-  if (relay.offered === "in") return isStillInRotation(phase) ? "still_in_rotation" : "offered";
+  if (relay.offered === "in") return isNotTerminating(phase) ? "not_terminating" : "offered";
   return relay.reason === "" ? "none" : `unknown: ${relay.reason}`;
 }
 
-function isStillInRotation(phase: Phase): boolean {
+function isNotTerminating(phase: Phase): boolean {
   return resultOf(phase)?.stillInRotation ?? (phase.name === "draining" && phase.stillInRotation);
 }
 

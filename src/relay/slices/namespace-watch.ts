@@ -8,8 +8,8 @@ import {
   NEVER_SYNCED,
 } from "../../api-server/freshness.ts";
 import { runReflector } from "../../api-server/reflector.ts";
+import type { PodIdentity } from "../../kubernetes/endpoints/slice.ts";
 import type { RawObject } from "../../kubernetes/raw-json.ts";
-import type { PodIdentity } from "../../kubernetes/rotation/rotation.ts";
 import type { Clock } from "./clock.ts";
 import { createSliceIndex, type IndexClient } from "./slice-index.ts";
 

@@ -2,8 +2,8 @@
  * Packs a slice into a string: 150 000 endpoints take 8 MB, instead of 60 MB as objects and 40 MB as JSON. All endpoints
  * of a namespace are kept, because Pods that connect later need earlier entries. Pure.
  */
-import { canonicalAddress } from "../../kubernetes/rotation/address-text.ts";
-import type { PodIdentity, Slice, SliceEndpoint } from "../../kubernetes/rotation/rotation.ts";
+import { canonicalAddress } from "../../kubernetes/endpoints/address-text.ts";
+import type { PodIdentity, Slice, SliceEndpoint } from "../../kubernetes/endpoints/slice.ts";
 
 /** Addresses of endpoints that have a uid are omitted: the endpoint state does not depend on them. */
 export type PackedSlice = {

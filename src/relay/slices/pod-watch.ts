@@ -1,7 +1,7 @@
 /** Computes one Pod's withdrawal status from the slices, and sends it to the manager when it changed. */
 import type { WithdrawalRequest, WithdrawalStatusLine } from "../../contract/relay-wire.ts";
-import type { EndpointState, PodIdentity } from "../../kubernetes/rotation/rotation.ts";
-import { endpointStateOf } from "../../kubernetes/rotation/rotation-of.ts";
+import { endpointStateOf } from "../../kubernetes/endpoints/endpoint-state-of.ts";
+import type { EndpointState, PodIdentity } from "../../kubernetes/endpoints/slice.ts";
 import type { NamespaceWatch } from "./namespace-watch.ts";
 import type { IndexClient } from "./slice-index.ts";
 

@@ -1,8 +1,8 @@
 /** Indexes the slices of one namespace by Pod, so that an event reaches only the Pods that its slice names. Pure. */
 import { keyOf, type Store } from "../../api-server/store.ts";
+import { readSlice } from "../../kubernetes/endpoints/read-slice.ts";
+import type { PodIdentity, Slice, SliceEndpoint } from "../../kubernetes/endpoints/slice.ts";
 import type { RawObject } from "../../kubernetes/raw-json.ts";
-import { readSlice } from "../../kubernetes/rotation/read-slice.ts";
-import type { PodIdentity, Slice, SliceEndpoint } from "../../kubernetes/rotation/rotation.ts";
 import { addToSet, createCounts, removeFromSet } from "../collections.ts";
 import {
   hashKeys,

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { readSlice } from "../../../src/kubernetes/rotation/read-slice.ts";
-import type { Slice, SliceEndpoint } from "../../../src/kubernetes/rotation/rotation.ts";
-import { belongsToPod, endpointStateOf } from "../../../src/kubernetes/rotation/rotation-of.ts";
+import { belongsToPod, endpointStateOf } from "../../../src/kubernetes/endpoints/endpoint-state-of.ts";
+import { readSlice } from "../../../src/kubernetes/endpoints/read-slice.ts";
+import type { Slice, SliceEndpoint } from "../../../src/kubernetes/endpoints/slice.ts";
 import {
   hashKeys,
   isSameSlice,

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { readSlice } from "../../../src/kubernetes/rotation/read-slice.ts";
-import type { EndpointState, PodIdentity, Slice } from "../../../src/kubernetes/rotation/rotation.ts";
-import { endpointStateOf } from "../../../src/kubernetes/rotation/rotation-of.ts";
+import { endpointStateOf } from "../../../src/kubernetes/endpoints/endpoint-state-of.ts";
+import { readSlice } from "../../../src/kubernetes/endpoints/read-slice.ts";
+import type { EndpointState, PodIdentity, Slice } from "../../../src/kubernetes/endpoints/slice.ts";
 import { createSliceIndex, type IndexClient, type SliceIndex } from "../../../src/relay/slices/slice-index.ts";
 import { podCases, type SliceCase, sliceCases, sliceObject } from "./slice-cases.ts";
 

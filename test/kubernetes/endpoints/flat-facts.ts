@@ -3,7 +3,7 @@
  * endpoints to one flat list with an item per address, and computes the state from this list.
  */
 import { BlockList, isIPv4, isIPv6 } from "node:net";
-import type { PodIdentity } from "../../../src/kubernetes/rotation/rotation.ts";
+import type { PodIdentity } from "../../../src/kubernetes/endpoints/slice.ts";
 import type { RawSlice } from "./raw-slices.ts";
 
 type AddressEntry = {

@@ -11,7 +11,7 @@ import type {
   ServiceEndpointState,
   Slice,
   SliceEndpoint,
-} from "./rotation.ts";
+} from "./slice.ts";
 
 type PodEndpoint = { readonly slice: Slice; readonly endpoint: SliceEndpoint };
 

@@ -5,7 +5,7 @@
  */
 import { listAt, objectAt, objectsAt, type RawObject, textAt, valueAt } from "../raw-json.ts";
 import { canonicalAddress } from "./address-text.ts";
-import type { Slice, SliceEndpoint } from "./rotation.ts";
+import type { Slice, SliceEndpoint } from "./slice.ts";
 
 const NAME_LIMIT_CHARACTERS = 253;
 

@@ -1,6 +1,6 @@
 /** Tests a Pod's endpoint state in situations from real clusters. */
 import { describe, expect, test } from "vitest";
-import type { PodIdentity } from "../../../src/kubernetes/rotation/rotation.ts";
+import type { PodIdentity } from "../../../src/kubernetes/endpoints/slice.ts";
 import {
   endpointStateIn,
   entryOf,

@@ -3,7 +3,7 @@
  * slice.
  */
 import fc from "fast-check";
-import type { PodIdentity } from "../../../src/kubernetes/rotation/rotation.ts";
+import type { PodIdentity } from "../../../src/kubernetes/endpoints/slice.ts";
 import { CONTROLLER, entryOf, MIRRORING, type RawSlice, type SliceFields, sliceWith, WEB_0 } from "./raw-slices.ts";
 
 const OTHER_PODS: readonly PodIdentity[] = [

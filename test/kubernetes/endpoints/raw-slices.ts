@@ -1,7 +1,8 @@
 /** Builds EndpointSlices for the tests of the endpoint state. */
-import { readSlice } from "../../../src/kubernetes/rotation/read-slice.ts";
-import type { EndpointState, PodIdentity, Slice } from "../../../src/kubernetes/rotation/rotation.ts";
-import { endpointStateOf } from "../../../src/kubernetes/rotation/rotation-of.ts";
+
+import { endpointStateOf } from "../../../src/kubernetes/endpoints/endpoint-state-of.ts";
+import { readSlice } from "../../../src/kubernetes/endpoints/read-slice.ts";
+import type { EndpointState, PodIdentity, Slice } from "../../../src/kubernetes/endpoints/slice.ts";
 
 export type RawSlice = { [key: string]: unknown };
 

@@ -1,10 +1,10 @@
 /** Property tests of a Pod's endpoint state. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { canonicalAddress } from "../../../src/kubernetes/rotation/address-text.ts";
-import { readSlice } from "../../../src/kubernetes/rotation/read-slice.ts";
-import type { EndpointState, PodIdentity } from "../../../src/kubernetes/rotation/rotation.ts";
-import { endpointStateOf } from "../../../src/kubernetes/rotation/rotation-of.ts";
+import { canonicalAddress } from "../../../src/kubernetes/endpoints/address-text.ts";
+import { endpointStateOf } from "../../../src/kubernetes/endpoints/endpoint-state-of.ts";
+import { readSlice } from "../../../src/kubernetes/endpoints/read-slice.ts";
+import type { EndpointState, PodIdentity } from "../../../src/kubernetes/endpoints/slice.ts";
 import { expectedEndpointState } from "./flat-facts.ts";
 import { arbitraryViews, type ManagedService, type PodStatus, slicesOfController } from "./histories.ts";
 import { endpointStateIn, entryOf, type RawSlice, READY_CONDITIONS, readAll, sliceWith, WEB_0 } from "./raw-slices.ts";
