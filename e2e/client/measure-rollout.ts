@@ -39,7 +39,7 @@ export async function measureRollout(
   const [ownBytes, lastcallBytes] = await Promise.all(
     [ownManager, MANAGER].map((container) => residentBytes(namespace.clusterKubectl, nodes, pods, container)),
   );
-  const terminations = observeTerminations(kubectl, pods);
+  const terminations = observeTerminations(namespace.suite, kubectl, pods);
   await kubectl.run(["rollout", "restart", `deployment/${deployment}`]);
   await kubectl.run(["rollout", "status", `deployment/${deployment}`, "--timeout=240s"]);
   const ended = await terminations();

@@ -1,50 +1,76 @@
 /** Measures the terminations of Pods with an Envoy: their durations, and the time after the last request. */
-import { once } from "node:events";
 import type { V1Pod } from "@kubernetes/client-node";
+import { waitUntil } from "../host/wait.ts";
+import { observeExits } from "./container-exits.ts";
 import { nameOf } from "./injected-pods.ts";
 import type { Kubectl } from "./kubectl.ts";
+import type { Suite } from "./suite.ts";
 
 export type PodTermination = {
   readonly pod: string;
   /** From the Pod's deletion to Envoy's exit. */
   readonly seconds: number;
-  /** From the later of the drain delay and the end of the last request plus the quiet period to Envoy's exit; at least 0. */
+  /** From the earliest possible end of the drain to Envoy's exit; at least 0. */
   readonly overWaitSeconds: number;
 };
 
-/** lastcall's default settings. The over-wait of other managers is measured from the same times. */
+/**
+ * lastcall's default settings: a drain can end after the quiet period, which begins at the end of the drain delay or of the last
+ * request. The over-wait of other managers is measured from the same time.
+ */
 const DRAIN_DELAY_MS = 5_000;
 const QUIET_PERIOD_MS = 2_000;
+const ENVOY = "envoy";
 
 /** @param kubectl of the Pods' namespace. @returns a function that waits until Envoy has exited in all observed Pods */
 export function observeTerminations(
+  suite: Suite,
   kubectl: Kubectl,
   pods: readonly V1Pod[],
 ): () => Promise<readonly PodTermination[]> {
-  const observations = pods.map((pod) => observe(kubectl, nameOf(pod)));
-  return () => Promise.all(observations.map(async (observation) => observation()));
+  const exits = observeExits(suite);
+  const observations = pods.map((pod) => observe(kubectl, pod));
+  return async () => {
+    try {
+      return await Promise.all(
+        observations.map(async ({ pod, container, measure }) => {
+          const condition = `Envoy of ${pod} has exited`;
+          return measure(await waitUntil({ condition, withinMs: 420_000 }, () => exits.exitedMs(container)));
+        }),
+      );
+    } finally {
+      exits.stop();
+    }
+  };
 }
 
-function observe(kubectl: Kubectl, pod: string): () => Promise<PodTermination> {
+function observe(kubectl: Kubectl, pod: V1Pod) {
+  const name = nameOf(pod);
+  const status = pod.status?.containerStatuses?.find((container) => container.name === ENVOY);
   let deletedMs = 0;
   let lastRequestMs = 0;
   const columns = "--output=custom-columns=DELETED:.metadata.deletionTimestamp";
-  const watch = kubectl.follow(["get", "pod", pod, "--watch", "--no-headers", columns], (line) => {
+  const watch = kubectl.follow(["get", "pod", name, "--watch", "--no-headers", columns], (line) => {
     if (deletedMs === 0 && !line.includes("<none>")) deletedMs = Date.now();
   });
-  const log = kubectl.follow(["logs", "--follow", "--container=envoy", "--tail=0", pod], (line) => {
+  // Envoy writes the lines of its access log together, so they arrive late, but each has its time.
+  const log = kubectl.follow(["logs", "--follow", `--container=${ENVOY}`, "--tail=0", name], (line) => {
     lastRequestMs = Math.max(lastRequestMs, endOfRequest(line));
   });
-  const exited = once(log, "close").then(() => Date.now());
-  return async () => {
-    const exitedMs = await exited;
-    watch.kill();
-    const possibleMs = Math.max(deletedMs + DRAIN_DELAY_MS, lastRequestMs + QUIET_PERIOD_MS);
-    return {
-      pod,
-      seconds: (exitedMs - deletedMs) / 1_000,
-      overWaitSeconds: Math.max(0, exitedMs - possibleMs) / 1_000,
-    };
+  const logEnd = new Promise<void>((resolve) => log.once("close", () => resolve()));
+  return {
+    pod: name,
+    container: status?.containerID?.replace(/^.*:\/\//, "") ?? "",
+    measure: async (exitedMs: number): Promise<PodTermination> => {
+      await logEnd;
+      watch.kill();
+      const possibleMs = Math.max(deletedMs + DRAIN_DELAY_MS, lastRequestMs) + QUIET_PERIOD_MS;
+      return {
+        pod: name,
+        seconds: (exitedMs - deletedMs) / 1_000,
+        overWaitSeconds: Math.max(0, exitedMs - possibleMs) / 1_000,
+      };
+    },
   };
 }
 

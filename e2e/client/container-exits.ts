@@ -1,0 +1,42 @@
+/** Records the exits of containers from the events of the nodes' containerd, because the API has their times in seconds only. */
+import { spawn } from "node:child_process";
+import { stateFolder } from "../cluster/state-folder.ts";
+import { withParentDeathSignal } from "../host/run.ts";
+import type { Suite } from "./suite.ts";
+
+export type ContainerExits = {
+  /** @returns `undefined` while the container has not exited */
+  readonly exitedMs: (container: string) => number | undefined;
+  readonly stop: () => void;
+};
+
+export function observeExits(suite: Suite): ContainerExits {
+  const exits = new Map<string, number>();
+  const followers = suite.nodes.map((node) => {
+    const args = ["--address", stateFolder().socketOf(node), "--namespace", "k8s.io", "events"];
+    const [command, commandArgs] = withParentDeathSignal(stateFolder().ctr, args);
+    const child = spawn(command, commandArgs, { stdio: ["ignore", "pipe", "ignore"] });
+    let partialLine = "";
+    child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+      const lines = (partialLine + chunk).split("\n");
+      partialLine = lines.pop() ?? "";
+      for (const line of lines) recordExit(line, exits);
+    });
+    return child;
+  });
+  return {
+    exitedMs: (container) => exits.get(container),
+    stop: () => {
+      for (const child of followers) child.kill();
+    },
+  };
+}
+
+/** A line of `ctr events`: time, namespace, topic and the event as JSON. The id of another process of a container is not its id. */
+function recordExit(line: string, exits: Map<string, number>): void {
+  const [, json = ""] = line.split(" /tasks/exit ");
+  if (json === "") return;
+  const { container_id: container, id, exited_at: exitedAt } = JSON.parse(json) as Record<string, unknown>;
+  if (typeof container !== "string" || container !== id) return;
+  exits.set(container, typeof exitedAt === "string" ? Date.parse(exitedAt) : Date.now());
+}
