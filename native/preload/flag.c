@@ -11,6 +11,7 @@
 
 extern char **environ __attribute__((weak));
 const struct flag_page NO_PAGE;
+int page_is_late;
 /* Static, because the compiler would call memcpy for a local variable. */
 static const struct { unsigned short family; char name[sizeof FLAG_SOCKET]; } ADDRESS = {SOCKET_UNIX, "\0" FLAG_SOCKET};
 
@@ -30,7 +31,9 @@ static long receive(long from, long within_ns) {
   struct msghdr message = {0, 0, &part, 1, &control, sizeof control, 0};
   struct poll_one one = {(int)from, POLLIN, 0};
   struct wait_time limit = {within_ns / 1000000000, within_ns % 1000000000};
-  if (SYS(__NR_ppoll, &one, 1, &limit, 0, 0) != 1) return -1;
+  long ready = SYS(__NR_ppoll, &one, 1, &limit, 0, 0);
+  page_is_late = ready == 0;
+  if (ready != 1) return -1;
   if (SYS(__NR_recvmsg, from, &message, MSG_CLOEXEC) != 1) return -1;
   return control.bytes == 20 && control.level == SOL_SOCKET && control.type == 1 ? control.fd : -1;
 }

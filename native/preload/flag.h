@@ -28,5 +28,8 @@ extern const struct flag_page NO_PAGE;
 /* Whether the environment disables the library. Called at the start only, because threads may change the environment later. */
 int flag_is_off(void);
 
+/* Whether the last request for the page reached a manager that did not respond within the time limit. */
+extern int page_is_late;
+
 /* @returns the manager's flag page, or NO_PAGE after the time limit */
 const struct flag_page *request_page(long within_ns);

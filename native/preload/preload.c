@@ -16,6 +16,7 @@
 #define FIRST_WAIT_NS 100000000L
 #define RETRY_WAIT_NS 5000000L
 #define RETRY_PAUSE_SECONDS 10
+#define LATE_PAUSE_SECONDS 1
 #endif
 
 extern void *dlsym(void *, const char *) __attribute__((weak));
@@ -112,13 +113,13 @@ static inline long count_write(int fd, const struct iovec *v, bytes_t count, lon
   return n;
 }
 
-/* Requests the page of a restarted manager. Two threads may request the page at the same time, and receive it twice. */
-static __attribute__((noinline)) void request_again(void) {
+/* Two threads may request the page at the same time, and receive it twice. */
+static __attribute__((noinline)) void request_again(long pause_seconds) {
   static long due_seconds;
   struct wait_time now = {0, 0};
   SYS(__NR_clock_gettime, CLOCK_MONOTONIC_COARSE, &now);
   if (now.seconds < due_seconds) return;
-  due_seconds = now.seconds + RETRY_PAUSE_SECONDS;
+  due_seconds = now.seconds + pause_seconds;
   const struct flag_page *newer = request_page(RETRY_WAIT_NS);
   if (newer != &NO_PAGE) page = newer;
 }
@@ -128,7 +129,8 @@ static inline long count_read(int fd, const void *p, bytes_t room, int flags, lo
   bytes_t all = (bytes_t)n, seen = flags & MSG_TRUNC ? 0 : all < room ? all : room;
   exchanges[fd].received += all;
   /* During a drain the process keeps the old page, because a restarted manager detects the Pod's termination later. */
-  if (__builtin_expect(page->owner & FLAG_OWNER_DIED, 0) && page->mode == FLAG_WAIT) request_again();
+  if (__builtin_expect(page->owner & FLAG_OWNER_DIED, 0) && page->mode == FLAG_WAIT)
+    request_again(RETRY_PAUSE_SECONDS);
   if (IS_ON(fd)) exchange_read(&exchanges[fd], p, seen, all);
   return n;
 }
@@ -191,9 +193,15 @@ EXPORTED long __recv_chk(int fd, void *p, bytes_t n, bytes_t room, int flags) {
   return n > room ? __builtin_trap(), 0 : recv(fd, p, n, flags);
 }
 
-EXPORTED int accept(int fd, void *who, unsigned *bytes) { return reset(CALL(accept, __NR_accept, fd, who, bytes)); }
+/* A connection is counted from its start, so a late page is requested again when one is accepted. */
+static inline int accepted(int fd) {
+  if (__builtin_expect(page_is_late, 0) && fd >= 0 && page == &NO_PAGE) request_again(LATE_PAUSE_SECONDS);
+  return reset(fd);
+}
+
+EXPORTED int accept(int fd, void *who, unsigned *bytes) { return accepted(CALL(accept, __NR_accept, fd, who, bytes)); }
 EXPORTED int accept4(int fd, void *who, unsigned *bytes, int flags) {
-  return reset(CALL(accept4, __NR_accept4, fd, who, bytes, flags));
+  return accepted(CALL(accept4, __NR_accept4, fd, who, bytes, flags));
 }
 EXPORTED int close(int fd) { return reset(fd), CALL(close, __NR_close, fd); }
 

@@ -44,7 +44,12 @@ export type Manager = {
 };
 
 /** Long time limits for a busy host, and no pause between two requests for the page. */
-const LONG_LIMITS = { FIRST_WAIT_NS: "60000000000L", RETRY_WAIT_NS: "60000000000L", RETRY_PAUSE_SECONDS: "0" };
+const LONG_LIMITS = {
+  FIRST_WAIT_NS: "60000000000L",
+  RETRY_WAIT_NS: "60000000000L",
+  RETRY_PAUSE_SECONDS: "0",
+  LATE_PAUSE_SECONDS: "0",
+};
 
 export type ScenarioSettings = {
   readonly processor?: ProcessorName;
