@@ -110,8 +110,7 @@ export function requireMachine(elf: string, machine: string): void {
 
 /** @param elf output of readelf for the dynamic section and symbols */
 export function requireNoDependencies(elf: string): void {
-  if (elf.includes("(NEEDED)"))
-    throw new BuildError(`the preload library must not depend on another library:\n${elf}`);
+  if (elf.includes("(NEEDED)")) throw new BuildError(`the preload library must not depend on another library:\n${elf}`);
   const missing = [...elf.matchAll(/ (\w+) +DEFAULT +UND (\w+)/g)];
   const unexpected = missing.filter(
     ([, binding, symbol = ""]) => binding !== "WEAK" || !OPTIONAL_SYMBOLS.includes(symbol),

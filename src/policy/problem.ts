@@ -26,7 +26,8 @@ export const PROBLEMS = {
   long_grace: "the grace period is longer than cluster-autoscaler waits by default",
   short_notice: "the Pod may run on spot or preemptible nodes, which stop before the end of its grace period",
   no_headroom: "pod-level resources leave no room for the manager's requests, so its container has no requests",
-  mesh_captures_port: "a mesh's init container exists already, so lastcall cannot exclude the manager's port from the mesh's redirection",
+  mesh_captures_port:
+    "a mesh's init container exists already, so lastcall cannot exclude the manager's port from the mesh's redirection",
   original_too_large: "the record of the original hooks exceeds 4 KiB; hooks that do not fit in it were not replaced",
   manager_repaired: "another webhook removed restartPolicy: Always from the manager; lastcall restored it",
   namespace_unknown: "the namespace's annotations could not be read in time; the cluster's defaults are used",

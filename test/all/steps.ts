@@ -30,7 +30,7 @@ export const STEPS: readonly Step[] = [
   },
 ];
 
-/** Builds the programs of the last two steps beside the earlier steps, at low priority. The last step waits for it. */
+/** Builds the programs of the last two steps while the earlier steps run, at low priority. The last step waits for this build. */
 export const EARLY_BUILD: Step = {
   name: "the cluster's programs",
   npmRun: ["cluster", "--", "build", `kubernetes-${NEWEST_MINOR}`, "etcd", "pause", "helm"],

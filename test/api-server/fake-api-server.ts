@@ -184,7 +184,7 @@ export async function startFakeApiServer(): Promise<FakeApiServer> {
     return [201, find(`${path}/${object.metadata.name}`) ?? object];
   };
 
-  /** Returns 409 for a patch with an old version, 422 for one that cannot be applied. */
+  /** Returns 409 for a patch with an old resourceVersion, and 422 for a patch that cannot be applied. */
   const patch = (path: string, operations: readonly Operation[]): readonly [number, object] => {
     const object = find(path);
     if (object === undefined) return [404, status(404, "not found")];

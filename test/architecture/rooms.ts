@@ -68,7 +68,7 @@ export const ROOMS: Readonly<Record<string, Rule>> = {
     io: true,
   },
   "lastcall.ts": { rooms: ["webhook", "relay", "demo", "cli"], npm: [], io: false },
-  // Main thread and worker threads run it separately.
+  // The main thread and each worker thread call it once.
   "startup-memory.ts": { rooms: [], npm: [], io: true },
   "fault.ts": { rooms: [], npm: [], io: false },
   "open-port.ts": { rooms: ["fault.ts"], npm: [], io: true },

@@ -48,7 +48,7 @@ const PRIVATE_WORDS = new Set(
   ].flatMap((line) => line.split(" ")),
 );
 const FREE_RELATIVE = /(?:\/\*\*?|\/\/|^\s*\*) (?:What|Who|Whom|Whose|Why|How|Whatever|Whichever)\b/gm;
-/** Terms of other programs, and an argument in a fixture. */
+/** Terms of other programs, and an argument in a fixture, that contain private words. */
 const ALLOWED_WORDS = /question marks?|loopback_users\.guest|--say=/g;
 const RULES = ["test/architecture/words.test.ts", "test/commit-subjects.ts", "test/commit-subjects.test.ts"];
 const wordsOf = (text: string): readonly string[] =>

@@ -246,14 +246,14 @@ describe("a Helm release on a real API server", () => {
       const response = await create(pod);
       expect(response.status).toBe(201);
       expect(statusAnnotationOf(response) !== undefined).toBe(pod.outcome === "injected");
-      // The reporting policy must not warn about a Pod that is not injected on purpose.
+      // The reporting policy must not warn about a Pod that lastcall deliberately did not inject.
       expect(isReported(response)).toBe(false);
       // The API server adds its own warnings, for example about deprecated labels.
       const lastcallWarnings = response.warnings.filter((warning) => warning.includes("lastcall"));
       if (pod.outcome === "not selected") expect(lastcallWarnings).toEqual([]);
     });
 
-    // Without root the test changes the Service's port, which an upgrade would reset.
+    // Only root can listen on port 443. Other users change the Service's port, and an upgrade would reset it.
     describe.runIf(HAS_LOW_PORTS)("and with failurePolicy Fail", () => {
       const account = "system:serviceaccount:lastcall:lastcall-webhook";
       const metrics = async (): Promise<string> => {

@@ -193,7 +193,7 @@ int __wrap_close(int fd) {
   return __real_close(fd);
 }
 
-/* Without TCP_NODELAY the kernel delays a small write until the last one is acknowledged, up to 40 ms of real time. */
+/* Without TCP_NODELAY the kernel delays a small write until the previous one is acknowledged, up to 40 ms of real time. */
 int __wrap_socket(int domain, int type, int protocol) {
   int fd = __real_socket(domain, type, protocol), on = 1;
   if (clock_fd >= 0 && fd >= 0 && (domain == AF_INET || domain == AF_INET6))

@@ -35,11 +35,11 @@ export type TestClock = {
 
 /** Greater than 0, because programs compute times before their start. */
 const START_MS = 1_000_000;
-/** All programs are idle after this many consecutive turns without an event. A request takes one turn per hop. */
+/** All programs are idle after this many consecutive turns without an event. In one turn a request reaches only one program. */
 const IDLE_TURNS = 3;
 /** Turns of the test's own event loop, which runs the fake apps and clients, in each turn of the clock. */
 const OWN_TURNS = 8;
-/** The run fails after this many quiet turns without a timer; each is followed by a pause. */
+/** The run fails after this many consecutive turns without a timer. A pause follows each of these turns. */
 const MAX_TURNS_WITHOUT_TIMER = 500;
 const PAUSE_WITHOUT_TIMER_MS = 20;
 /** Longer than any scenario. Without a limit a repeated timer would move the clock forever. */
@@ -47,7 +47,7 @@ const LONGEST_SCENARIO_MS = 3_600_000;
 
 const CHECK_MS = 20;
 
-// Without TCP_NODELAY the kernel delays a small write until the last one is acknowledged, up to 40 ms of real time.
+// Without TCP_NODELAY the kernel delays a small write until the previous one is acknowledged, up to 40 ms of real time.
 for (const channel of ["net.client.socket", "net.server.socket"])
   subscribe(channel, (message) => (message as { readonly socket: Socket }).socket.setNoDelay());
 

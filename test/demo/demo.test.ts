@@ -21,7 +21,7 @@ function demo(context: TestContext, ...args: readonly string[]): DemoProcess {
   return process;
 }
 
-/** The last line is the result; without one the error shows the whole output. */
+/** Parses the result in the last line. @throws with the whole output if the last line is not a result */
 function resultOf(run: DemoProcess, status: number) {
   const lastLine = run.output().trim().split("\n").at(-1) ?? "";
   if (!lastLine.startsWith("{")) throw new Error(`ended with ${status} and: ${run.output()}`);

@@ -12,7 +12,7 @@ describe(`with seed ${seed}`, () => {
     `${COUNT} damaged documents of the kind $name are read correctly or refused`,
     async (kind) => {
       const accepted = await readDamaged(kind, COUNT, createRandom(seedOf(seed, kind.name)));
-      // The parser must accept some documents, or the code behind it would not be tested.
+      // The parser must accept some documents. Otherwise the test would not run the code that uses the parsed document.
       expect(accepted).toBeGreaterThan(COUNT / 50);
       expect(accepted).toBeLessThan(COUNT);
     },

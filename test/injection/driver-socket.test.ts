@@ -1,4 +1,4 @@
-/** Tests the mount with which the manager reaches a driver's Unix socket, and with which the Pod can start. */
+/** Tests the volume mount through which the manager reaches a driver's Unix socket, and which must not prevent the Pod's start. */
 import { describe, expect, test } from "vitest";
 import { codes, inject, injected } from "./injector-inputs.ts";
 

@@ -1,4 +1,4 @@
-/** Denies a manager the kernel's socket sources: netlink with a seccomp filter, the tables with an empty /proc. */
+/** Denies a manager the kernel's lists of sockets: netlink with a seccomp filter, the socket tables with an empty /proc. */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,7 +7,7 @@ const MOUNT = 'mount --bind "$0" /proc && exec "$@"';
 const SOURCE = new URL("blindfold.c", import.meta.url).pathname;
 
 export type DeniedSources = {
-  /** The reason why tests are skipped; empty if this host supports both prefixes. */
+  /** The reason for skipping the tests; empty if this host can run both command prefixes. */
   readonly skipReason: string;
   /** Command prefix that denies netlink. */
   readonly withoutNetlink: readonly string[];

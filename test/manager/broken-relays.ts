@@ -173,7 +173,7 @@ export const BROKEN_RELAYS: readonly BrokenRelay[] = [
 
 export type BreakableProxy = {
   readonly at: HostAndPort;
-  /** From now on, drops all data and the closing of either side. */
+  /** After this call, the proxy forwards neither data nor the end of a connection, in both directions. */
   readonly breakConnections: () => void;
 };
 

@@ -25,7 +25,7 @@ if (EXTERNAL_ADDRESS === undefined)
 
 const SCENARIOS_TIMEOUT_MS = 180_000;
 const FLAGS = ["--quiet-period=300ms", "--drain-timeout=90s", "--app-grace=1s", "--hooks=app:app,web:app"];
-/** Longer than the relay's status can take. */
+/** A drain delay that ends only after the relay's status has arrived. */
 const RELAYED_DELAY_MS = 20_000;
 
 type Pod = {
@@ -108,7 +108,7 @@ async function harmsOf(build: Build, caller: Caller): Promise<Set<Harm>> {
   const withoutDrain = async (clock: TestClock) => {
     const pod = await podOf({ clock, build, caller, delayMs: 1_000 });
     await caller.call(pod.manager);
-    // The drain does not wait for the request to drain-url. The clock advances only after this request.
+    // A drain does not wait for its request to drain-url, but the clock advances only after the app has received the request.
     await clock.wait(1);
     const { phase, trigger } = await statusOf(pod.manager);
     if (trigger !== "none") harms.add("start");

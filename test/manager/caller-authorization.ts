@@ -29,7 +29,7 @@ export type Caller = {
   readonly relay?: RelayOptions;
 };
 
-/** An address of this host that is not loopback; undefined if there is none. */
+/** An address of this host that is not a loopback address; undefined if the host has none. */
 export const EXTERNAL_ADDRESS = Object.values(networkInterfaces())
   .flatMap((some) => some ?? [])
   .find((one) => one.family === "IPv4" && !one.internal)?.address;
@@ -46,7 +46,10 @@ export function callFrom(from: string | undefined, manager: Manager, path: strin
   });
 }
 
-/** Without the token the connection is closed without a response, or the request gets 404 if it arrived in a later TCP segment. */
+/**
+ * The port guard closes the connection of a request without the token. If the connection was accepted before the first bytes of
+ * the request arrived, the request gets 404.
+ */
 async function callWithoutToken(from: string, manager: Manager, path: string): Promise<void> {
   const status = await callFrom(from, manager, path).catch(() => 404);
   if (status !== 404) throw new Error(`a call without the token was answered with ${status}`);
@@ -55,11 +58,11 @@ async function callWithoutToken(from: string, manager: Manager, path: string): P
 const CALLER_ADDRESSES = ["127.201.0.1", "127.201.0.2", "127.201.0.3", "127.201.0.4"];
 const STATUS = `/${TOKEN}/status`;
 const DRAIN = `/${TOKEN}/drain`;
-/** Number of calls. It exceeds the limit of held calls, so the manager responds to some of the calls immediately. */
+/** More calls than the manager holds at once, so the manager responds to some of the calls immediately. */
 const EXCESSIVE_CALLS = 148;
 const EARLY_RESPONSES = 20;
 
-/** Starts a call that the manager holds until the end of the drain. The response to a later call proves that it arrived. */
+/** Starts a call that the manager holds until the end of the drain. The response to a later call proves that this call arrived. */
 function heldCall(manager: Manager, path: string, method = "GET"): Promise<unknown> {
   void callFrom(undefined, manager, path, method).catch(() => {});
   return callFrom(undefined, manager, STATUS);

@@ -6,7 +6,7 @@ import { CLIENT, createTestMonitor, listener, POD, reading, socket } from "./tra
 
 const ambiguous = { lastDataSentMs: 40, lastDataReceivedMs: 40, lastAckReceivedMs: 40 };
 
-/** A monitor whose last sample has the connection, and is 10 s old. */
+/** A monitor after one sample that contains these connections. */
 function monitorAfter(connections: readonly TextSocket[]) {
   const { monitor, sample } = createTestMonitor();
   sample(reading([listener(), ...connections]), 1_000);

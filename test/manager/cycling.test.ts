@@ -26,7 +26,7 @@ const waiting = (received: number, sent: number, receivedMs = 20): Seen => ({
   sentMs: 3_000,
 });
 
-/** Samples one connection every 150 ms. @returns the last sample's cycling connections */
+/** Samples one connection every 150 ms. @returns the cycling connections of the last sample */
 function cyclingAfter(samples: readonly Seen[], others: (index: number) => readonly TextSocket[] = () => []) {
   const { sample } = createTestMonitor();
   const observations = samples.map((seen, index) =>

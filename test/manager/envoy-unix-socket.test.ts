@@ -43,7 +43,7 @@ function socketPath(): string {
 const FAIL = "POST /healthcheck/fail";
 const DRAIN = "POST /drain_listeners?graceful&skip_exit";
 
-/** Command prefix that runs a program as a user without files on this host. */
+/** Command prefix that runs a program as a user who owns no files on this host. */
 const AS_USER_65534 = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--no-new-privs"];
 
 describeOnClock("an Envoy with a Unix socket as admin interface", (build) => {
@@ -118,7 +118,7 @@ describeOnClock("an Envoy with a Unix socket as admin interface", (build) => {
     "is replaced by samples of sockets if no program listens on the socket",
     onClock(async (clock) => {
       const path = socketPath();
-      // Only a killed process does not remove its socket file.
+      // Node removes the socket file when the server closes, but not if SIGKILL ends the process.
       const killItself = `require("node:net").createServer().listen(${JSON.stringify(path)}, () => process.kill(process.pid, "SIGKILL"))`;
       spawnSync(process.execPath, ["-e", killItself]);
       const manager = await managerAt(clock, path);

@@ -55,7 +55,7 @@ describeBuilds("unauthenticated clients at the manager's port", (build) => {
   test.concurrent("are disconnected at the time limit if they send single bytes slowly", async () => {
     const socket = await dial(manager);
     const socketClosed = closed(socket);
-    // The connection is never idle, so only the limit of the whole request ends it.
+    // The connection is never idle, so only the time limit of the whole request ends it.
     socket.write("GET /x HTTP/1.1\r\nA: ");
     const drip = setInterval(() => socket.write("x"), 200);
     socket.on("error", () => {});
@@ -125,7 +125,7 @@ describeBuilds("thousands of connections to the manager's port", (build) => {
         otherSockets.push(socket);
       }
     }
-    // These calls are newer than all other connections.
+    // The following calls arrive after all other connections.
     expect(await statusOf(manager)).toMatchObject({ version: 1 });
     const own = await call(manager, `/${TOKEN}/drain`, "POST");
     const answer = await held;

@@ -12,7 +12,7 @@ import { cgroupSkipReason, openCgroup } from "./in-cgroup.ts";
 const CONNECTIONS = 20_000;
 /** The manager's memory limit in a Pod of the QoS class Guaranteed. */
 const LIMITS = { memoryMib: 16 };
-/** A connection takes ten words and two slots. With one object per connection the peak was 11 MiB. */
+/** A connection needs ten words and two hash slots, each of 32 bits. With an object per connection the peak was 11 MiB. */
 const PEAK_KIB = 4 * 1_024;
 
 const FLAGS = ["--drain-delay=1s", "--drain-timeout=90s", "--quiet-period=1s"];

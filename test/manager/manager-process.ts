@@ -35,7 +35,7 @@ export type StartOptions = {
   readonly address?: string;
   readonly env?: Record<string, string>;
   readonly flags?: readonly string[];
-  /** Requires a clocked build. */
+  /** Requires a build that runs on the test clock. */
   readonly clock?: TestClock;
   readonly onLine?: (line: Record<string, unknown>) => void;
 };

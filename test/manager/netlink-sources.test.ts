@@ -33,7 +33,7 @@ function readerOf(libc: Libc, changed: Changed) {
   const scan: ScanText = (path, take) => {
     const whole = text(path);
     if (whole === undefined) return "missing";
-    // The pieces end within lines.
+    // Most pieces end in the middle of a line.
     for (let at = 0; at < whole.length; at += 100) if (!take(whole.slice(at, at + 100))) break;
     return "read";
   };

@@ -16,7 +16,7 @@ import {
 import { isStopped, openSockets } from "./process-load.ts";
 import { WITHOUT_PORT_GUARD } from "./without-port-guard.ts";
 
-/** Longer than the limit of an unauthenticated connection. */
+/** Longer than the time limit of an unauthenticated connection. */
 const STALL_MS = 2_600;
 /** As during a migration of a virtual machine, or on an overloaded node. */
 const LONG_STALL_MS = 8_000;

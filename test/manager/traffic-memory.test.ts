@@ -255,7 +255,7 @@ describe("connections beyond the number that the manager tracks", () => {
       const ours = { localAddress: "2001:db8::1", peerAddress: POD };
       for (const memory of [createSmallMemory(), createPlainMemory()]) {
         const testMonitor = createTestMonitor({}, memory);
-        // The second connection adds the peer's address to the Pod's own, after the first was classified.
+        // The second connection adds the address of the first one's peer to the Pod's own addresses, after the first was classified.
         occupyRecord(testMonitor, socket(ours), socket());
         testMonitor.sample(reading([listener(), socket(ours)]), 12_000);
         const observation = testMonitor.sample(reading([listener(), socket({ ...ours, state: tcp.SYN_RECV })]), 13_000);

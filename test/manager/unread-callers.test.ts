@@ -6,7 +6,7 @@ import { exchange } from "./raw-http/exchange.ts";
 
 afterAll(endManagers);
 
-/** @returns everything that a client observes, except the time */
+/** @returns everything that the client receives until its connection ends, without the times */
 async function observedEnd(manager: Manager, sent: string) {
   const { statuses, rest, error } = await exchange(manager.address, { pieces: [sent] });
   return { statuses, rest, error };

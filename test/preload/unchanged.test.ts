@@ -22,7 +22,7 @@ const BODY = "HTTP/1.1 200 OK\r\n\r\n";
 const LAST_EVENT = "data: 3\n\n\r\n0\r\n\r\n";
 const NODE_SERVER = join(import.meta.dirname, "servers/node-http.ts");
 
-/** servers.test.ts prints the reason for a skip. */
+/** Without gcc the tests are skipped; servers.test.ts prints the reason. */
 const hasCompiler = spawnSync("gcc", ["--version"]).status === 0;
 
 let scenario: PreloadScenario;

@@ -166,7 +166,7 @@ test(
     });
     const stream = requestRelay(replica, variables, { ...WITHDRAWAL_REQUEST, onText: () => started() });
     await first;
-    // One connection has no request, and one has an incomplete request.
+    // One connection sends no request, and one sends an incomplete request.
     await Promise.all([
       openIdleConnection(replica, variables, ""),
       openIdleConnection(replica, variables, "POST /v1/drains HTTP/1.1\r\n"),

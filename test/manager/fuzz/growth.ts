@@ -1,14 +1,14 @@
 /** Detects growth of memory and descriptors over equal rounds. Pure. */
 
 export type Round = {
-  /** Equivalent hours of a Pod's life since the start. */
+  /** Hours of a Pod's life that the rounds until now correspond to. */
   readonly hours: number;
   readonly residentKib: number;
   readonly descriptors: number;
 };
 
 export type Growth = {
-  /** Slope of the linear regression. */
+  /** Growth of the resident memory, as the slope of a linear regression. */
   readonly kibPerDay: number;
   readonly descriptors: number;
   /** Describes the growth; empty if there is none. */

@@ -41,7 +41,7 @@ type PlannedResponse = { readonly bytes: Buffer; readonly cut: boolean; readonly
 /** The response depends only on the number of the call, not on its time or kind. */
 function responseTo(seed: number, n: number): PlannedResponse {
   const random: Random = createRandom(seedOf(seed, String(n)));
-  // An original hook waits five seconds for a response, so its calls rarely get no response.
+  // The call of a container's original hook waits five seconds for a response, so few of these calls get none.
   const deliveryMode = random.below(n % 4 === 1 && random.chance(0.9) ? SILENT : SILENT + 1);
   const framed = random.pick(FRAMED);
   if (random.chance(0.15)) return { bytes: framed.subarray(0, random.below(framed.length)), cut: true, deliveryMode };

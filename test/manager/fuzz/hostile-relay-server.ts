@@ -131,7 +131,8 @@ async function respond(socket: Socket, seed: number, n: number): Promise<void> {
     socket.write(bytes.subarray(at, at + size));
     if (pieces > 1) await pause(PIECE_INTERVAL_MS, "each piece is a segment of its own");
   }
-  // Some streams get no end and wait for their limit. Reports always get an end, because they would wait for twice their limit.
+  // The server leaves some streams open, and their clients wait until their time limit. It always ends the connection of a report,
+  // whose client would wait for twice its limit.
   const closingMode = random.below(n % 3 === 2 ? 8 : 10);
   if (closingMode < 5) socket.end();
   else if (closingMode < 8) socket.destroy();

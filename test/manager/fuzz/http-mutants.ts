@@ -35,7 +35,7 @@ const REQUESTS = [
 const VALID = Buffer.from(`GET /${TOKEN}/status HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
 
 const BATCH = 60;
-/** Longer than the limit of an unauthenticated connection, even on a busy host. */
+/** Longer than the time limit of an unauthenticated connection, even on a busy host. */
 const ANSWER_LIMIT_MS = 30_000;
 const REPORT_MS = 5_000;
 

@@ -1,4 +1,4 @@
-/** Tests the identity over real TLS: like managers, clients connect to an IP and trust one CA and one name. */
+/** Tests the relay's identity over real TLS: like managers, clients connect to an IP address and trust one CA and one name. */
 import type { AddressInfo } from "node:net";
 import { connect, createServer, type Server } from "node:tls";
 import { Registry } from "prom-client";

@@ -172,8 +172,8 @@ async function expectRecovered(cluster: SimulatedCluster): Promise<void> {
 }
 
 /**
- * Replaces the signer in the Secret by a new CA, which the replicas make the next CA after `passedMs`. A second edit then makes
- * the new CA the signer, before the settle time has passed.
+ * Replaces the signer in the Secret by a new CA. The replicas, which reconcile after `passedMs`, make the new CA the next CA. A
+ * second edit makes it the signer again, before the settle time has passed.
  */
 async function clusterWithEarlySigner(passedMs: number): Promise<SimulatedCluster> {
   const cluster = createCluster(SIZE);

@@ -132,7 +132,10 @@ export function createCluster(size: number, webhooks = 2): SimulatedCluster {
   };
 
   const unsettledSigners = new Map<string, number>();
-  /** Replicas use a published signer, even if an operator set it before all API servers trusted it. The oracle ignores it. */
+  /**
+   * Replicas use a published signer, even if an operator set it before all API servers trusted it. The oracle does not report
+   * replicas that use such a signer.
+   */
   const editSecret: SimulatedCluster["editSecret"] = (data) => {
     store.setSecret(data);
     const signer = pemBlocks(data?.["ca.crt"] ?? "").blocks[0]?.id;
