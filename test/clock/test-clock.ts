@@ -38,7 +38,7 @@ const START_MS = 1_000_000;
 /** All programs are idle after this many consecutive turns without an event. In one turn a request reaches only one program. */
 const IDLE_TURNS = 3;
 /** Turns of the test's own event loop, which runs the fake apps and clients, in each turn of the clock. */
-const OWN_TURNS = 8;
+const EVENT_LOOP_TURNS = 8;
 /** The run fails after this many consecutive turns without a timer. A pause follows each of these turns. */
 const MAX_TURNS_WITHOUT_TIMER = 500;
 const PAUSE_WITHOUT_TIMER_MS = 20;
@@ -66,13 +66,13 @@ export async function createTestClock(): Promise<TestClock> {
   const isIdleTurn = async (): Promise<boolean> => {
     const before = followers.changes();
     await followers.request("sync\n");
-    for (let own = 0; own < OWN_TURNS; own += 1) await new Promise((resolve) => setImmediate(resolve));
+    for (let own = 0; own < EVENT_LOOP_TURNS; own += 1) await new Promise((resolve) => setImmediate(resolve));
     return followers.changes() === before && followers.pendingPrograms() === 0 && undeliveredPackets() === 0;
   };
 
   /** Waits until all programs are idle. */
-  const settle = async (): Promise<void> => {
-    for (let quiet = 0; quiet < IDLE_TURNS; ) quiet = (await isIdleTurn()) ? quiet + 1 : 0;
+  const waitUntilIdle = async (): Promise<void> => {
+    for (let idleTurns = 0; idleTurns < IDLE_TURNS; ) idleTurns = (await isIdleTurn()) ? idleTurns + 1 : 0;
   };
 
   const nextMs = (): number => {
@@ -82,11 +82,11 @@ export async function createTestClock(): Promise<TestClock> {
   };
 
   /** Runs the programs' timers, waits for their effects, and runs the test's timers. */
-  const move = async (toMs: number): Promise<void> => {
+  const advanceTo = async (toMs: number): Promise<void> => {
     nowMs = Math.max(toMs, nowMs);
     await followers.request(time());
     followers.send("run\n");
-    await settle();
+    await waitUntilIdle();
     const due = timers.filter(({ dueMs }) => dueMs <= nowMs).toSorted((one, other) => one.dueMs - other.dueMs);
     timers = timers.filter(({ dueMs }) => dueMs > nowMs);
     for (const { callback } of due) callback();
@@ -94,7 +94,7 @@ export async function createTestClock(): Promise<TestClock> {
 
   let turnsWithoutTimer = 0;
   const advance = async (): Promise<void> => {
-    await settle();
+    await waitUntilIdle();
     const dueMs = nextMs();
     turnsWithoutTimer = dueMs === NEVER_MS ? turnsWithoutTimer + 1 : 0;
     if (turnsWithoutTimer > MAX_TURNS_WITHOUT_TIMER || nowMs - START_MS > LONGEST_SCENARIO_MS)
@@ -102,7 +102,7 @@ export async function createTestClock(): Promise<TestClock> {
         `at ${nowMs - START_MS} ms nothing is left to wait for; ${followers.all().length} programs follow`,
       );
     if (dueMs === NEVER_MS) await pause(PAUSE_WITHOUT_TIMER_MS, "work outside of the event loop takes time");
-    else await move(dueMs);
+    else await advanceTo(dueMs);
   };
 
   const after: TestClock["after"] = (ms, callback) => {

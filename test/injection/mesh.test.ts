@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { uninjectPod } from "../../src/injection/uninject.ts";
 import { arbitraryPod } from "./arbitrary-pod.ts";
-import { codes, inject, injected } from "./injector-inputs.ts";
+import { inject, injected, problemCodes } from "./injector-inputs.ts";
 
 type Annotated = { readonly metadata?: { readonly annotations?: { readonly [key: string]: string } } };
 
@@ -99,7 +99,7 @@ describe("Linkerd", () => {
 
 describe("an injected init container of a mesh", () => {
   const problemCodesOf = (name: string, args: readonly string[]) =>
-    codes(inject({ spec: { ...SPEC, initContainers: [{ name, image: "init:1", args }] } }));
+    problemCodes(inject({ spec: { ...SPEC, initContainers: [{ name, image: "init:1", args }] } }));
 
   test.for([
     { name: "istio-init", args: ["-b", "*", "-d", "15090,15021"] },
@@ -145,8 +145,8 @@ test("a Pod whose app keeps its hook gets a manager for a regular mesh proxy or 
 test("the criterion `requests` is not available with Linkerd, whose driver does not count requests", () => {
   const metadata = { annotations: { "lastcall.dev/drained-when": "requests" } };
   const proxied = (name: string) => ({ metadata, spec: { containers: [...SPEC.containers, { name, image: "p:1" }] } });
-  expect(codes(inject(proxied("linkerd-proxy")))).toEqual(["conflicting_values"]);
-  expect(codes(inject(proxied("istio-proxy")))).toEqual([]);
+  expect(problemCodes(inject(proxied("linkerd-proxy")))).toEqual(["conflicting_values"]);
+  expect(problemCodes(inject(proxied("istio-proxy")))).toEqual([]);
 });
 
 const arbitraryNamespace = fc.record(

@@ -22,7 +22,7 @@ export function prepareDeniedSources(): DeniedSources {
   const withoutNetlink = [program];
   const empty = mkdtempSync(`${folder}/proc-`);
   const withoutSources = ["unshare", "-m", "sh", "-c", MOUNT, empty, program];
-  const skipReason = compileError(program) || refusal(withoutSources);
+  const skipReason = compileError(program) || commandError(withoutSources);
   return { skipReason, withoutNetlink, withoutSources, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
@@ -32,7 +32,7 @@ function compileError(program: string): string {
   return made.status === 0 ? "" : made.stderr;
 }
 
-function refusal([command = "", ...args]: readonly string[]): string {
+function commandError([command = "", ...args]: readonly string[]): string {
   const tried = spawnSync(command, [...args, "true"], { encoding: "utf8" });
   return tried.status === 0 ? "" : `this host does not allow the filter or the mount: ${tried.stderr}`;
 }

@@ -40,8 +40,8 @@ function socketPath(): string {
   return join(folder, `${process.pid}-${sockets}.sock`);
 }
 
-const FAIL = "POST /healthcheck/fail";
-const DRAIN = "POST /drain_listeners?graceful&skip_exit";
+const FAIL_HEALTH_CHECK = "POST /healthcheck/fail";
+const DRAIN_LISTENERS = "POST /drain_listeners?graceful&skip_exit";
 
 /** Command prefix that runs a program as a user who owns no files on this host. */
 const AS_USER_65534 = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--no-new-privs"];
@@ -96,7 +96,7 @@ describeOnClock("an Envoy with a Unix socket as admin interface", (build) => {
       const overMs = clock.nowMs();
       expect(await end).toMatchObject({ outcome: "drained" });
       expect(clock.nowMs() - overMs).toBeGreaterThanOrEqual(500);
-      expect(envoy.calls).toEqual([FAIL, DRAIN]);
+      expect(envoy.calls).toEqual([FAIL_HEALTH_CHECK, DRAIN_LISTENERS]);
       expect(logMessages(manager).join("\n")).not.toContain("driver cannot count");
     }),
   );
@@ -219,7 +219,7 @@ describe("requests over a Unix socket", () => {
     expect(await new Promise((done) => driver.countActive(done))).toBe(0);
     expect(await new Promise((done) => driver.startDrain(done))).toBe("");
     expect(driver.dials()).toBe(0);
-    expect(envoy.calls).toEqual([FAIL, DRAIN]);
+    expect(envoy.calls).toEqual([FAIL_HEALTH_CHECK, DRAIN_LISTENERS]);
   });
 
   test("fail with a message if the C library cannot be loaded", async () => {

@@ -169,9 +169,10 @@ describe("preStop calls with the token from outside of the node", () => {
 });
 
 describe("the preStop calls that wait for their answers", () => {
-  const NONE: HookCalls = idleState([]).hooks;
+  const NO_HOLDS: HookCalls = idleState([]).hooks;
   const held = (calls: readonly { container: string; peer: string }[]): readonly Hold[] =>
-    calls.reduce((hooks, one, id) => addHold(hooks, holdOf(id, id, one.container, "app", one.peer), []), NONE).holds;
+    calls.reduce((hooks, one, id) => addHold(hooks, holdOf(id, id, one.container, "app", one.peer), []), NO_HOLDS)
+      .holds;
 
   test("are at most 128 and include the first call of each container and address", () => {
     const call = fc.record({

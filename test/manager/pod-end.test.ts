@@ -26,7 +26,7 @@ async function closedPort(): Promise<number> {
   return port;
 }
 
-const SHORT = ["--drain-delay=500ms", "--quiet-period=500ms", "--hooks=app:app"];
+const SHORT_DRAIN_FLAGS = ["--drain-delay=500ms", "--quiet-period=500ms", "--hooks=app:app"];
 const phase = (name: string) => (line: Record<string, unknown>) =>
   line["message"] === "drain phase" && line["phase"] === name;
 
@@ -292,7 +292,7 @@ describeOnClock("a manager whose own hook is not called", (build) => {
   test.concurrent(
     "drains at SIGTERM in classic mode",
     onClock(async (clock) => {
-      const manager = await startManager({ build, clock, flags: [...SHORT, "--classic"] });
+      const manager = await startManager({ build, clock, flags: [...SHORT_DRAIN_FLAGS, "--classic"] });
       const app = await startApp(manager.address, 8_080, clock);
       const held = call(manager, hookPath());
       await statusOf(manager);

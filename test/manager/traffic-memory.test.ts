@@ -41,14 +41,14 @@ const anySample = fc.record({
 test("the result of samples does not depend on the kernel's order of connections", () => {
   fc.assert(
     fc.property(fc.array(anySample, { minLength: 2, maxLength: 8 }), (samples) => {
-      const plain = createTestMonitor();
+      const monitorWithMap = createTestMonitor();
       const mixed = createTestMonitor();
       for (const [index, { connections, reversed, shownTwice }] of samples.entries()) {
         const sockets = connections.map(socketOf);
         const shuffled = reversed ? [...sockets].reverse() : sockets;
         const mixedSockets = shownTwice ? [...shuffled, ...sockets] : shuffled;
         const nowMs = 10_000 + index * 150;
-        const { left: expectedLeft, ...expected } = plain.sample(reading([listener(), ...sockets]), nowMs);
+        const { left: expectedLeft, ...expected } = monitorWithMap.sample(reading([listener(), ...sockets]), nowMs);
         const { left, ...found } = mixed.sample(reading([...mixedSockets, listener()]), nowMs);
         expect(found).toEqual(expected);
         expect(new Set(left)).toEqual(new Set(expectedLeft));
@@ -74,7 +74,7 @@ test("a connection keeps its age if the kernel's list changes before its entry",
 const anyAge = fc.oneof(fc.nat(400), fc.constantFrom(0, 300));
 
 /** One connection over several samples. Its counters never decrease, unless another connection reuses the addresses. */
-const anyLife = fc.record({
+const anyConnectionHistory = fc.record({
   peer: fc.constantFrom(CLIENT, NODE, POD, "2001:db8::7", "::ffff:10.9.9.9", "127.0.0.1"),
   local: fc.constantFrom(POD, "2001:db8::1"),
   peerPort: fc.integer({ min: FIRST_PORT, max: FIRST_PORT + 3 }),
@@ -103,22 +103,22 @@ const anyLife = fc.record({
   ),
 });
 
-type Life = typeof anyLife extends fc.Arbitrary<infer T> ? T : never;
+type ConnectionHistory = typeof anyConnectionHistory extends fc.Arbitrary<infer T> ? T : never;
 
-function socketsOf(life: Life): (TextSocket | undefined)[] {
+function socketsOf(connectionHistory: ConnectionHistory): (TextSocket | undefined)[] {
   let received = 0;
   let sent = 0;
   let acks = 0;
-  return life.steps.map((step) => {
+  return connectionHistory.steps.map((step) => {
     received = (step.reusesAddresses && step.state === tcp.TIME_WAIT ? 0 : received) + step.receivedSegments;
     sent += step.sentSegments;
     acks += step.sentAcks;
     if (!step.isListed) return undefined;
     const counts = step.hasCounters && step.state !== tcp.TIME_WAIT && step.state !== tcp.SYN_RECV;
     return socket({
-      localAddress: life.local,
-      peerAddress: life.peer,
-      peerPort: life.peerPort,
+      localAddress: connectionHistory.local,
+      peerAddress: connectionHistory.peer,
+      peerPort: connectionHistory.peerPort,
       state: step.state,
       receiveQueue: step.receiveQueue,
       lastDataReceivedMs: step.receivedMs,
@@ -132,7 +132,7 @@ function socketsOf(life: Life): (TextSocket | undefined)[] {
 }
 
 const anyHistory = fc.record({
-  lives: fc.uniqueArray(anyLife, {
+  connectionHistories: fc.uniqueArray(anyConnectionHistory, {
     selector: ({ local, peer, peerPort }) => `${local} ${peer} ${peerPort}`,
     maxLength: 12,
   }),
@@ -148,14 +148,14 @@ const PROBED = { kubeletProbes: [{ port: 8080, periodMs: 1_000 }] };
 
 /** Replays one history on several monitors. Skips the comparison of failed samples. */
 function replay(
-  { lives, broken, kubeletAt, opened }: typeof anyHistory extends fc.Arbitrary<infer T> ? T : never,
+  { connectionHistories, broken, kubeletAt, opened }: typeof anyHistory extends fc.Arbitrary<infer T> ? T : never,
   monitors: readonly ReturnType<typeof createTestMonitor>[],
   each: (observation: readonly KnownObservation[]) => void,
 ): void {
-  const socketsByLife = lives.map(socketsOf);
+  const socketsOfConnections = connectionHistories.map(socketsOf);
   let passiveOpens = 100;
   for (let index = 0; index < 6; index += 1) {
-    const sockets = [listener(), ...socketsByLife.flatMap((life) => life[index] ?? [])];
+    const sockets = [listener(), ...socketsOfConnections.flatMap((samples) => samples[index] ?? [])];
     const nowMs = 10_000 + index * 150;
     passiveOpens += opened[index] ?? 0;
     if (index === kubeletAt) for (const { monitor } of monitors) monitor.addKubelet(NODE);
@@ -174,9 +174,9 @@ test("the table of tracked connections leads to the same results as a map of obj
   fc.assert(
     fc.property(anyHistory, fc.boolean(), (history, sameSlot) => {
       // Constant hash factors put all connections into one slot, where they must stay distinct.
-      const table = createTestMonitor(PROBED, createConnectionMemory(sameSlot ? () => 0 : Math.random));
-      const plain = createTestMonitor(PROBED, createPlainMemory());
-      replay(history, [table, plain], ([one, other]) => expect(one).toEqual(other));
+      const monitorWithTable = createTestMonitor(PROBED, createConnectionMemory(sameSlot ? () => 0 : Math.random));
+      const monitorWithMap = createTestMonitor(PROBED, createPlainMemory());
+      replay(history, [monitorWithTable, monitorWithMap], ([one, other]) => expect(one).toEqual(other));
     }),
     { numRuns: 2_000 },
   );

@@ -17,7 +17,7 @@ import { admitPod, admitWithRelay, type Replica, requestRelay, startReplica, typ
 import { sliceObject } from "./slices/slice-cases.ts";
 import { slicesOf } from "./slices/watched-cluster.ts";
 
-const LIMIT = { timeout: 400_000 };
+const TIMEOUT = { timeout: 400_000 };
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
@@ -59,7 +59,7 @@ const firstStatus = (replica: Replica, variables: Variables): Promise<unknown> =
 describe("two relay replicas with one Secret", () => {
   test(
     "inject credentials that both replicas accept, and do not replace a credential of the other replica",
-    LIMIT,
+    TIMEOUT,
     async () => {
       const server = await startApiServer();
       const [first, second] = await Promise.all([startTestReplica(server), startTestReplica(server)]);
@@ -81,7 +81,7 @@ describe("two relay replicas with one Secret", () => {
 
   test(
     "send the shutdown `graceful` of a workload only if they received the reports of its Pods without resets",
-    LIMIT,
+    TIMEOUT,
     async () => {
       const server = await startApiServer();
       const [first, second] = await Promise.all([startTestReplica(server), startTestReplica(server)]);
@@ -100,7 +100,7 @@ describe("two relay replicas with one Secret", () => {
 
   test(
     "create a new CA after the Secret's deletion, and serve the Pods that the other replica injects",
-    LIMIT,
+    TIMEOUT,
     async () => {
       const server = await startApiServer();
       const [first, second] = await Promise.all([startTestReplica(server), startTestReplica(server)]);
@@ -121,7 +121,7 @@ describe("two relay replicas with one Secret", () => {
 });
 
 describe("the ports of the relay and the webhook", () => {
-  test("serve the relay's routes and the webhook's routes separately", LIMIT, async () => {
+  test("serve the relay's routes and the webhook's routes separately", TIMEOUT, async () => {
     const replica = await startTestReplica(await startApiServer());
     const { variables } = await admitWithRelay(replica, OWNED_POD);
     for (const path of ["/mutate", "/metrics", "/healthz", "/readyz", "/"]) {
@@ -138,7 +138,7 @@ describe("the ports of the relay and the webhook", () => {
     );
   });
 
-  test("reject a client whose credential is missing, changed or of another namespace", LIMIT, async () => {
+  test("reject a client whose credential is missing, changed or of another namespace", TIMEOUT, async () => {
     const replica = await startTestReplica(await startApiServer());
     const { variables } = await admitWithRelay(replica, OWNED_POD);
     const credential = variables["LASTCALL_RELAY_CREDENTIAL"] ?? "";
@@ -153,7 +153,7 @@ describe("the ports of the relay and the webhook", () => {
 
 test(
   "after SIGTERM and the drain delay the relay ends the open streams, and the program exits despite idle connections",
-  LIMIT,
+  TIMEOUT,
   async () => {
     const server = await startApiServer();
     const endpoints = [{ uid: POD_IDENTITY.uid, address: "10.1.2.3", conditions: { ready: true } }];
@@ -189,7 +189,7 @@ test(
 );
 
 describe("Pods are admitted", () => {
-  test("without relay variables if the relay's address is invalid, which is logged once", LIMIT, async () => {
+  test("without relay variables if the relay's address is invalid, which is logged once", TIMEOUT, async () => {
     const unexpanded = "[$(LASTCALL_WEBHOOK_SERVICE_HOST)]:$(LASTCALL_WEBHOOK_SERVICE_PORT)";
     const replica = await startTestReplica(await startApiServer(), [`--relay-address=${unexpanded}`]);
     for (let attempt = 0; attempt < 3; attempt += 1)
@@ -199,7 +199,7 @@ describe("Pods are admitted", () => {
 
   test(
     "without the relay's CA while the relay's Secret cannot be read, and with the CA afterwards",
-    LIMIT,
+    TIMEOUT,
     async () => {
       const server = await startApiServer();
       const restrictedApi = await forbidSecrets(server);
@@ -216,7 +216,7 @@ describe("Pods are admitted", () => {
     },
   );
 
-  test("without a credential for a namespace until that namespace exists", LIMIT, async () => {
+  test("without a credential for a namespace until that namespace exists", TIMEOUT, async () => {
     const server = await startApiServer();
     server.remove("/api/v1/namespaces", "shop");
     const replica = await startTestReplica(server);
@@ -231,7 +231,7 @@ describe("Pods are admitted", () => {
 
   test(
     "with the relay's variables even while the relay's port of this replica is in use by another process",
-    LIMIT,
+    TIMEOUT,
     async () => {
       const otherServer = createServer();
       const port = await listenOnOwnPort(otherServer, "127.0.0.1");
@@ -252,7 +252,7 @@ describe("Pods are admitted", () => {
     },
   );
 
-  test("by threads of normal CPU priority, while only the relay's thread has a lower priority", LIMIT, async () => {
+  test("by threads of normal CPU priority, while only the relay's thread has a lower priority", TIMEOUT, async () => {
     const replica = await startTestReplica(await startApiServer());
     await admitWithRelay(replica, OWNED_POD);
     const nicenesses = readdirSync(`/proc/${replica.pid}/task`).map((thread) => {
@@ -263,7 +263,7 @@ describe("Pods are admitted", () => {
     expect(nicenesses.filter((niceness) => niceness !== processNiceness)).toEqual([RELAY_NICENESS]);
   });
 
-  test("even if the admin port, which serves recent drains, is in use", LIMIT, async () => {
+  test("even if the admin port, which serves recent drains, is in use", TIMEOUT, async () => {
     const otherServer = createServer();
     const port = await listenOnOwnPort(otherServer, "::");
     cleanups.push(() => otherServer.close());

@@ -14,8 +14,8 @@ export type Condition = {
 
 const BUSY_LOOPS_PER_CORE = 2;
 /** Duration of a pause of all processes. The longest pauses exceed short timeouts between programs, such as 2 s for a connection to the relay. */
-const FROZEN_MS = { min: 500, max: 3_000 };
-const FREE_MS = { min: 1_000, max: 8_000 };
+const PAUSE_MS = { min: 500, max: 3_000 };
+const BETWEEN_PAUSES_MS = { min: 1_000, max: 8_000 };
 
 export const CONDITIONS: readonly Condition[] = [
   { name: "alone", runs: 10, args: [], start: () => () => {} },
@@ -38,11 +38,11 @@ function freezeRepeatedly(group: number): () => void {
   let timer: NodeJS.Timeout;
   const freeze = () => {
     sendSignal(group, "SIGSTOP");
-    timer = setTimeout(resume, randomBetween(FROZEN_MS));
+    timer = setTimeout(resume, randomBetween(PAUSE_MS));
   };
   const resume = () => {
     sendSignal(group, "SIGCONT");
-    timer = setTimeout(freeze, randomBetween(FREE_MS));
+    timer = setTimeout(freeze, randomBetween(BETWEEN_PAUSES_MS));
   };
   resume();
   return () => {

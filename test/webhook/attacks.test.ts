@@ -12,7 +12,7 @@ import { keepAliveAgent, type RunningWebhook, sendRequest, startWebhook } from "
 import { samplesOf } from "./server-under-test.ts";
 
 const ATTACKER = join(import.meta.dirname, "../../bench/intake/attacker.ts");
-const LIMIT = { timeout: 240_000 };
+const TIMEOUT = { timeout: 240_000 };
 /** Memory limits of a replica under one attack, and under all attacks together; the chart's limit is 537 MB. */
 const MEMORY_LIMIT_BYTES = 400e6;
 const ALL_ATTACKS_MEMORY_LIMIT_BYTES = 440e6;
@@ -78,7 +78,7 @@ test.for([
   { kind: "all", reason: "bodies_full", times: 300, title: "several attacks at once" },
 ])(
   "the webhook admits Pods during an attack, and refuses and counts the attacker's requests: $title",
-  LIMIT,
+  TIMEOUT,
   async (row) => {
     const webhook = await startForTest();
     await attack(webhook, row.kind);
@@ -102,7 +102,7 @@ async function responseTo(webhook: RunningWebhook, bytes: string): Promise<strin
   return text;
 }
 
-test("an invalid HTTP request gets a response with the reason, and its connection is closed", LIMIT, async () => {
+test("an invalid HTTP request gets a response with the reason, and its connection is closed", TIMEOUT, async () => {
   const webhook = await startForTest();
   const post = "POST /mutate HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n";
   expect(await responseTo(webhook, `${post}transfer-encoding: chunked\r\n\r\n1\r\nx\r\n`)).toMatch(

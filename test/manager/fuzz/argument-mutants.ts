@@ -4,7 +4,7 @@ import { pause } from "../../time/pause.ts";
 import { mutated } from "./mutations.ts";
 import { SAMPLES } from "./samples.ts";
 import { type Budget, Finding } from "./sanitize-part.ts";
-import { demandCleanEnd, SANITIZED_MANAGER, start, TOKEN } from "./sanitized-process.ts";
+import { requireCleanExit, SANITIZED_MANAGER, start, TOKEN } from "./sanitized-process.ts";
 import type { Random } from "./seeded-random.ts";
 
 /** Arguments of `unshare` for a network namespace, because damaged flags may contain any port and address. */
@@ -41,7 +41,7 @@ async function isRefused(args: readonly string[], env: Record<string, string>, i
   if (!ended) manager.child.kill("SIGTERM");
   const end = await manager.ended;
   // Status 4: `drain` and `status` run without a manager.
-  demandCleanEnd(end, [0, 3, 4, 64], input);
+  requireCleanExit(end, [0, 3, 4, 64], input);
   if (end.code === 64 && end.err.trim() === "") throw new Finding("status 64 without a message", input);
   return end.code === 64;
 }

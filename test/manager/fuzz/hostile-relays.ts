@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CALLS_PER_PROXY, type HostileRelay, openHostileRelay, tlsDamageOf } from "./hostile-relay-server.ts";
 import { type Budget, Finding } from "./sanitize-part.ts";
-import { demandCleanEnd, FUZZ_FOLDER, start } from "./sanitized-process.ts";
+import { FUZZ_FOLDER, requireCleanExit, start } from "./sanitized-process.ts";
 
-export const RELAY_CLIENT = `${FUZZ_FOLDER}/relay-sanitize`;
+export const RELAY_CLIENT_PROGRAM = `${FUZZ_FOLDER}/relay-sanitize`;
 
 /** Number of parallel callers, which may exceed the cores, because the callers mostly wait. */
 const PARALLEL_CALLERS = 4;
@@ -43,9 +43,9 @@ type Calls = { readonly seed: number; readonly first: number; readonly caFile: s
 async function callAll(relay: HostileRelay, { seed, first, caFile }: Calls): Promise<number> {
   const port = await relay.proxyFor(first);
   const args = [port, caFile, first, CALLS_PER_PROXY].map(String);
-  const end = await start(RELAY_CLIENT, args).ended;
+  const end = await start(RELAY_CLIENT_PROGRAM, args).ended;
   const input = Buffer.from(`answers of seed ${seed}, numbers from ${first}\n${end.out}`);
-  demandCleanEnd(end, [0], input);
+  requireCleanExit(end, [0], input);
   const lines = end.out.trimEnd().split("\n");
   if (lines.length !== CALLS_PER_PROXY) throw new Finding(`${lines.length} ends of ${CALLS_PER_PROXY}`, input);
   const trusted = lines.filter((line) => /^[0-9]+ (status|delivered)/.test(line));

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { ownAddress } from "../../leases/own-address.ts";
 import { pause } from "../../time/pause.ts";
 import type { Round } from "./growth.ts";
-import { demandCleanEnd, exchange, start, TOKEN, untilPrinted } from "./sanitized-process.ts";
+import { exchange, requireCleanExit, start, TOKEN, untilPrinted } from "./sanitized-process.ts";
 
 const request = (path: string): Buffer =>
   Buffer.from(`GET /${path} HTTP/1.1\r\nHost: manager\r\nConnection: close\r\n\r\n`);
@@ -39,7 +39,7 @@ export async function soakCalls(
     measuredRounds.push({ hours, ...stateOf(manager.child.pid ?? 0) });
   }
   manager.child.kill("SIGTERM");
-  demandCleanEnd(await manager.ended, [0], Buffer.alloc(0));
+  requireCleanExit(await manager.ended, [0], Buffer.alloc(0));
   return measuredRounds;
 }
 

@@ -14,7 +14,7 @@ const CLAIMS: CredentialClaims = {
   ownerUid: "0b1c2d3e-4f50-4617-8293-a4b5c6d7e8f9",
   nonce: "0123456789abcdef",
 };
-const LIMIT = { timeout: 300_000 };
+const TIMEOUT = { timeout: 300_000 };
 
 const keysOf =
   (...keys: readonly SigningKey[]) =>
@@ -34,7 +34,7 @@ const anyClaims: fc.Arbitrary<CredentialClaims> = fc.record({
   nonce: anyText,
 });
 
-test("any claims survive the round trip through a credential", LIMIT, () => {
+test("any claims survive the round trip through a credential", TIMEOUT, () => {
   fc.assert(
     fc.property(anyClaims, (claims) => {
       const text = mintCredential(claims, KEY);
@@ -44,7 +44,7 @@ test("any claims survive the round trip through a credential", LIMIT, () => {
   );
 });
 
-test("any changed character makes a credential invalid", LIMIT, () => {
+test("any changed character makes a credential invalid", TIMEOUT, () => {
   const text = mintCredential(CLAIMS, KEY);
   const alphabet = "ABCXYZabcxyz0189-_.=+/ \n\u0000é";
   for (let index = 0; index < text.length; index += 1) {
@@ -58,7 +58,7 @@ test("any changed character makes a credential invalid", LIMIT, () => {
   expect(read(`${text}A`, KEY)).toBeUndefined();
 });
 
-test("no random text is a valid credential, and the parser never throws", LIMIT, () => {
+test("no random text is a valid credential, and the parser never throws", TIMEOUT, () => {
   const part = fc.oneof(fc.string({ unit: "binary" }), fc.base64String(), fc.constantFrom(KEY.kid, "", "a".repeat(43)));
   fc.assert(
     fc.property(fc.array(part, { maxLength: 5 }), fc.constantFrom(".", "", " "), (parts, separator) => {

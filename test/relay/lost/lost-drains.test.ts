@@ -4,9 +4,9 @@ import type { ApiResponse } from "../../../src/api-server/api-request.ts";
 import type { BrokenDrain } from "../../../src/relay/lost/lost-drain.ts";
 import { CANDIDATES_LIMIT, createLostDrains, type LostDrains } from "../../../src/relay/lost/lost-drains.ts";
 import { createManualClock, type ManualClock } from "../manual-clock.ts";
-import { BROKEN_DRAIN, KILLED, podResponse, RUNNING } from "./broken-drain.ts";
+import { BROKEN_DRAIN, POD_WITH_KILLED_MANAGER, POD_WITH_RUNNING_MANAGER, podResponse } from "./broken-drain.ts";
 
-const GONE: ApiResponse = { status: 404, text: "" };
+const POD_NOT_FOUND: ApiResponse = { status: 404, text: "" };
 const { pod } = BROKEN_DRAIN;
 
 let response: ApiResponse | Error;
@@ -18,7 +18,7 @@ let clock: ManualClock;
 const advance = (ms: number): Promise<void> => clock.advance(ms);
 
 beforeEach(() => {
-  response = RUNNING;
+  response = POD_WITH_RUNNING_MANAGER;
   requestedPaths = [];
   lost = [];
   clock = createManualClock(500);
@@ -41,9 +41,9 @@ function breakStream(drain: BrokenDrain = BROKEN_DRAIN): void {
 /** Simulates the kubelet: the Pod's status contains the manager's exit for one second, then the Pod is deleted. */
 async function showKilledManager(): Promise<void> {
   await advance(5_000);
-  response = KILLED;
+  response = POD_WITH_KILLED_MANAGER;
   await advance(1_000);
-  response = GONE;
+  response = POD_NOT_FOUND;
 }
 
 describe("a drain whose stream broke", () => {
@@ -78,7 +78,7 @@ describe("a drain whose stream broke", () => {
   test("is not lost while its Pod has another stream, and its Pod is read only after the last stream has ended", async () => {
     drains.onStreamOpened(pod);
     breakStream();
-    response = KILLED;
+    response = POD_WITH_KILLED_MANAGER;
     await advance(60_000);
     expect([lost, requestedPaths]).toEqual([[], []]);
     drains.onStreamClosed(pod, BROKEN_DRAIN);
@@ -89,7 +89,7 @@ describe("a drain whose stream broke", () => {
   test("is not lost without proof, since another replica may have received its report", async () => {
     breakStream();
     await advance(10_000);
-    response = GONE;
+    response = POD_NOT_FOUND;
     await advance(60_000);
     expect([lost, clock.timerCount()]).toEqual([[], 0]);
   });
@@ -117,7 +117,7 @@ describe("a drain whose stream broke", () => {
 test("a stream that ends outside of a drain, or that the relay ends, causes no read of its Pod", async () => {
   drains.onStreamOpened(pod);
   drains.onStreamClosed(pod, undefined);
-  response = KILLED;
+  response = POD_WITH_KILLED_MANAGER;
   await advance(60_000);
   expect([lost, requestedPaths]).toEqual([[], []]);
 });

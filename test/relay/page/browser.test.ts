@@ -4,12 +4,12 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createDrainRing } from "../../../src/relay/drains/drain-ring.ts";
 import { type OpenAdmin, openAdmin } from "../../../src/relay/page/admin-server.ts";
 import { CLIENT, someDrain, someReport } from "../../drain-history/some-drain.ts";
-import { evaluateAt, NO_BROWSER, openPage } from "./headless-browser.ts";
+import { BROWSER_SKIP_REASON, evaluateAt, openPage } from "./headless-browser.ts";
 import { countColours } from "./png-pixels.ts";
 
-if (NO_BROWSER !== "") {
-  if (process.env["CI"] !== undefined) throw new Error(NO_BROWSER);
-  process.stdout.write(`${NO_BROWSER}\n`);
+if (BROWSER_SKIP_REASON !== "") {
+  if (process.env["CI"] !== undefined) throw new Error(BROWSER_SKIP_REASON);
+  process.stdout.write(`${BROWSER_SKIP_REASON}\n`);
 }
 
 /** The path under which the API server proxies the page of a Pod. */
@@ -26,7 +26,7 @@ const report = someReport({
   why: MARKUP,
 });
 
-describe.skipIf(NO_BROWSER !== "")("in a real browser", { timeout: 120_000 }, () => {
+describe.skipIf(BROWSER_SKIP_REASON !== "")("in a real browser", { timeout: 120_000 }, () => {
   const requestedUrls: string[] = [];
   let admin: OpenAdmin;
   let proxy: Server;

@@ -12,7 +12,7 @@ const PROGRAM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/goo
 );
 
 /** The reason for skipping the tests; empty if a browser is installed. */
-export const NO_BROWSER =
+export const BROWSER_SKIP_REASON =
   PROGRAM === undefined ? "the admin page is not opened in a browser: the host lacks chromium" : "";
 
 export type OpenedPage = {

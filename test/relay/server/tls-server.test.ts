@@ -8,7 +8,7 @@ import { afterEach, expect, test } from "vitest";
 import { makeCaPair, makeServerPair } from "../../../src/authority/signing.ts";
 import { createTlsServer } from "../../../src/relay/server/relay-server.ts";
 
-const LIMIT = { timeout: 180_000 };
+const TIMEOUT = { timeout: 180_000 };
 const cleanups: (() => unknown)[] = [];
 afterEach(() => {
   for (const cleanup of cleanups.splice(0)) cleanup();
@@ -73,13 +73,13 @@ function requestRelay({ port, ca }: Relay, options: RequestOptions = {}): Promis
   });
 }
 
-test("a client with a known TLS server name gets the certificate of that name and a response", LIMIT, async () => {
+test("a client with a known TLS server name gets the certificate of that name and a response", TIMEOUT, async () => {
   expect(await requestRelay(await startRelay())).toBe("relay");
 });
 
 test(
   "a client with an unknown TLS server name, or none, is disconnected even if it accepts any certificate",
-  LIMIT,
+  TIMEOUT,
   async () => {
     const relay = await startRelay();
     for (const servername of ["localhost", "relay-b.lastcall.internal", `x.${NAME}`, `${NAME}.x`, "a".repeat(250), ""])
@@ -87,19 +87,19 @@ test(
   },
 );
 
-test("a client with a removed TLS server name is disconnected", LIMIT, async () => {
+test("a client with a removed TLS server name is disconnected", TIMEOUT, async () => {
   const relay = await startRelay();
   expect(await requestRelay(relay)).toBe("relay");
   relay.isNameKnown = false;
   expect(await requestRelay(relay, { rejectUnauthorized: false })).toMatch(/handshake/);
 });
 
-test("a client with TLS 1.1 is disconnected", LIMIT, async () => {
+test("a client with TLS 1.1 is disconnected", TIMEOUT, async () => {
   const oldTls = { minVersion: "TLSv1.1", maxVersion: "TLSv1.1", ciphers: "DEFAULT@SECLEVEL=0" } as const;
   expect(await requestRelay(await startRelay(), oldTls)).not.toBe("relay");
 });
 
-test("idle connections to the relay do not block clients that send requests", LIMIT, async () => {
+test("idle connections to the relay do not block clients that send requests", TIMEOUT, async () => {
   const relay = await startRelay(4);
   const connections = [
     await openConnection(relay),
@@ -112,7 +112,7 @@ test("idle connections to the relay do not block clients that send requests", LI
   await connections[0]?.closed;
 });
 
-test("a response in progress is not aborted for a new connection", LIMIT, async () => {
+test("a response in progress is not aborted for a new connection", TIMEOUT, async () => {
   const relay = await startRelay(2);
   const streams = await Promise.all([1, 2].map(() => openConnection(relay, "GET /stream HTTP/1.1\r\nhost: a\r\n\r\n")));
   await Promise.all(streams.map(({ started }) => started));

@@ -8,7 +8,7 @@ import { samplesOf } from "../../webhook/server-under-test.ts";
 import {
   AUTHORIZED,
   IN,
-  OUT,
+  OUT_STATUS,
   REQUEST,
   type RelayResponse,
   type StreamingRelay,
@@ -41,10 +41,10 @@ describe("a manager that requests the withdrawal of its Pod", () => {
     expect([answer.status, answer.headers["content-type"]]).toEqual([200, "application/x-ndjson"]);
     await waitForLines(answer, [IN]);
     expect(relay.watchers.map(({ request }) => request)).toEqual([REQUEST]);
-    relay.watchers[0]?.send(OUT);
-    await waitForLines(answer, [IN, OUT]);
+    relay.watchers[0]?.send(OUT_STATUS);
+    await waitForLines(answer, [IN, OUT_STATUS]);
     relay.watchers[0]?.send(IN);
-    await waitForLines(answer, [IN, OUT, IN]);
+    await waitForLines(answer, [IN, OUT_STATUS, IN]);
     expect(await streams()).toBe(1);
     answer.disconnect();
     await eventually(() => expect(relay.watchers[0]?.hasLeft).toBe(true));
@@ -55,10 +55,10 @@ describe("a manager that requests the withdrawal of its Pod", () => {
     await relay.close();
     relay = await startStreamingRelay({ isGraceful: ({ namespace }) => namespace === "shop" });
     const answer = await relay.request();
-    relay.watchers[0]?.send(OUT);
+    relay.watchers[0]?.send(OUT_STATUS);
     await waitForLines(answer, [
       { ...IN, shutdown: "graceful" },
-      { ...OUT, shutdown: "graceful" },
+      { ...OUT_STATUS, shutdown: "graceful" },
     ]);
     const other = await relay.request({ namespace: "bank" });
     await waitForLines(other, [IN]);
@@ -67,11 +67,11 @@ describe("a manager that requests the withdrawal of its Pod", () => {
   test("receives the last status line again every 10 s", async () => {
     const answer = await relay.request();
     await waitForLines(answer, [IN]);
-    relay.watchers[0]?.send(OUT);
-    await waitForLines(answer, [IN, OUT]);
+    relay.watchers[0]?.send(OUT_STATUS);
+    await waitForLines(answer, [IN, OUT_STATUS]);
     relay.advance(9_900);
     relay.advance(100);
-    await waitForLines(answer, [IN, OUT, OUT]);
+    await waitForLines(answer, [IN, OUT_STATUS, OUT_STATUS]);
   });
 
   test("receives the last line again every 200 ms if it requests a heartbeat", async () => {
@@ -130,8 +130,8 @@ describe("a manager that requests the withdrawal of its Pod", () => {
     const cut = new Promise((resolve) => later.once("close", resolve));
     later.resume();
     await cut;
-    relay.watchers[0]?.send(OUT);
-    await waitForLines(answer, [IN, OUT]);
+    relay.watchers[0]?.send(OUT_STATUS);
+    await waitForLines(answer, [IN, OUT_STATUS]);
   });
 });
 
@@ -283,10 +283,10 @@ describe("a flood", () => {
     answer.message.pause();
     const count = 200_000;
     for (let line = 0; line < count; line += 1) relay.watchers[0]?.send({ ...IN, reason: `line ${line}` });
-    relay.watchers[0]?.send(OUT);
+    relay.watchers[0]?.send(OUT_STATUS);
     await pause(50, "what the connection holds of it is written");
     answer.message.resume();
-    await eventually(() => expect(answer.lines().at(-1)).toEqual(OUT));
+    await eventually(() => expect(answer.lines().at(-1)).toEqual(OUT_STATUS));
     expect(answer.lines().length).toBeLessThan(10);
   });
 });
@@ -323,8 +323,8 @@ describe("the end of a status stream", () => {
 
   test("by the client during a drain is reported with the times and the last status", async () => {
     const answer = await relay.request();
-    relay.watchers[0]?.send({ ...OUT, graceSeconds: 30 });
-    await waitForLines(answer, [IN, { ...OUT, graceSeconds: 30 }]);
+    relay.watchers[0]?.send({ ...OUT_STATUS, graceSeconds: 30 });
+    await waitForLines(answer, [IN, { ...OUT_STATUS, graceSeconds: 30 }]);
     wallMs += 1_500;
     answer.disconnect();
     await eventually(() => expect(closed).toHaveLength(1));
@@ -350,8 +350,8 @@ describe("the end of a status stream", () => {
     { title: "at the relay's shutdown", end: () => relay.end() },
   ])("by the relay $title is not reported as a broken drain", async ({ end }) => {
     const answer = await relay.request();
-    relay.watchers[0]?.send(OUT);
-    await waitForLines(answer, [IN, OUT]);
+    relay.watchers[0]?.send(OUT_STATUS);
+    await waitForLines(answer, [IN, OUT_STATUS]);
     await end();
     await eventually(() => expect(closed).toHaveLength(1));
     expect(closed).toEqual([undefined]);
