@@ -38,7 +38,7 @@ export async function listenForFollowers(name: string, timeLine: () => string): 
     changes += 1;
   };
 
-  const open = (socket: Socket): void => {
+  const onConnection = (socket: Socket): void => {
     let pid = 0;
     let isReady = false;
     let events = 0;
@@ -68,9 +68,9 @@ export async function listenForFollowers(name: string, timeLine: () => string): 
     };
     let rest = "";
     socket.on("data", (chunk: Buffer) => {
-      const whole = (rest + chunk.toString()).split("\n");
-      rest = whole.pop() ?? "";
-      for (const [command = "", ...more] of whole.map((each) => each.split(" "))) commands[command]?.(...more);
+      const completeLines = (rest + chunk.toString()).split("\n");
+      rest = completeLines.pop() ?? "";
+      for (const [command = "", ...more] of completeLines.map((each) => each.split(" "))) commands[command]?.(...more);
     });
     // A killed program resets its connection.
     socket.on("error", () => {});
@@ -82,7 +82,7 @@ export async function listenForFollowers(name: string, timeLine: () => string): 
     });
   };
 
-  const server = createServer(open);
+  const server = createServer(onConnection);
   // An abstract socket leaves no file behind, and the manager's samples do not include it.
   server.listen(`\0${name}`);
   await once(server, "listening");

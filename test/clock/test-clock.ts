@@ -76,9 +76,9 @@ export async function createTestClock(): Promise<TestClock> {
   };
 
   const nextMs = (): number => {
-    const dues = [...followers.all().map((follower) => follower.dueMs()), ...timers.map(({ dueMs }) => dueMs)];
-    const planned = dues.filter((dueMs) => dueMs !== NEVER_MS);
-    return planned.length === 0 ? NEVER_MS : Math.min(...planned);
+    const dueTimes = [...followers.all().map((follower) => follower.dueMs()), ...timers.map(({ dueMs }) => dueMs)];
+    const plannedTimes = dueTimes.filter((dueMs) => dueMs !== NEVER_MS);
+    return plannedTimes.length === 0 ? NEVER_MS : Math.min(...plannedTimes);
   };
 
   /** Runs the programs' timers, waits for their effects, and runs the test's timers. */
@@ -87,9 +87,9 @@ export async function createTestClock(): Promise<TestClock> {
     await followers.request(time());
     followers.send("run\n");
     await waitUntilIdle();
-    const due = timers.filter(({ dueMs }) => dueMs <= nowMs).toSorted((one, other) => one.dueMs - other.dueMs);
+    const dueTimers = timers.filter(({ dueMs }) => dueMs <= nowMs).toSorted((one, other) => one.dueMs - other.dueMs);
     timers = timers.filter(({ dueMs }) => dueMs > nowMs);
-    for (const { callback } of due) callback();
+    for (const { callback } of dueTimers) callback();
   };
 
   let turnsWithoutTimer = 0;

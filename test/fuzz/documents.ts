@@ -211,17 +211,17 @@ export const DOCUMENT_KINDS: readonly DocumentKind[] = [request, report, slice, 
 
 /** @returns the number of accepted documents. @throws Error with the document that was read wrongly */
 export async function readDamaged(kind: DocumentKind, count: number, random: Random): Promise<number> {
-  let accepted = 0;
+  let acceptedCount = 0;
   for (let n = 0; n < count; n += 1) {
     const sample = random.pick(kind.samples);
     const text = random.chance(0.02) ? JSON.stringify(sample) : damageJson(sample, random);
     try {
-      if ((await kind.read(text)) === "accepted") accepted += 1;
+      if ((await kind.read(text)) === "accepted") acceptedCount += 1;
     } catch (error) {
       throw new DocumentError(`${kind.name}: ${error instanceof Error ? error.message : String(error)}`, text);
     }
   }
-  return accepted;
+  return acceptedCount;
 }
 
 export class DocumentError extends Error {

@@ -90,9 +90,9 @@ describe.for(GUIDE_NAMES)("the guide %s", { timeout: 60_000 }, (name) => {
   });
 
   test("the guide contains only existing annotations", () => {
-    const mentioned = [...guide.text.matchAll(/lastcall\.dev\/([a-z-]+)/g)].map((match) => match[1]);
-    const known = FIELDS.map((field) => ANNOTATIONS[field].name);
-    for (const annotation of mentioned) expect(known).toContain(annotation);
+    const mentionedSettings = [...guide.text.matchAll(/lastcall\.dev\/([a-z-]+)/g)].map((match) => match[1]);
+    const settingNames = FIELDS.map((field) => ANNOTATIONS[field].name);
+    for (const annotation of mentionedSettings) expect(settingNames).toContain(annotation);
   });
 });
 

@@ -31,13 +31,13 @@ const probe = { httpGet: { port: "http", path: "/" }, periodSeconds: 3 };
 const httpHook = { preStop: { httpGet: { port: 80, path: "/bye" } } };
 const TOKEN = "0123456789abcdef0123456789abcdef";
 
-function existingManager(record: object, hooks: string, more: JsonObject = {}): JsonObject {
+function existingManager(record: object, hooks: string, overrides: JsonObject = {}): JsonObject {
   const env = [
     { name: "LASTCALL_TOKEN", value: TOKEN },
     { name: "LASTCALL_ORIGINAL", value: JSON.stringify(record) },
   ];
   const args = ["serve", "--port=17890", `--hooks=${hooks}`];
-  return { name: "lastcall", image: "x", restartPolicy: "Always", args, env, ...more };
+  return { name: "lastcall", image: "x", restartPolicy: "Always", args, env, ...overrides };
 }
 
 export const SHAPES: readonly Shape[] = [

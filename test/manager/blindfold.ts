@@ -27,12 +27,12 @@ export function prepareDeniedSources(): DeniedSources {
 }
 
 function compileError(program: string): string {
-  const made = spawnSync("cc", ["-Wall", "-Werror", "-o", program, SOURCE], { encoding: "utf8" });
-  if (made.error !== undefined) return "this host has no C compiler";
-  return made.status === 0 ? "" : made.stderr;
+  const compileResult = spawnSync("cc", ["-Wall", "-Werror", "-o", program, SOURCE], { encoding: "utf8" });
+  if (compileResult.error !== undefined) return "this host has no C compiler";
+  return compileResult.status === 0 ? "" : compileResult.stderr;
 }
 
 function commandError([command = "", ...args]: readonly string[]): string {
-  const tried = spawnSync(command, [...args, "true"], { encoding: "utf8" });
-  return tried.status === 0 ? "" : `this host does not allow the filter or the mount: ${tried.stderr}`;
+  const commandResult = spawnSync(command, [...args, "true"], { encoding: "utf8" });
+  return commandResult.status === 0 ? "" : `this host does not allow the filter or the mount: ${commandResult.stderr}`;
 }

@@ -85,22 +85,22 @@ async function podOf({ clock, build, caller, delayMs }: PodOptions): Promise<Pod
 /** Drains a Pod with an active request and runs `duringDrain`. @returns whether the hold of the app's hook is released early */
 async function isHoldReleasedWhileBusy(pod: Pod, duringDrain: () => Promise<unknown>): Promise<boolean> {
   await pod.openRequest();
-  let released = false;
-  const held = callFrom(undefined, pod.manager, hookPath("app")).then(() => {
-    released = true;
+  let isReleased = false;
+  const hookCall = callFrom(undefined, pod.manager, hookPath("app")).then(() => {
+    isReleased = true;
   });
-  const own = callFrom(undefined, pod.manager, `/${TOKEN}/drain`, "POST");
+  const ownHookCall = callFrom(undefined, pod.manager, `/${TOKEN}/drain`, "POST");
   const phase = async () => (await statusOf(pod.manager))["phase"];
-  await pod.clock.until(async () => released || (await phase()) === "withdrawing");
+  await pod.clock.until(async () => isReleased || (await phase()) === "withdrawing");
   let hasCompleted = false;
   void duringDrain().then(() => {
     hasCompleted = true;
   });
-  await pod.clock.until(async () => released || (hasCompleted && (await phase()) === "draining"));
-  const early = released;
+  await pod.clock.until(async () => isReleased || (hasCompleted && (await phase()) === "draining"));
+  const wasReleasedEarly = isReleased;
   pod.completeRequest();
-  await Promise.all([held, own]);
-  return early;
+  await Promise.all([hookCall, ownHookCall]);
+  return wasReleasedEarly;
 }
 
 async function harmsOf(build: Build, caller: Caller): Promise<Set<Harm>> {

@@ -36,13 +36,16 @@ export const EXTERNAL_ADDRESS = Object.values(networkInterfaces())
 
 export function callFrom(from: string | undefined, manager: Manager, path: string, method = "GET"): Promise<number> {
   return new Promise((resolve, reject) => {
-    const bound = from === undefined ? {} : { localAddress: from };
-    const sent = request({ host: manager.address, port: PORT, path, method, agent: false, ...bound }, (res) => {
-      res.resume();
-      res.on("end", () => resolve(res.statusCode ?? 0));
-    });
-    sent.on("error", reject);
-    sent.end();
+    const sourceOptions = from === undefined ? {} : { localAddress: from };
+    const clientRequest = request(
+      { host: manager.address, port: PORT, path, method, agent: false, ...sourceOptions },
+      (res) => {
+        res.resume();
+        res.on("end", () => resolve(res.statusCode ?? 0));
+      },
+    );
+    clientRequest.on("error", reject);
+    clientRequest.end();
   });
 }
 
@@ -70,13 +73,16 @@ function heldCall(manager: Manager, path: string, method = "GET"): Promise<unkno
 
 async function exceedHoldLimit(manager: Manager): Promise<void> {
   await new Promise<void>((resolve) => {
-    let answered = 0;
-    const early = () => {
-      answered += 1;
-      if (answered === EARLY_RESPONSES) resolve();
+    let responseCount = 0;
+    const onEarlyResponse = () => {
+      responseCount += 1;
+      if (responseCount === EARLY_RESPONSES) resolve();
     };
     for (let at = 0; at < EXCESSIVE_CALLS; at += 1) {
-      void callFrom(CALLER_ADDRESSES[at % CALLER_ADDRESSES.length], manager, hookPath("app")).then(early, () => {});
+      void callFrom(CALLER_ADDRESSES[at % CALLER_ADDRESSES.length], manager, hookPath("app")).then(
+        onEarlyResponse,
+        () => {},
+      );
     }
   });
 }

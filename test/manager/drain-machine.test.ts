@@ -397,8 +397,8 @@ describe("the answer to a preStop hook", () => {
   test("is sent at once to the newest calls of a container with more held calls than its limit", () => {
     const events = [ownHook(0, 999), ...Array.from({ length: 130 }, (_, at) => hook(100 + at, at))];
     const played = play({ events });
-    const early = [...played.answered].filter(([, atMs]) => atMs < 5_000);
-    expect(early.map(([id]) => id)).toEqual([127, 128, 129]);
+    const earlyAnswers = [...played.answered].filter(([, atMs]) => atMs < 5_000);
+    expect(earlyAnswers.map(([id]) => id)).toEqual([127, 128, 129]);
   });
 
   test("is not changed by another caller that disconnects", () => {

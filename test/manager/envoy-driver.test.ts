@@ -87,10 +87,10 @@ describeOnClock("the Envoy driver", (build) => {
     onClock(async (clock) => {
       const pod = await podWith(clock);
       const hooks = [call(pod.manager, hookPath()), call(pod.manager, hookPath()), drained(pod)];
-      const gone = await dial(pod.manager);
-      gone.write(`POST /${TOKEN}/drain HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n`);
+      const disconnectedClient = await dial(pod.manager);
+      disconnectedClient.write(`POST /${TOKEN}/drain HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n`);
       await clock.wait(100);
-      gone.destroy();
+      disconnectedClient.destroy();
       await Promise.all(hooks);
       expect(await callsOf(pod, 2)).toEqual([FAIL_HEALTH_CHECK, DRAIN_LISTENERS]);
     }),

@@ -38,8 +38,8 @@ describe("the totals in Envoy's statistics", () => {
   });
 
   test("exclude the kubelet's probes", () => {
-    const probed = Array.from({ length: 50 }, (_, index) => (index % 5 === 3 ? 1 : 0));
-    expect(showTraffic(probed).slice(1)).not.toContain(true);
+    const probesPerCount = Array.from({ length: 50 }, (_, index) => (index % 5 === 3 ? 1 : 0));
+    expect(showTraffic(probesPerCount).slice(1)).not.toContain(true);
   });
 
   test("exclude a probe that directly follows the last traffic", () => {
@@ -65,9 +65,12 @@ describe("the totals in Envoy's statistics", () => {
   test("exclude at most the configured rate of probes plus two, for arbitrary traffic", () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 4 }), { maxLength: 60 }), (newRequests) => {
-        const moved = showTraffic(newRequests).slice(1);
-        const excluded = newRequests.reduce((sum, arrived, index) => (moved[index] ? sum : sum + arrived), 0);
-        expect(excluded).toBeLessThanOrEqual(2 + (newRequests.length * COUNT_MS) / 1_000);
+        const showedTraffic = showTraffic(newRequests).slice(1);
+        const excludedRequests = newRequests.reduce(
+          (sum, arrived, index) => (showedTraffic[index] ? sum : sum + arrived),
+          0,
+        );
+        expect(excludedRequests).toBeLessThanOrEqual(2 + (newRequests.length * COUNT_MS) / 1_000);
       }),
     );
   });

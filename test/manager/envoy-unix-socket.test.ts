@@ -241,14 +241,14 @@ describe("requests over a Unix socket", () => {
 });
 
 async function listenWithoutReading(path: string): Promise<Server> {
-  const open: Socket[] = [];
+  const openSockets: Socket[] = [];
   const server = createServer((socket) => {
-    open.push(socket);
+    openSockets.push(socket);
     socket.pause();
     socket.on("error", () => socket.destroy());
   });
   server.on("close", () => {
-    for (const socket of open) socket.destroy();
+    for (const socket of openSockets) socket.destroy();
   });
   await new Promise<void>((done) => server.listen(path, done));
   return server;

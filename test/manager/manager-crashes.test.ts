@@ -45,18 +45,18 @@ async function openConnections(manager: Manager, size: number): Promise<Socket[]
 
 /** @returns the limit of open files with which the process can open `free` more files */
 function fileLimitWith(free: number, pid: number): number {
-  const used = new Set(readdirSync(`/proc/${pid}/fd`).map(Number));
+  const usedDescriptors = new Set(readdirSync(`/proc/${pid}/fd`).map(Number));
   let size = 0;
-  for (let found = 0; found < free; size += 1) if (!used.has(size)) found += 1;
+  for (let found = 0; found < free; size += 1) if (!usedDescriptors.has(size)) found += 1;
   return size;
 }
 
 /** Drains an idle Pod, which proves that the manager works. */
 async function drainOutcome(manager: Manager): Promise<unknown> {
-  const held = call(manager, hookPath());
-  const own = await call(manager, `/${TOKEN}/drain`, "POST");
-  expect((await held).status).toBe(200);
-  return JSON.parse(own.body).outcome;
+  const hookCall = call(manager, hookPath());
+  const drainResponse = await call(manager, `/${TOKEN}/drain`, "POST");
+  expect((await hookCall).status).toBe(200);
+  return JSON.parse(drainResponse.body).outcome;
 }
 
 describeBuilds("a manager that gets SIGKILL or SIGSTOP", (build) => {
@@ -93,8 +93,8 @@ describeBuilds("a manager that gets SIGKILL or SIGSTOP", (build) => {
       flags: [...SHORT_DRAIN_FLAGS.slice(0, 2), "--hooks=app:app,other:app"],
     });
     expect(await statusOf(second)).toMatchObject({ phase: "idle", outcome: "none" });
-    const late = await call(second, hookPath());
-    expect(JSON.parse(late.body)).toMatchObject({ outcome: "restarted" });
+    const lateResponse = await call(second, hookPath());
+    expect(JSON.parse(lateResponse.body)).toMatchObject({ outcome: "restarted" });
     const hooks = [call(second, hookPath()), call(second, hookPath("other"))];
     const all = await Promise.all([...hooks, call(second, `/${TOKEN}/drain`, "POST")]);
     for (const { body } of all) expect(JSON.parse(body)).toMatchObject({ trigger: "hook", outcome: "drained" });

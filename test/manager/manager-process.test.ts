@@ -29,9 +29,9 @@ describeBuilds(
       const jumping = "data:text/javascript,let%20n=0;Date.now=()=>(n=(n%2BMath.PI*1e12)%258e15)";
       const manager = await startManager({ build, env: { NODE_OPTIONS: `--import=${jumping}` } });
       const app = await startApp(manager.address);
-      const held = call(manager, hookPath());
+      const hookCall = call(manager, hookPath());
       await call(manager, `/${TOKEN}/drain`, "POST");
-      expect((await held).ms).toBeGreaterThanOrEqual(500);
+      expect((await hookCall).ms).toBeGreaterThanOrEqual(500);
       expect(await statusOf(manager)).toMatchObject({ outcome: "drained", milliseconds: { withdrawing: 500 } });
       manager.kill("SIGKILL");
       await endApp(app);
@@ -69,11 +69,11 @@ describeBuilds("the serve command", (build) => {
     const manager = await startManager({ build, flags: ["--drain-delay=30s", "--hooks=app:app"] });
     const app = await startApp(manager.address);
     const held = call(manager, hookPath());
-    const own = call(manager, `/${TOKEN}/drain`, "POST");
+    const drainCall = call(manager, `/${TOKEN}/drain`, "POST");
     await manager.untilLogged(phase("withdrawing"));
     await pause(200, "both callers are held");
     manager.kill("SIGTERM");
-    expect(JSON.parse((await own).body)).toMatchObject({ outcome: "forced" });
+    expect(JSON.parse((await drainCall).body)).toMatchObject({ outcome: "forced" });
     await held;
     expect((await manager.ended).code).toBe(3);
     await endApp(app);

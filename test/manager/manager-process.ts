@@ -144,7 +144,7 @@ export type CallResponse = {
 export function call(manager: { readonly address: string }, path: string, method = "GET"): Promise<CallResponse> {
   const startedMs = performance.now();
   return new Promise((resolve, reject) => {
-    const sent = request({ host: manager.address, port: PORT, path, method, agent: false }, (res) => {
+    const clientRequest = request({ host: manager.address, port: PORT, path, method, agent: false }, (res) => {
       let body = "";
       res.on("data", (chunk: Buffer) => {
         body += chunk.toString("utf8");
@@ -158,8 +158,8 @@ export function call(manager: { readonly address: string }, path: string, method
         }),
       );
     });
-    sent.on("error", reject);
-    sent.end();
+    clientRequest.on("error", reject);
+    clientRequest.end();
   });
 }
 

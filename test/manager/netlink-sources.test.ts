@@ -31,10 +31,10 @@ function readWith(libc: Libc, changed: Changed = {}, enoughUdp?: number) {
 function readerOf(libc: Libc, changed: Changed) {
   const text = (path: string) => (path in changed ? changed[path] : FILES[path]);
   const scan: ScanText = (path, take) => {
-    const whole = text(path);
-    if (whole === undefined) return "missing";
+    const fileText = text(path);
+    if (fileText === undefined) return "missing";
     // Most pieces end in the middle of a line.
-    for (let at = 0; at < whole.length; at += 100) if (!take(whole.slice(at, at + 100))) break;
+    for (let at = 0; at < fileText.length; at += 100) if (!take(fileText.slice(at, at + 100))) break;
     return "read";
   };
   return createSocketReader(libc, text, scan, 17_890);

@@ -92,14 +92,14 @@ describe("a socket table of /proc/net", () => {
   });
 
   test("is not read further after the consumer of its sockets stopped the read", () => {
-    let taken = 0;
+    let socketCount = 0;
     const reader = createTableReader(2, () => {
-      taken += 1;
-      return taken < 2;
+      socketCount += 1;
+      return socketCount < 2;
     });
     expect(reader.take(HEAD + LISTENER)).toBe(true);
     expect(reader.take(OPEN + OPEN)).toBe(false);
-    expect([taken, reader.end()]).toEqual([2, true]);
+    expect([socketCount, reader.end()]).toEqual([2, true]);
   });
 
   test("is invalid, and not buffered, if it contains no line breaks", () => {

@@ -11,11 +11,11 @@ const { quietPeriodMs } = ONE_APP;
 const QUIET_POD: PodAt = () => QUIET;
 
 test("samples are rare in a busy Pod with thousands of sockets", () => {
-  const few = play({ events: TERMINATION, pod: busyUntil(999_999), sockets: 200 });
-  const many = play({ events: TERMINATION, pod: busyUntil(999_999), sockets: 3_000 });
-  expect(few.wakes).toBeGreaterThan(350);
+  const withFewSockets = play({ events: TERMINATION, pod: busyUntil(999_999), sockets: 200 });
+  const withManySockets = play({ events: TERMINATION, pod: busyUntil(999_999), sockets: 3_000 });
+  expect(withFewSockets.wakes).toBeGreaterThan(350);
   // One minute with a sample every 1.5 s, and the samples of the drain delay.
-  expect(many.wakes).toBeLessThan(70);
+  expect(withManySockets.wakes).toBeLessThan(70);
 });
 
 test("samples are more frequent in a quiet Pod with thousands of sockets, to detect short traffic", () => {

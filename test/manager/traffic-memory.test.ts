@@ -42,14 +42,14 @@ test("the result of samples does not depend on the kernel's order of connections
   fc.assert(
     fc.property(fc.array(anySample, { minLength: 2, maxLength: 8 }), (samples) => {
       const monitorWithMap = createTestMonitor();
-      const mixed = createTestMonitor();
+      const mixedMonitor = createTestMonitor();
       for (const [index, { connections, reversed, shownTwice }] of samples.entries()) {
         const sockets = connections.map(socketOf);
         const shuffled = reversed ? [...sockets].reverse() : sockets;
         const mixedSockets = shownTwice ? [...shuffled, ...sockets] : shuffled;
         const nowMs = 10_000 + index * 150;
         const { left: expectedLeft, ...expected } = monitorWithMap.sample(reading([listener(), ...sockets]), nowMs);
-        const { left, ...found } = mixed.sample(reading([...mixedSockets, listener()]), nowMs);
+        const { left, ...found } = mixedMonitor.sample(reading([...mixedSockets, listener()]), nowMs);
         expect(found).toEqual(expected);
         expect(new Set(left)).toEqual(new Set(expectedLeft));
       }
@@ -215,12 +215,12 @@ test("received data is classified as ambiguous after a sample without segment co
 });
 
 describe("connections beyond the number that the manager tracks", () => {
-  const many = (count: number) => Array.from({ length: count }, (_, n) => socket({ peerPort: 20_000 + n }));
+  const manySockets = (count: number) => Array.from({ length: count }, (_, n) => socket({ peerPort: 20_000 + n }));
 
   test("are counted and listed, and make the Pod busy even if they are idle", () => {
     const { sample } = createTestMonitor({}, createConnectionMemory(Math.random, 5));
-    expect(sample(reading([listener(), ...many(5)]), 10_000)).toMatchObject({ activity: "quiet", untracked: 0 });
-    expect(sample(reading([listener(), ...many(8)]), 20_000)).toMatchObject({
+    expect(sample(reading([listener(), ...manySockets(5)]), 10_000)).toMatchObject({ activity: "quiet", untracked: 0 });
+    expect(sample(reading([listener(), ...manySockets(8)]), 20_000)).toMatchObject({
       activity: "untracked",
       lastEvidenceMs: 20_000,
       openConnections: 8,
@@ -232,12 +232,12 @@ describe("connections beyond the number that the manager tracks", () => {
 
   test("are evidence at the time of the first sample after their end", () => {
     const { sample } = createTestMonitor({}, createConnectionMemory(Math.random, 5));
-    sample(reading([listener(), ...many(8)]), 10_000);
-    expect(sample(reading([listener(), ...many(4)]), 20_000)).toMatchObject({
+    sample(reading([listener(), ...manySockets(8)]), 10_000);
+    expect(sample(reading([listener(), ...manySockets(4)]), 20_000)).toMatchObject({
       activity: "quiet",
       lastEvidenceMs: 20_000,
     });
-    expect(sample(reading([listener(), ...many(4)]), 30_000)).toMatchObject({
+    expect(sample(reading([listener(), ...manySockets(4)]), 30_000)).toMatchObject({
       activity: "quiet",
       lastEvidenceMs: 20_000,
     });
@@ -310,16 +310,16 @@ test("addresses and ports that a client chooses collide in the table at most as 
   const SLOTS = 262_144;
   for (const one of [similar, varied]) {
     const hash = createSlotHash(Math.random);
-    const taken = new Map<number, number>();
+    const connectionsPerSlot = new Map<number, number>();
     for (let n = 0; n < 60_000; n += 1) {
       const { peer, ports } = one(n);
       const slot = hash.slotOf(peer, ports, 0, SLOTS);
-      taken.set(slot, (taken.get(slot) ?? 0) + 1);
+      connectionsPerSlot.set(slot, (connectionsPerSlot.get(slot) ?? 0) + 1);
     }
-    expect(Math.min(...taken.keys())).toBeGreaterThanOrEqual(0);
-    expect(Math.max(...taken.keys())).toBeLessThan(SLOTS);
+    expect(Math.min(...connectionsPerSlot.keys())).toBeGreaterThanOrEqual(0);
+    expect(Math.max(...connectionsPerSlot.keys())).toBeLessThan(SLOTS);
     // 60 000 random connections in 262 144 slots rarely put 9 into one slot.
-    expect(Math.max(...taken.values())).toBeLessThan(24);
+    expect(Math.max(...connectionsPerSlot.values())).toBeLessThan(24);
   }
 });
 

@@ -53,8 +53,8 @@ async function admitUntilRefused(webhook: RunningWebhook, { kind, reason, times 
     expect((await sendRequest(webhook, { path: "/mutate", body: reviewText(), agent })).status).toBe(200);
     expect((await sendRequest(webhook, { path: "/mutate", body: reviewText() })).status).toBe(200);
     const text = (await sendRequest(webhook, { path: "/metrics", agent })).body;
-    const refused = samplesOf(text, "lastcall_requests_refused_total").get(`{reason="${reason}"}`) ?? 0;
-    if (refused >= times) break;
+    const refusedCount = samplesOf(text, "lastcall_requests_refused_total").get(`{reason="${reason}"}`) ?? 0;
+    if (refusedCount >= times) break;
     await pause(100, "the admissions are not sent without a pause");
   }
   expect(readPeakResidentBytes(webhook.pid)).toBeLessThan(

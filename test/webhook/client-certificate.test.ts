@@ -42,13 +42,13 @@ function send(webhook: RunningWebhook, { path, method, client, agent }: ClientRe
   const where = { host: "127.0.0.1", port: webhook.port, ca: webhook.ca, servername: "localhost" };
   const headers = { "content-type": "application/json" };
   return new Promise((resolve, reject) => {
-    const sent = request({ ...where, path, method, headers, agent: agent ?? false, ...client }, (reply) => {
+    const clientRequest = request({ ...where, path, method, headers, agent: agent ?? false, ...client }, (reply) => {
       const isResumed = reply.socket instanceof TLSSocket && reply.socket.isSessionReused();
       reply.resume();
       reply.once("close", () => resolve({ status: reply.statusCode ?? 0, isResumed }));
     });
-    sent.once("error", reject);
-    sent.end(method === "POST" ? reviewText() : undefined);
+    clientRequest.once("error", reject);
+    clientRequest.end(method === "POST" ? reviewText() : undefined);
   });
 }
 

@@ -89,13 +89,13 @@ export const SIGNALS: readonly Scenario[] = [
       await pod.app();
       const manager = await pod.serve(["--drain-delay=2s", "--quiet-period=500ms", "--classic", "--hooks=app:app"]);
       const hook = pod.hook("hook");
-      const own = pod.drain("own");
+      const drainCall = pod.drain("own");
       await pod.phase("withdrawing");
       manager.kill("SIGTERM");
       await hook;
       await pod.clock.wait(1_000);
       await pod.stop();
-      await own;
+      await drainCall;
     },
   },
   {

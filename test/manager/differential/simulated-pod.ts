@@ -95,10 +95,10 @@ export async function transcriptOf(build: Build, play: (pod: SimulatedPod) => Pr
     },
     visit: (path, port = 8_080) =>
       new Promise((resolve) => {
-        const sent = request({ host: address, port, path, agent: false }, (res) => res.resume());
-        sent.on("error", () => {});
-        sent.on("close", resolve);
-        sent.end();
+        const clientRequest = request({ host: address, port, path, agent: false }, (res) => res.resume());
+        clientRequest.on("error", () => {});
+        clientRequest.on("close", resolve);
+        clientRequest.end();
       }),
     phase: async (name) => {
       await startedManager().untilLogged((line) => line["message"] === "drain phase" && line["phase"] === name);

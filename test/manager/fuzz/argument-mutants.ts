@@ -14,16 +14,16 @@ const LIMIT_MS = 30_000;
 export async function argumentMutants(budget: Budget): Promise<string> {
   if (spawnSync("unshare", [...NETWORK_NAMESPACE, "true"]).status !== 0)
     return "skipped: this host does not allow network namespaces, which damaged flags require";
-  let refused = 0;
+  let refusedCount = 0;
   let ran = 0;
-  while (budget.shouldContinue(refused + ran)) {
+  while (budget.shouldContinue(refusedCount + ran)) {
     const args = argumentsOf(budget.random);
     const env = variablesOf(budget.random);
     const input = Buffer.from(JSON.stringify({ args, env }));
-    if (await isRefused(args, env, input)) refused += 1;
+    if (await isRefused(args, env, input)) refusedCount += 1;
     else ran += 1;
   }
-  return `${refused} refused with a message, ${ran} ran`;
+  return `${refusedCount} refused with a message, ${ran} ran`;
 }
 
 async function isRefused(args: readonly string[], env: Record<string, string>, input: Buffer): Promise<boolean> {

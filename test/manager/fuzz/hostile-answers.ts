@@ -90,20 +90,22 @@ const BATCH = 300;
 export async function hostileAnswers(budget: Budget): Promise<string> {
   const seed = budget.random.below(0xffffffff);
   const app = await openApp(seed);
-  let called = 0;
-  let accepted = 0;
+  let callCount = 0;
+  let acceptedCount = 0;
   try {
-    while (budget.shouldContinue(called)) {
-      const end = await start(CALLER_PROGRAM, [String(app.port), String(called), String(BATCH)]).ended;
-      const input = Buffer.from(`answers of seed ${seed}, numbers ${called} to ${called + BATCH - 1}\n${end.out}`);
+    while (budget.shouldContinue(callCount)) {
+      const end = await start(CALLER_PROGRAM, [String(app.port), String(callCount), String(BATCH)]).ended;
+      const input = Buffer.from(
+        `answers of seed ${seed}, numbers ${callCount} to ${callCount + BATCH - 1}\n${end.out}`,
+      );
       requireCleanExit(end, [0], input);
-      accepted += countAccepted(end.out, seed, input);
-      called += BATCH;
+      acceptedCount += countAccepted(end.out, seed, input);
+      callCount += BATCH;
     }
   } finally {
     app.server.close();
   }
-  return `${called} calls, ${accepted} accepted as complete`;
+  return `${callCount} calls, ${acceptedCount} accepted as complete`;
 }
 
 /** @returns the number of accepted responses. @throws Finding if a call has no result or a truncated response was accepted */

@@ -19,22 +19,22 @@ export async function hostileRelays(budget: Budget): Promise<string> {
   const caFile = join(folder, "ca.pem");
   const relay = await openHostileRelay(seed);
   writeFileSync(caFile, relay.ca);
-  let called = 0;
-  let trusted = 0;
+  let callCount = 0;
+  let trustedCount = 0;
   try {
-    while (budget.shouldContinue(called)) {
-      const firsts = Array.from({ length: PARALLEL_CALLERS }, (_, at) => called + at * CALLS_PER_PROXY);
+    while (budget.shouldContinue(callCount)) {
+      const firsts = Array.from({ length: PARALLEL_CALLERS }, (_, at) => callCount + at * CALLS_PER_PROXY);
       const counts = await Promise.all(firsts.map((first) => callAll(relay, { seed, first, caFile })));
-      called += PARALLEL_CALLERS * CALLS_PER_PROXY;
-      trusted += counts.reduce((sum, one) => sum + one, 0);
+      callCount += PARALLEL_CALLERS * CALLS_PER_PROXY;
+      trustedCount += counts.reduce((sum, one) => sum + one, 0);
     }
   } finally {
     relay.close();
     rmSync(folder, { recursive: true });
   }
-  if (called >= ENOUGH_CALLS && trusted === 0)
+  if (callCount >= ENOUGH_CALLS && trustedCount === 0)
     throw new Finding("no response was accepted", Buffer.from(`seed ${seed}`));
-  return `${called} calls over TLS, ${trusted} trusted`;
+  return `${callCount} calls over TLS, ${trustedCount} trusted`;
 }
 
 type Calls = { readonly seed: number; readonly first: number; readonly caFile: string };

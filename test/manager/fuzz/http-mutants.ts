@@ -42,17 +42,17 @@ const SANITIZER_REPORT_MS = 5_000;
 export async function httpMutants(budget: Budget): Promise<string> {
   // Without the port guard, all bytes reach the parser.
   const managers = [await startedManager([]), await startedManager(WITHOUT_PORT_GUARD)];
-  let sent = 0;
-  while (budget.shouldContinue(sent))
+  let sentCount = 0;
+  while (budget.shouldContinue(sentCount))
     for (const manager of managers) {
       await sendBatch(manager, budget.random);
-      sent += BATCH;
+      sentCount += BATCH;
     }
   for (const { running } of managers) {
     running.child.kill("SIGTERM");
     requireCleanExit(await Promise.race([running.ended, endTimeout()]), [0, 3], Buffer.alloc(0));
   }
-  return `${sent} damaged requests, ${sent / BATCH} valid ones answered`;
+  return `${sentCount} damaged requests, ${sentCount / BATCH} valid ones answered`;
 }
 
 type Manager = { readonly running: Running; readonly address: string };

@@ -15,9 +15,9 @@ const BATCH = 5_000;
 export async function parserComparison(budget: Budget): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "lastcall-fuzz-"));
   const file = join(folder, "cases.bin");
-  let tried = 0;
+  let comparedCases = 0;
   try {
-    while (budget.shouldContinue(tried)) {
+    while (budget.shouldContinue(comparedCases)) {
       const cases = Array.from({ length: BATCH }, () => mutant(budget.random));
       const bytes = Buffer.concat(cases.map(caseBytes));
       writeFileSync(file, bytes);
@@ -26,12 +26,12 @@ export async function parserComparison(budget: Budget): Promise<string> {
       const end = await start("sh", ["-c", 'exec "$0" "$1" > "$2"', PARSERS_PROGRAM, file, results]).ended;
       requireCleanExit(end, [0], bytes);
       requireSameResults(cases, readFileSync(results, "utf8").split("\n"));
-      tried += BATCH;
+      comparedCases += BATCH;
     }
   } finally {
     rmSync(folder, { recursive: true });
   }
-  return `${tried} damaged inputs read alike by both builds`;
+  return `${comparedCases} damaged inputs read alike by both builds`;
 }
 
 function requireSameResults(cases: readonly Sample[], native: readonly string[]): void {

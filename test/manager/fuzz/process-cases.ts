@@ -33,10 +33,10 @@ export async function processCases(): Promise<string> {
   if (defects.length > 0)
     throw new Finding(`a sanitizer reports a defect:\n${defects.join("\n")}`, Buffer.from(end.out));
   requireCleanExit(end, [0], Buffer.from(end.out));
-  const passed = /Tests .*?([0-9]+) passed/.exec(end.out)?.[1];
+  const passedTests = /Tests .*?([0-9]+) passed/.exec(end.out)?.[1];
   // A filter without matches would skip every test and succeed.
-  if (passed === undefined) throw new Finding("no case was run", Buffer.from(end.out));
-  return `${passed} cases passed`;
+  if (passedTests === undefined) throw new Finding("no case was run", Buffer.from(end.out));
+  return `${passedTests} cases passed`;
 }
 
 function reports(): string[] {

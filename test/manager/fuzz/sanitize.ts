@@ -97,8 +97,8 @@ async function runPart(name: string, options: Options): Promise<boolean> {
 /** Limits a part to a number of cases, or to an equal share of the seconds. */
 function limitOf(name: string, { share, seconds, only }: Options, startedMs: number): Budget["shouldContinue"] {
   if (share !== undefined) return (done) => done < (PARTS[name]?.caseCount ?? 0) * share;
-  const counted = only.filter((one) => PARTS[one]?.caseCount !== undefined).length;
-  const untilMs = startedMs + (seconds * 1_000) / Math.max(1, counted);
+  const countedParts = only.filter((one) => PARTS[one]?.caseCount !== undefined).length;
+  const untilMs = startedMs + (seconds * 1_000) / Math.max(1, countedParts);
   return () => performance.now() < untilMs;
 }
 

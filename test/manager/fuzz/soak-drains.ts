@@ -49,8 +49,8 @@ export async function soakDrains(
 /** Number of open files; infinite if the process has exited. */
 function descriptorsOf(pid: number): number {
   try {
-    const open = readdirSync(`/proc/${pid}/fd`).length;
-    return open === 0 ? Number.POSITIVE_INFINITY : open;
+    const openFiles = readdirSync(`/proc/${pid}/fd`).length;
+    return openFiles === 0 ? Number.POSITIVE_INFINITY : openFiles;
   } catch {
     return Number.POSITIVE_INFINITY;
   }

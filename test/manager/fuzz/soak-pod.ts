@@ -4,8 +4,8 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 export type SoakPod = { readonly busyPort: number; readonly quietPort: number; readonly close: () => void };
 
 export async function openSoakPod(address: string): Promise<SoakPod> {
-  const held: Socket[] = [];
-  const busy = await listen(address, (socket) => held.push(socket));
+  const heldSockets: Socket[] = [];
+  const busy = await listen(address, (socket) => heldSockets.push(socket));
   const quiet = await listen(address, (socket) => socket.destroy());
   const client = connect({ host: address, port: portOf(busy), localAddress: "127.0.0.1" });
   await new Promise<void>((resolve, reject) => {
@@ -19,7 +19,7 @@ export async function openSoakPod(address: string): Promise<SoakPod> {
     busyPort: portOf(busy),
     quietPort: portOf(quiet),
     close: () => {
-      for (const socket of [client, ...held]) socket.destroy();
+      for (const socket of [client, ...heldSockets]) socket.destroy();
       busy.close();
       quiet.close();
     },

@@ -96,13 +96,13 @@ describe("a manager that requests the withdrawal of its Pod", () => {
       },
     };
     relay = await startStreamingRelay({ limits });
-    const beating = await relay.request({}, "/v1/withdrawal?heartbeat");
+    const responseWithHeartbeats = await relay.request({}, "/v1/withdrawal?heartbeat");
     const plain = await relay.request({}, "/v1/withdrawal?heartbeat");
     await waitForLines(plain, [IN]);
     relay.advance(200);
-    await waitForLines(beating, [IN, IN]);
+    await waitForLines(responseWithHeartbeats, [IN, IN]);
     expect([remainingHeartbeats, plain.lines()]).toEqual([-1, [IN]]);
-    beating.disconnect();
+    responseWithHeartbeats.disconnect();
     plain.disconnect();
     await eventually(async () => expect(await streams()).toBe(0));
     expect(remainingHeartbeats).toBe(0);
@@ -127,9 +127,9 @@ describe("a manager that requests the withdrawal of its Pod", () => {
     await waitForLines(answer, [IN]);
     // A later client without a request is disconnected, which proves that the timeout has passed.
     const later = await relay.openConnection();
-    const cut = new Promise((resolve) => later.once("close", resolve));
+    const socketClosed = new Promise((resolve) => later.once("close", resolve));
     later.resume();
-    await cut;
+    await socketClosed;
     relay.watchers[0]?.send(OUT_STATUS);
     await waitForLines(answer, [IN, OUT_STATUS]);
   });
@@ -155,9 +155,9 @@ describe("a request for a withdrawal is rejected", () => {
     socket.on("data", (bytes: Buffer) => {
       received += bytes.toString();
     });
-    const gone = new Promise((resolve) => socket.once("close", resolve));
+    const socketClosed = new Promise((resolve) => socket.once("close", resolve));
     socket.write("POST /v1/withdrawal HTTP/1.1\r\nhost: x\r\ncontent-length: 9000\r\n\r\n{");
-    await gone;
+    await socketClosed;
     expect(received).toMatch(/^HTTP\/1.1 401 /);
     // The relay closes the connection at once, not after the request timeout.
     expect(received).toContain("connection: close\r\n");
@@ -230,10 +230,10 @@ describe("a client of the relay that stops after", () => {
     await relay.close();
     relay = await startStreamingRelay({ requestTimeoutMs: 300 });
     const socket = await relay.openConnection();
-    const gone = new Promise((resolve) => socket.once("close", resolve));
+    const socketClosed = new Promise((resolve) => socket.once("close", resolve));
     socket.resume();
     if (bytes !== "") socket.write(bytes);
-    await gone;
+    await socketClosed;
     expect(await streams()).toBe(0);
   });
 });
@@ -244,13 +244,13 @@ describe("a flood", () => {
     relay = await startStreamingRelay({ streamsLimit: 40 });
     const requests = Array.from({ length: 60 }, (_, index) => relay.request({ uid: `uid-${index}` }));
     const responses = await Promise.all(requests);
-    const taken = responses.filter(({ status }) => status === 200);
+    const acceptedResponses = responses.filter(({ status }) => status === 200);
     const refused = responses.filter(({ status }) => status === 429);
-    expect([taken.length, refused.length, refused[0]?.headers["retry-after"]]).toEqual([20, 40, "1"]);
+    expect([acceptedResponses.length, refused.length, refused[0]?.headers["retry-after"]]).toEqual([20, 40, "1"]);
     expect(await refusedFor("namespace_streams")).toBe(40);
     const other = await relay.request({ namespace: "other" });
     await waitForLines(other, [IN]);
-    for (const answer of taken) answer.disconnect();
+    for (const answer of acceptedResponses) answer.disconnect();
     await eventually(async () => expect(await streams()).toBe(1));
     await waitForLines(await relay.request(), [IN]);
   });

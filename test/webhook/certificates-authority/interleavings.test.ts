@@ -192,12 +192,14 @@ async function clusterWithEarlySigner(passedMs: number): Promise<SimulatedCluste
 test("a CA that a user makes the signer too early signs after --ca-settle, or at once if the leaf certificate has expired", async () => {
   const certificatesOf = (cluster: SimulatedCluster) =>
     cluster.replicas.map((replica) => atob(replica.reconciler.leaf()?.cert ?? ""));
-  const early = await clusterWithEarlySigner(5_000);
-  expect(certificatesOf(early)).toEqual(Array.from({ length: REPLICAS }, () => expect.stringContaining('"CA 1"')));
-  await reconcileRounds(early, { rounds: 3, ms: LIFETIMES.settleMs, replicaIndex: 0 });
-  const settled = certificatesOf(early);
-  const late = certificatesOf(await clusterWithEarlySigner(LIFETIMES.leafLifeMs + DAY_MS));
-  for (const cas of [settled, late]) {
+  const earlyCluster = await clusterWithEarlySigner(5_000);
+  expect(certificatesOf(earlyCluster)).toEqual(
+    Array.from({ length: REPLICAS }, () => expect.stringContaining('"CA 1"')),
+  );
+  await reconcileRounds(earlyCluster, { rounds: 3, ms: LIFETIMES.settleMs, replicaIndex: 0 });
+  const certificatesAfterSettling = certificatesOf(earlyCluster);
+  const certificatesAfterExpiry = certificatesOf(await clusterWithEarlySigner(LIFETIMES.leafLifeMs + DAY_MS));
+  for (const cas of [certificatesAfterSettling, certificatesAfterExpiry]) {
     expect(cas).toEqual(Array.from({ length: REPLICAS }, () => expect.stringContaining('"by hand 8"')));
   }
 });
