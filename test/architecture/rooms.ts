@@ -84,13 +84,13 @@ export const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   "manager/node-port-guard.ts": ["koffi"],
 };
 
-/** Files that may import rooms beyond those of their own room. */
+/** Files that may import rooms which their own room may not import. */
 export const COMPOSERS: Readonly<Record<string, readonly string[]>> = {
   // One process serves admissions and the relay on two threads; the two rooms do not import each other.
   "webhook/optional-parts.ts": ["relay"],
 };
 
-/** Within injection only the diff imports the patch library. */
+/** Packages that only one file of a room may import: the patch library, for the file that computes the patch. */
 export const ONLY_IMPORTERS: Readonly<Record<string, string>> = {
   "fast-json-patch": "injection/patch.ts",
 };

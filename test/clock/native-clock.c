@@ -38,7 +38,7 @@ int __real_posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_act
 
 int clock_fd = -1;
 static double now_ms;
-/* Timers that are due by this time may run. It follows now_ms once every program has received the new time. */
+/* Timers that are due by this time may run. The value becomes now_ms once every program has received the new time. */
 static double running_ms = -1;
 static struct { int fd; double due_ms; } timers[MAX_TIMERS];
 static int timer_count;

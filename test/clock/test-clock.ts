@@ -33,7 +33,7 @@ export type TestClock = {
   readonly end: () => Promise<void>;
 };
 
-/** Greater than 0, because programs compute times before their start. */
+/** Greater than 0, because programs compute times that precede their start. */
 const START_MS = 1_000_000;
 /** All programs are idle after this many consecutive turns without an event. In one turn a request reaches only one program. */
 const IDLE_TURNS = 3;

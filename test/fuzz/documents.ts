@@ -17,7 +17,7 @@ import { POD, reviewOf } from "../webhook/pod-review.ts";
 import { RULES } from "../webhook/server-under-test.ts";
 import { damageJson } from "./damaged-json.ts";
 
-/** @throws Error if the document is read or refused wrongly */
+/** @throws Error if the parser misreads the document, or refuses it without a proper message */
 export type Reader = (text: string) => Promise<"accepted" | "refused"> | "accepted" | "refused";
 
 export type DocumentKind = { readonly name: string; readonly samples: readonly unknown[]; readonly read: Reader };

@@ -20,8 +20,8 @@ export function prepareDeniedSources(): DeniedSources {
   const folder = mkdtempSync(`${tmpdir()}/lastcall-blindfold-`);
   const program = `${folder}/blindfold`;
   const withoutNetlink = [program];
-  const empty = mkdtempSync(`${folder}/proc-`);
-  const withoutSources = ["unshare", "-m", "sh", "-c", MOUNT, empty, program];
+  const emptyFolder = mkdtempSync(`${folder}/proc-`);
+  const withoutSources = ["unshare", "-m", "sh", "-c", MOUNT, emptyFolder, program];
   const skipReason = compileError(program) || commandError(withoutSources);
   return { skipReason, withoutNetlink, withoutSources, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }

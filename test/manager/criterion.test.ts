@@ -40,8 +40,8 @@ describe("the criterion for the end of a drain", () => {
   });
 
   test("requires samples of sockets unless it is `deadline` or a count that the driver reports", () => {
-    const all: readonly Criterion[] = ["quiet", "connections", "requests", "clients", "deadline"];
-    expect(all.filter(usesSockets)).toEqual(["quiet", "connections"]);
+    const allCriteria: readonly Criterion[] = ["quiet", "connections", "requests", "clients", "deadline"];
+    expect(allCriteria.filter(usesSockets)).toEqual(["quiet", "connections"]);
   });
 
   test("requires counts during the delays if the driver reports the total of requests", () => {

@@ -68,7 +68,7 @@ export type Script = {
   readonly sockets?: number | ((nowMs: number) => number);
   readonly lateMs?: number;
   readonly active?: (nowMs: number) => number;
-  /** Duration of a count by the driver that starts at the given time. */
+  /** Duration of the count that the driver starts at the given time. */
   readonly countMs?: (nowMs: number) => number;
   readonly containersWithOriginalHook?: readonly string[];
   readonly originalHookMs?: number;

@@ -1,4 +1,4 @@
-/** Tests drains with events at critical times, out of order, or repeated. */
+/** Tests drains with events at critical times, in an unusual order, or repeated. */
 import { describe, expect, test } from "vitest";
 import type { DrainSettings } from "../../src/contract/drain-settings.ts";
 import type { DrainEvent } from "../../src/manager/drain/drain-event.ts";

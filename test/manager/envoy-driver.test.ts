@@ -44,12 +44,12 @@ describeOnClock("the Envoy driver", (build) => {
   async function podWith(clock: TestClock, ...flags: string[]): Promise<Pod> {
     const envoy = await startFakeEnvoy();
     const baseFlags = ["--drain-delay=1s", "--quiet-period=500ms", "--hooks=app:app", ...flags];
-    const all = flags.some((flag) => flag.startsWith("--drain-timeout"))
+    const allFlags = flags.some((flag) => flag.startsWith("--drain-timeout"))
       ? baseFlags
       : [...baseFlags, "--drain-timeout=20s"];
     const url = flags.some((flag) => flag.startsWith("--driver-url")) ? [] : [`--driver-url=${envoy.url}`];
     const driver = flags.some((flag) => flag.startsWith("--driver=")) ? [] : ["--driver=envoy"];
-    const manager = await startManager({ build, clock, flags: [...all, ...driver, ...url] });
+    const manager = await startManager({ build, clock, flags: [...allFlags, ...driver, ...url] });
     const pod = { clock, envoy, manager, app: await startApp(manager.address, 8_080, clock) };
     pods.push(pod);
     return pod;

@@ -54,8 +54,8 @@ describeOnClock("an Envoy with a Unix socket as admin interface", (build) => {
     timeout = "20s",
   ): Promise<Manager> {
     const flags = ["--drain-delay=1s", "--quiet-period=500ms", `--drain-timeout=${timeout}`, "--hooks=app:app"];
-    const all = [...flags, "--driver=envoy", `--driver-url=unix:${path}`];
-    const manager = await startManager({ build, clock, flags: all, ...options });
+    const allFlags = [...flags, "--driver=envoy", `--driver-url=unix:${path}`];
+    const manager = await startManager({ build, clock, flags: allFlags, ...options });
     const app = await startApp(manager.address, 8_080, clock);
     cleanups.push(async () => {
       await endApp(app);
@@ -86,8 +86,8 @@ describeOnClock("an Envoy with a Unix socket as admin interface", (build) => {
       const envoy = await envoyAt(path);
       const manager = await managerAt(clock, path);
       let hasEnded = false;
-      const busy = { connections: 1, http: { prefix: "web", requests: 1 } };
-      envoy.stats = () => listenerLines("0.0.0.0_8080", hasEnded ? undefined : busy);
+      const busyListener = { connections: 1, http: { prefix: "web", requests: 1 } };
+      envoy.stats = () => listenerLines("0.0.0.0_8080", hasEnded ? undefined : busyListener);
       const end = drained(manager);
       await clock.until(() => envoy.calls.length >= 2);
       // Longer than the quiet period, so only the request delays the drain.
@@ -199,8 +199,10 @@ describeOnClock("an Envoy with a Unix socket as admin interface", (build) => {
       const path = socketPath();
       const envoy = await envoyAt(path);
       const manager = await managerAt(clock, path, {}, "3s");
-      const busy = (n: number) => ({ connections: 1, http: { prefix: `web-${n}`, requests: n === 999 ? 1 : 0 } });
-      const lines = Array.from({ length: 1_000 }, (_, n) => listenerLines(`0.0.0.0_${20_000 + n}`, busy(n))).flat();
+      const trafficOf = (n: number) => ({ connections: 1, http: { prefix: `web-${n}`, requests: n === 999 ? 1 : 0 } });
+      const lines = Array.from({ length: 1_000 }, (_, n) =>
+        listenerLines(`0.0.0.0_${20_000 + n}`, trafficOf(n)),
+      ).flat();
       envoy.stats = () => lines;
       const end = await drained(manager);
       expect(end).toMatchObject({ outcome: "timeout", why: expect.stringContaining("1 active request") });

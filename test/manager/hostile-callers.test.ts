@@ -140,18 +140,18 @@ describeBuilds("thousands of connections to the manager's port", (build) => {
 
 describeBuilds("more than 128 calls of one hook", (build) => {
   test("leave 128 calls unanswered, including the manager's own hook, because the newest calls are answered at once", async () => {
-    const fresh = await startManager({ build, flags: ["--drain-delay=50s", "--hooks=app:app"] });
-    const app = await startApp(fresh.address);
-    const drainCall = call(fresh, `/${TOKEN}/drain`, "POST").catch(() => undefined);
+    const manager = await startManager({ build, flags: ["--drain-delay=50s", "--hooks=app:app"] });
+    const app = await startApp(manager.address);
+    const drainCall = call(manager, `/${TOKEN}/drain`, "POST").catch(() => undefined);
     const answeredCalls: number[] = [];
     const calls: Promise<void>[] = [];
     for (let index = 0; index < 131; index += 1) {
-      calls.push(call(fresh, hookPath()).then(() => void answeredCalls.push(index)));
+      calls.push(call(manager, hookPath()).then(() => void answeredCalls.push(index)));
       // The response proves that earlier calls were read.
-      await statusOf(fresh);
+      await statusOf(manager);
     }
     await eventually(() => expect(answeredCalls).toEqual([127, 128, 129, 130]));
-    fresh.kill("SIGTERM");
+    manager.kill("SIGTERM");
     await Promise.all([...calls, drainCall]);
     expect(answeredCalls.length).toBe(131);
     await endApp(app);

@@ -126,12 +126,12 @@ describeBuilds("the drain and status commands", (build) => {
 
   test.concurrent("drain exits with code 4 if the server on the port never responds", async () => {
     const address = ownAddress();
-    const silent = createServer(() => {});
-    await new Promise<void>((resolve) => silent.listen(17_890, address, resolve));
+    const silentServer = createServer(() => {});
+    await new Promise<void>((resolve) => silentServer.listen(17_890, address, resolve));
     const end = await run(["drain", `--address-scope=${address}`], {}, build);
     expect(end.code).toBe(4);
     expect(end.err).toContain("no response after the request");
-    silent.close();
+    silentServer.close();
   });
 
   test.concurrent("drain exits with code 4 if the manager is killed", async () => {

@@ -20,10 +20,10 @@ test("samples are rare in a busy Pod with thousands of sockets", () => {
 
 test("samples are more frequent in a quiet Pod with thousands of sockets, to detect short traffic", () => {
   const shortTraffic: PodAt = (nowMs) => ({ ...QUIET, lastEvidenceMs: nowMs - 10 });
-  const many = play({ events: TERMINATION, pod: shortTraffic, sockets: 3_000 });
+  const withManySockets = play({ events: TERMINATION, pod: shortTraffic, sockets: 3_000 });
   // One minute with a sample every 0.3 s.
-  expect(many.wakes).toBeGreaterThan(200);
-  expect(many.wakes).toBeLessThan(230);
+  expect(withManySockets.wakes).toBeGreaterThan(200);
+  expect(withManySockets.wakes).toBeLessThan(230);
 });
 
 test("samples are rare during the drain delay in a Pod with thousands of sockets, even with a long quiet period", () => {

@@ -185,9 +185,9 @@ test("the table of tracked connections leads to the same results as a map of obj
 test("a table with too few slots never makes a busy Pod quiet or its last traffic older", () => {
   fc.assert(
     fc.property(anyHistory, fc.integer({ min: 0, max: 6 }), (history, limit) => {
-      const small = createTestMonitor(PROBED, createConnectionMemory(Math.random, limit));
-      const large = createTestMonitor(PROBED, createPlainMemory());
-      replay(history, [small, large], ([one, other]) => {
+      const smallMonitor = createTestMonitor(PROBED, createConnectionMemory(Math.random, limit));
+      const largeMonitor = createTestMonitor(PROBED, createPlainMemory());
+      replay(history, [smallMonitor, largeMonitor], ([one, other]) => {
         expect(one?.openConnections).toBeGreaterThanOrEqual(other?.openConnections ?? 0);
         expect(one?.lastEvidenceMs).toBeGreaterThanOrEqual(other?.lastEvidenceMs ?? 0);
         if (one?.activity === "quiet") expect([other?.activity, one.untracked]).toEqual(["quiet", 0]);

@@ -60,7 +60,7 @@ export function reading(sockets: readonly TextSocket[], overrides: Partial<Sampl
   return { source: "netlink", sockets, udpPorts: [], passiveOpens: 100, activeOpens: 50, ...overrides };
 }
 
-/** Feeds a monitor in the order of the socket reader: UDP ports, listeners, connections. */
+/** Adds the input to a monitor in the order of the socket reader: UDP ports, listeners, connections. */
 export function feedSample(monitor: TrafficMonitor, input: SampleInput, nowMs: number): void {
   monitor.startSample(nowMs);
   input.udpPorts.every((port) => monitor.addUdpPort(port));

@@ -108,9 +108,11 @@ describe("two relay replicas with one Secret", () => {
       server.remove(SECRETS, "lastcall-relay", "lastcall");
       await eventually(() => expect(first.output() + second.output()).toContain("lost CAs"));
       await eventually(async () => {
-        const now = (await admitPod(first, OWNED_POD)).variables;
-        expect(now["LASTCALL_RELAY_NAME"]).not.toBe(before["LASTCALL_RELAY_NAME"]);
-        const responses = await Promise.all([first, second].map((each) => requestRelay(each, now, REPORT_REQUEST)));
+        const currentVariables = (await admitPod(first, OWNED_POD)).variables;
+        expect(currentVariables["LASTCALL_RELAY_NAME"]).not.toBe(before["LASTCALL_RELAY_NAME"]);
+        const responses = await Promise.all(
+          [first, second].map((each) => requestRelay(each, currentVariables, REPORT_REQUEST)),
+        );
         expect(responses.map(({ status }) => status)).toEqual([200, 200]);
       });
       // The TLS handshake of a client that trusts only the deleted CA fails. Its Pod therefore drains without a withdrawal status.

@@ -111,8 +111,8 @@ test("an invalid HTTP request gets a response with the reason, and its connectio
   expect(await responseTo(webhook, `${post}x: ${"x".repeat(20_000)}`)).toMatch(/^HTTP\/1\.1 431 /);
   expect(await responseTo(webhook, "hello\r\n\r\n")).toMatch(/^HTTP\/1\.1 400 /);
   await new Promise((resolve) => {
-    const plain = connectTcp({ host: "127.0.0.1", port: webhook.port }, () => plain.write(`${post}\r\n`));
-    plain.on("error", () => undefined).once("close", resolve);
+    const plainSocket = connectTcp({ host: "127.0.0.1", port: webhook.port }, () => plainSocket.write(`${post}\r\n`));
+    plainSocket.on("error", () => undefined).once("close", resolve);
   });
   const refused = samplesOf((await sendRequest(webhook, { path: "/metrics" })).body, "lastcall_requests_refused_total");
   expect([...refused].filter(([, times]) => times > 0)).toEqual(

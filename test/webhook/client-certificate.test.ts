@@ -39,14 +39,17 @@ type ClientRequest = {
 type ClientResponse = { readonly status: number; readonly isResumed: boolean };
 
 function send(webhook: RunningWebhook, { path, method, client, agent }: ClientRequest): Promise<ClientResponse> {
-  const where = { host: "127.0.0.1", port: webhook.port, ca: webhook.ca, servername: "localhost" };
+  const serverOptions = { host: "127.0.0.1", port: webhook.port, ca: webhook.ca, servername: "localhost" };
   const headers = { "content-type": "application/json" };
   return new Promise((resolve, reject) => {
-    const clientRequest = request({ ...where, path, method, headers, agent: agent ?? false, ...client }, (reply) => {
-      const isResumed = reply.socket instanceof TLSSocket && reply.socket.isSessionReused();
-      reply.resume();
-      reply.once("close", () => resolve({ status: reply.statusCode ?? 0, isResumed }));
-    });
+    const clientRequest = request(
+      { ...serverOptions, path, method, headers, agent: agent ?? false, ...client },
+      (reply) => {
+        const isResumed = reply.socket instanceof TLSSocket && reply.socket.isSessionReused();
+        reply.resume();
+        reply.once("close", () => resolve({ status: reply.statusCode ?? 0, isResumed }));
+      },
+    );
     clientRequest.once("error", reject);
     clientRequest.end(method === "POST" ? reviewText() : undefined);
   });

@@ -87,8 +87,8 @@ export function sendRequest(webhook: RunningWebhook, { path, body, agent }: Requ
     const headers =
       body === undefined ? {} : { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
     const method = body === undefined ? "GET" : "POST";
-    const where = { host: "127.0.0.1", port: webhook.port, ca: webhook.ca, servername: "localhost" };
-    const clientRequest = request({ ...where, path, method, headers, agent: agent ?? false }, (reply) => {
+    const serverOptions = { host: "127.0.0.1", port: webhook.port, ca: webhook.ca, servername: "localhost" };
+    const clientRequest = request({ ...serverOptions, path, method, headers, agent: agent ?? false }, (reply) => {
       let text = "";
       reply.setEncoding("utf8");
       reply.on("data", (chunk: string) => {

@@ -108,8 +108,8 @@ export const DRAINS: readonly Scenario[] = [
     play: async (pod) => {
       await pod.app();
       await pod.serve([...ONE_APP, "--drained-when=connections"]);
-      const idle = await pod.dialApp();
-      const clientCloses = pod.clock.wait(3_000).then(() => idle.end());
+      const idleConnection = await pod.dialApp();
+      const clientCloses = pod.clock.wait(3_000).then(() => idleConnection.end());
       await Promise.all([terminatePod(pod), clientCloses]);
     },
   },

@@ -9,20 +9,20 @@ import { createRandom, type Random, seedOf } from "./seeded-random.ts";
 
 export const CALLER_PROGRAM = `${FUZZ_FOLDER}/caller-sanitize`;
 
-const plain = (body: string, more = ""): Buffer =>
+const responseWithBody = (body: string, more = ""): Buffer =>
   Buffer.from(`HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: ${body.length}\r\n${more}\r\n${body}`);
-const chunked = (...chunks: readonly string[]): Buffer =>
+const chunkedResponse = (...chunks: readonly string[]): Buffer =>
   Buffer.from(
     `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${[...chunks, ""].map((chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`).join("")}`,
   );
 /** Responses with a length, so that a truncation is detectable. */
 const RESPONSES_WITH_LENGTH = [
-  plain("12"),
-  plain('{"version":1}', "Connection: close\r\n"),
-  plain(METRICS),
-  plain("7".repeat(20_000)),
-  chunked("1", "2\n"),
-  chunked(METRICS.slice(0, 50), METRICS.slice(50)),
+  responseWithBody("12"),
+  responseWithBody('{"version":1}', "Connection: close\r\n"),
+  responseWithBody(METRICS),
+  responseWithBody("7".repeat(20_000)),
+  chunkedResponse("1", "2\n"),
+  chunkedResponse(METRICS.slice(0, 50), METRICS.slice(50)),
 ];
 const RESPONSES = [
   ...RESPONSES_WITH_LENGTH,

@@ -38,8 +38,8 @@ function requireSameResults(cases: readonly Sample[], native: readonly string[])
   for (const [n, one] of cases.entries()) {
     const onNode = `${one.parser} ${callParser(one.parser, one.bytes, one.extraArgument)}`;
     if (onNode !== native[n]) {
-      const both = `on Node: ${onNode}\nnatively: ${native[n] ?? "nothing"}`;
-      throw new Finding(`${one.parser} (${JSON.stringify(one.extraArgument)}) differs\n${both}`, caseBytes(one));
+      const bothResults = `on Node: ${onNode}\nnatively: ${native[n] ?? "nothing"}`;
+      throw new Finding(`${one.parser} (${JSON.stringify(one.extraArgument)}) differs\n${bothResults}`, caseBytes(one));
     }
   }
 }

@@ -152,10 +152,10 @@ test.for([
 ])("a thousand connections that $title do not block other clients of the admin server", async ({ bytes }) => {
   const opened = await openWithDrains();
   openServers.push(opened);
-  const idle: Socket[] = [];
-  for (let index = 0; index < 1_000; index += 1) idle.push(await openConnection(opened.port, bytes));
+  const idleSockets: Socket[] = [];
+  for (let index = 0; index < 1_000; index += 1) idleSockets.push(await openConnection(opened.port, bytes));
   expect((await fetch(`http://127.0.0.1:${opened.port}/drains.json`)).status).toBe(200);
-  for (const socket of idle) socket.destroy();
+  for (const socket of idleSockets) socket.destroy();
 });
 
 test("connections that reopen at once after being closed do not block other clients", async () => {

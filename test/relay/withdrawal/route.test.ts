@@ -97,13 +97,13 @@ describe("a manager that requests the withdrawal of its Pod", () => {
     };
     relay = await startStreamingRelay({ limits });
     const responseWithHeartbeats = await relay.request({}, "/v1/withdrawal?heartbeat");
-    const plain = await relay.request({}, "/v1/withdrawal?heartbeat");
-    await waitForLines(plain, [IN]);
+    const responseWithoutHeartbeats = await relay.request({}, "/v1/withdrawal?heartbeat");
+    await waitForLines(responseWithoutHeartbeats, [IN]);
     relay.advance(200);
     await waitForLines(responseWithHeartbeats, [IN, IN]);
-    expect([remainingHeartbeats, plain.lines()]).toEqual([-1, [IN]]);
+    expect([remainingHeartbeats, responseWithoutHeartbeats.lines()]).toEqual([-1, [IN]]);
     responseWithHeartbeats.disconnect();
-    plain.disconnect();
+    responseWithoutHeartbeats.disconnect();
     await eventually(async () => expect(await streams()).toBe(0));
     expect(remainingHeartbeats).toBe(0);
   });

@@ -162,10 +162,10 @@ test("the webhook logs errors of the API server, and stays ready during errors a
 });
 
 test("an API server that never responds delays neither the start nor the exit of the webhook", TIMEOUT, async () => {
-  const silent = createServer(() => undefined);
-  cleanups.push(() => silent.close());
-  await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
-  const { port } = silent.address() as AddressInfo;
+  const silentServer = createServer(() => undefined);
+  cleanups.push(() => silentServer.close());
+  await new Promise<void>((resolve) => silentServer.listen(0, "127.0.0.1", resolve));
+  const { port } = silentServer.address() as AddressInfo;
   const replica = await startReplica({ url: `http://127.0.0.1:${port}` });
   const readiness = await new Promise<string>((resolve, reject) => {
     const socket = connect({ host: "127.0.0.1", port: replica.port, rejectUnauthorized: false }, () => {
