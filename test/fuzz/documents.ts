@@ -147,7 +147,7 @@ const slice: DocumentKind = {
   },
 };
 
-const ANNOTATED = {
+const ANNOTATED_POD = {
   ...POD,
   metadata: {
     ...POD.metadata,
@@ -186,7 +186,7 @@ const PORTS = {
 
 const review: DocumentKind = {
   name: "review",
-  samples: [reviewOf(), reviewOf({ object: ANNOTATED }), reviewOf({ object: ANNOTATED, dryRun: true })],
+  samples: [reviewOf(), reviewOf({ object: ANNOTATED_POD }), reviewOf({ object: ANNOTATED_POD, dryRun: true })],
   read: async (text) => {
     const { status, body, fault } = await admit(text, RULES, PORTS);
     expectThat(fault === undefined, `our fault: ${fault instanceof Error ? fault.stack : String(fault)}`);

@@ -59,8 +59,8 @@ async function callWithoutToken(from: string, manager: Manager, path: string): P
 }
 
 const CALLER_ADDRESSES = ["127.201.0.1", "127.201.0.2", "127.201.0.3", "127.201.0.4"];
-const STATUS = `/${TOKEN}/status`;
-const DRAIN = `/${TOKEN}/drain`;
+const STATUS_PATH = `/${TOKEN}/status`;
+const DRAIN_PATH = `/${TOKEN}/drain`;
 /** More calls than the manager holds at once, so the manager responds to some of the calls immediately. */
 const EXCESSIVE_CALLS = 148;
 const EARLY_RESPONSES = 20;
@@ -68,7 +68,7 @@ const EARLY_RESPONSES = 20;
 /** Starts a call that the manager holds until the end of the drain. The response to a later call proves that this call arrived. */
 function heldCall(manager: Manager, path: string, method = "GET"): Promise<unknown> {
   void callFrom(undefined, manager, path, method).catch(() => {});
-  return callFrom(undefined, manager, STATUS);
+  return callFrom(undefined, manager, STATUS_PATH);
 }
 
 async function exceedHoldLimit(manager: Manager): Promise<void> {
@@ -111,7 +111,7 @@ export const CALLERS: readonly Caller[] = [
     possibleHarms: [],
     consequences: "its own calls are held for 5 s or 15 s; a container restart in that time takes up to 15 s",
     call: async (manager) => {
-      const drains = EXTERNAL_ADDRESS === undefined ? [] : [callFrom(EXTERNAL_ADDRESS, manager, DRAIN, "POST")];
+      const drains = EXTERNAL_ADDRESS === undefined ? [] : [callFrom(EXTERNAL_ADDRESS, manager, DRAIN_PATH, "POST")];
       const from = EXTERNAL_ADDRESS === undefined ? CALLER_ADDRESSES : [EXTERNAL_ADDRESS, ...CALLER_ADDRESSES];
       const hooks = ["app", "web"].flatMap((name) => from.map((one) => callFrom(one, manager, hookPath(name))));
       await Promise.all([...drains, ...hooks]);
@@ -140,10 +140,10 @@ export const CALLERS: readonly Caller[] = [
     possibleHarms: ["start", "notify", "done", "suppress"],
     consequences: "this is the drain; a second termination within a minute is answered at once, without a drain",
     call: (manager) =>
-      Promise.all([callFrom(undefined, manager, hookPath("app")), callFrom(undefined, manager, DRAIN, "POST")]),
+      Promise.all([callFrom(undefined, manager, hookPath("app")), callFrom(undefined, manager, DRAIN_PATH, "POST")]),
     callDuringDrain: async (manager) => {
       for (let again = 0; again < 6; again += 1) await heldCall(manager, hookPath("app"));
-      await heldCall(manager, DRAIN, "POST");
+      await heldCall(manager, DRAIN_PATH, "POST");
     },
   },
   {
@@ -158,8 +158,8 @@ export const CALLERS: readonly Caller[] = [
     name: "a process in the Pod, with the token",
     possibleHarms: ["start", "notify", "done", "suppress"],
     consequences: "it could also stop the app",
-    call: (manager) => callFrom(undefined, manager, DRAIN, "POST"),
-    callDuringDrain: (manager) => heldCall(manager, DRAIN, "POST"),
+    call: (manager) => callFrom(undefined, manager, DRAIN_PATH, "POST"),
+    callDuringDrain: (manager) => heldCall(manager, DRAIN_PATH, "POST"),
   },
 ];
 

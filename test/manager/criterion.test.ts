@@ -6,7 +6,7 @@ import type { DriverName } from "../../src/contract/driver-table.ts";
 import { isDrained } from "../../src/manager/drain/draining.ts";
 import { countsBeforeDraining, earlyCountMs } from "../../src/manager/drain/pace.ts";
 import { isReachable } from "../../src/manager/drain/sample-facts.ts";
-import { type ObservedPod, ONE_APP, QUIET, UNKNOWN } from "./drain-script.ts";
+import { type ObservedPod, ONE_APP, QUIET, UNKNOWN_OBSERVATION } from "./drain-script.ts";
 import { DRAIN, draining, drainingPhase, type Parts } from "./drain-states.ts";
 
 const DRIVERS: readonly DriverName[] = ["none", "envoy", "istio", "linkerd", "http"];
@@ -84,7 +84,7 @@ describe("a drain with `drained-when: requests`", () => {
       { sample: { observation: OPEN }, fromMs: 7_001 },
       false,
     ],
-    ["continues until a sample succeeds", { sample: { observation: UNKNOWN }, fromMs: 7_001 }, false],
+    ["continues until a sample succeeds", { sample: { observation: UNKNOWN_OBSERVATION }, fromMs: 7_001 }, false],
     ["ends before a whole quiet period if no client is connected", { fromMs: 7_001 }, true],
   ])("%s", ([, overrides, isEnded]) => {
     const sample = { observation: QUIET, atMs: 9_000, ...overrides.sample };
@@ -103,7 +103,7 @@ describe("a drain with `drained-when: quiet`", () => {
     ],
     ["continues while a connection is busy", { sample: { observation: observed({ activity: "busy" }) } }, false],
     ["continues if the last sample is older than the end of the quiet period", { sample: { atMs: 8_850 } }, false],
-    ["continues after a failed sample", { sample: { observation: UNKNOWN } }, false],
+    ["continues after a failed sample", { sample: { observation: UNKNOWN_OBSERVATION } }, false],
     ["continues for at least a quiet period after the trigger", { drain: { triggeredAtMs: 7_001 } }, false],
     [
       "ends immediately if the Pod has only UDP sockets",
@@ -132,5 +132,5 @@ test("a drain without open connections ends if `drained-when` is `connections`, 
 test("a Pod is reachable if a successful sample contains a TCP listener or a UDP socket", () => {
   const isFound = (hasTcpListener: boolean, hasUdp: boolean) => isReachable({ ...QUIET, hasTcpListener, hasUdp });
   expect([isFound(true, false), isFound(false, true), isFound(false, false)]).toEqual([true, true, false]);
-  expect(isReachable(UNKNOWN)).toBe(false);
+  expect(isReachable(UNKNOWN_OBSERVATION)).toBe(false);
 });

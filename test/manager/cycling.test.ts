@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { CYCLING, NO_EXCHANGE, nextExchangeStep } from "../../src/manager/traffic/cycling.ts";
 import type { TextSocket } from "./socket-lists.ts";
-import { createTestMonitor, listener, NODE, reading, socket } from "./traffic-room.ts";
+import { createTestMonitor, listener, NODE_ADDRESS, reading, socket } from "./traffic-room.ts";
 
 /** Counters and ages of the client's connection in one sample. */
 type ConnectionSample = {
@@ -132,8 +132,8 @@ describe("the traffic of cycling connections", () => {
 
   test("and the kubelet's probes do not change the time of the last new connection", () => {
     const probed = createTestMonitor({ kubeletProbes: [{ port: 8080, periodMs: 1_000 }] });
-    probed.monitor.addKubelet(NODE);
-    const probe = connection(idle(1, 1), { peerAddress: NODE, peerPort: 50_002 });
+    probed.monitor.addKubelet(NODE_ADDRESS);
+    const probe = connection(idle(1, 1), { peerAddress: NODE_ADDRESS, peerPort: 50_002 });
     const newcomer = connection(idle(1, 1), { peerPort: 50_001 });
     const lists = [[], [], [newcomer], [newcomer, probe], [newcomer, probe]];
     const observed = lists.map((others, index) =>

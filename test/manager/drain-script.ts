@@ -24,7 +24,7 @@ export const QUIET: ObservedPod = {
   cycling: { connections: 0, outstanding: 0, othersActivity: "quiet", othersEvidenceMs: -1, lastArrivalMs: -1 },
 };
 
-export const UNKNOWN: Observation = { known: false, why: "the dump failed", blind: false };
+export const UNKNOWN_OBSERVATION: Observation = { known: false, why: "the dump failed", blind: false };
 
 export type PodAt = (nowMs: number) => Observation;
 

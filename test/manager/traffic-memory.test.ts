@@ -9,13 +9,13 @@ import { NO_CONNECTIONS } from "../../src/manager/traffic/traffic-monitor.ts";
 import { createPlainMemory } from "./plain-memory.ts";
 import { type TextSocket, toTcpSocket } from "./socket-lists.ts";
 import {
-  CLIENT,
+  CLIENT_ADDRESS,
   createTestMonitor,
   feedSample,
   type KnownObservation,
   listener,
-  NODE,
-  POD,
+  NODE_ADDRESS,
+  POD_ADDRESS,
   reading,
   socket,
 } from "./traffic-room.ts";
@@ -75,8 +75,8 @@ const anyAge = fc.oneof(fc.nat(400), fc.constantFrom(0, 300));
 
 /** One connection over several samples. Its counters never decrease, unless another connection reuses the addresses. */
 const anyConnectionHistory = fc.record({
-  peer: fc.constantFrom(CLIENT, NODE, POD, "2001:db8::7", "::ffff:10.9.9.9", "127.0.0.1"),
-  local: fc.constantFrom(POD, "2001:db8::1"),
+  peer: fc.constantFrom(CLIENT_ADDRESS, NODE_ADDRESS, POD_ADDRESS, "2001:db8::7", "::ffff:10.9.9.9", "127.0.0.1"),
+  local: fc.constantFrom(POD_ADDRESS, "2001:db8::1"),
   peerPort: fc.integer({ min: FIRST_PORT, max: FIRST_PORT + 3 }),
   steps: fc.array(
     fc.record({
@@ -158,7 +158,7 @@ function replay(
     const sockets = [listener(), ...socketsOfConnections.flatMap((samples) => samples[index] ?? [])];
     const nowMs = 10_000 + index * 150;
     passiveOpens += opened[index] ?? 0;
-    if (index === kubeletAt) for (const { monitor } of monitors) monitor.addKubelet(NODE);
+    if (index === kubeletAt) for (const { monitor } of monitors) monitor.addKubelet(NODE_ADDRESS);
     const end = broken.find(({ sample }) => sample === index);
     if (end === undefined) each(monitors.map(({ sample }) => sample(reading(sockets, { passiveOpens }), nowMs)));
     else {
@@ -252,7 +252,7 @@ describe("connections beyond the number that the manager tracks", () => {
     };
 
     test("count as connections of clients even if their peer's address is later added to the Pod's own addresses", () => {
-      const ours = { localAddress: "2001:db8::1", peerAddress: POD };
+      const ours = { localAddress: "2001:db8::1", peerAddress: POD_ADDRESS };
       for (const memory of [createSmallMemory(), createPlainMemory()]) {
         const testMonitor = createTestMonitor({}, memory);
         // The second connection adds the address of the first one's peer to the Pod's own addresses, after the first was classified.
@@ -265,9 +265,9 @@ describe("connections beyond the number that the manager tracks", () => {
 
     test("do not count as probes even if the kubelet's address is added later", () => {
       const testMonitor = createTestMonitor(PROBED, createSmallMemory());
-      const fromNode = socket({ peerAddress: NODE });
+      const fromNode = socket({ peerAddress: NODE_ADDRESS });
       occupyRecord(testMonitor, fromNode);
-      testMonitor.monitor.addKubelet(NODE);
+      testMonitor.monitor.addKubelet(NODE_ADDRESS);
       const observation = testMonitor.sample(reading([listener(), fromNode]), 12_000);
       expect(observation).toMatchObject({ openConnections: 1, untracked: 0 });
     });

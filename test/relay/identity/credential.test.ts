@@ -6,7 +6,7 @@ import type { SigningKey } from "../../../src/relay/identity/identity.ts";
 import { createFakeKey, START_MS } from "./fake-tools.ts";
 
 const KEY = createFakeKey("one", START_MS);
-const OTHER = createFakeKey("other", START_MS);
+const OTHER_KEY = createFakeKey("other", START_MS);
 const CLAIMS: CredentialClaims = {
   namespace: "shop",
   ownerKind: "ReplicaSet",
@@ -39,7 +39,7 @@ test("any claims survive the round trip through a credential", TIMEOUT, () => {
     fc.property(anyClaims, (claims) => {
       const text = mintCredential(claims, KEY);
       fc.pre(text.length <= 1_024);
-      expect(read(text, OTHER, KEY)).toEqual({ claims, key: KEY });
+      expect(read(text, OTHER_KEY, KEY)).toEqual({ claims, key: KEY });
     }),
   );
 });
@@ -50,7 +50,7 @@ test("any changed character makes a credential invalid", TIMEOUT, () => {
   for (let index = 0; index < text.length; index += 1) {
     for (const character of alphabet) {
       if (text[index] === character) continue;
-      expect(read(text.slice(0, index) + character + text.slice(index + 1), KEY, OTHER)).toBeUndefined();
+      expect(read(text.slice(0, index) + character + text.slice(index + 1), KEY, OTHER_KEY)).toBeUndefined();
     }
     expect(read(text.slice(0, index) + text.slice(index + 1), KEY)).toBeUndefined();
     expect(read(`${text.slice(0, index)}A${text.slice(index)}`, KEY)).toBeUndefined();
@@ -70,11 +70,11 @@ test("no random text is a valid credential, and the parser never throws", TIMEOU
 
 describe("a credential is rejected", () => {
   test("if the signing key is unknown", () => {
-    expect(read(mintCredential(CLAIMS, KEY), OTHER)).toBeUndefined();
+    expect(read(mintCredential(CLAIMS, KEY), OTHER_KEY)).toBeUndefined();
   });
 
   test("if another key with the same name signed it", () => {
-    const otherKey = { ...OTHER, kid: KEY.kid };
+    const otherKey = { ...OTHER_KEY, kid: KEY.kid };
     expect(read(mintCredential(CLAIMS, otherKey), KEY)).toBeUndefined();
   });
 

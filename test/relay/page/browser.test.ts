@@ -13,7 +13,7 @@ if (BROWSER_SKIP_REASON !== "") {
 }
 
 /** The path under which the API server proxies the page of a Pod. */
-const PREFIX = "/api/v1/namespaces/lastcall/pods/http:web-1:8081/proxy";
+const PROXY_PATH = "/api/v1/namespaces/lastcall/pods/http:web-1:8081/proxy";
 
 /** Markup in a report, which pages must escape. */
 const MARKUP = `</text></svg><script>document.title="owned"</script><img src=x onerror="document.title='owned'">`;
@@ -40,18 +40,18 @@ describe.skipIf(BROWSER_SKIP_REASON !== "")("in a real browser", { timeout: 120_
     proxy = createServer((incoming, outgoing) => {
       const url = incoming.url ?? "";
       requestedUrls.push(url);
-      if (!url.startsWith(`${PREFIX}/`)) {
+      if (!url.startsWith(`${PROXY_PATH}/`)) {
         outgoing.writeHead(404).end();
         return;
       }
-      const path = url.slice(PREFIX.length);
+      const path = url.slice(PROXY_PATH.length);
       request({ port: admin.port, path }, (response) => {
         outgoing.writeHead(response.statusCode ?? 500, response.headers);
         response.pipe(outgoing);
       }).end();
     }).listen(0, "127.0.0.1");
     await new Promise((resolve) => proxy.once("listening", resolve));
-    base = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}${PREFIX}/`;
+    base = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}${PROXY_PATH}/`;
   });
 
   afterAll(async () => {
@@ -81,7 +81,7 @@ describe.skipIf(BROWSER_SKIP_REASON !== "")("in a real browser", { timeout: 120_
       expect(dom).toContain("&lt;script&gt;");
     }
     const pageUrls = requestedUrls.filter((url) => !url.endsWith("/favicon.ico"));
-    expect(new Set(pageUrls)).toEqual(new Set([`${PREFIX}/`, `${PREFIX}/drains/evil`]));
+    expect(new Set(pageUrls)).toEqual(new Set([`${PROXY_PATH}/`, `${PROXY_PATH}/drains/evil`]));
   });
 
   test("the picture of a drain, opened alone, follows the browser's dark colour scheme", async () => {

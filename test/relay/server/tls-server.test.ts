@@ -15,7 +15,7 @@ afterEach(() => {
 });
 
 const VALIDITY = { fromMs: Date.now() - 3_600_000, untilMs: Date.now() + 86_400_000 };
-const NAME = "relay-a.lastcall.internal";
+const RELAY_NAME = "relay-a.lastcall.internal";
 
 type Relay = {
   readonly port: number;
@@ -26,7 +26,7 @@ type Relay = {
 
 async function startRelay(connectionLimit?: number): Promise<Relay> {
   const ca = await makeCaPair("relay CA", VALIDITY);
-  const { cert, key } = await makeServerPair(ca, { dns: [NAME] }, VALIDITY);
+  const { cert, key } = await makeServerPair(ca, { dns: [RELAY_NAME] }, VALIDITY);
   const context = createSecureContext({ cert, key });
   const streams: (() => Promise<unknown>)[] = [];
   const handle: RequestListener = ({ url }, response) => {
@@ -36,7 +36,7 @@ async function startRelay(connectionLimit?: number): Promise<Relay> {
       streams.push(() => once(response.end(), "close"));
     }
   };
-  const contextFor = async (name: string) => (name === NAME && relay.isNameKnown ? context : undefined);
+  const contextFor = async (name: string) => (name === RELAY_NAME && relay.isNameKnown ? context : undefined);
   const server = createTlsServer(handle, contextFor, connectionLimit);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   cleanups.push(() => {
@@ -56,7 +56,7 @@ function requestRelay({ port, ca }: Relay, options: RequestOptions = {}): Promis
       host: "127.0.0.1",
       port,
       ca,
-      servername: NAME,
+      servername: RELAY_NAME,
       path: "/",
       agent: false as const,
       ...options,
@@ -82,7 +82,14 @@ test(
   TIMEOUT,
   async () => {
     const relay = await startRelay();
-    for (const servername of ["localhost", "relay-b.lastcall.internal", `x.${NAME}`, `${NAME}.x`, "a".repeat(250), ""])
+    for (const servername of [
+      "localhost",
+      "relay-b.lastcall.internal",
+      `x.${RELAY_NAME}`,
+      `${RELAY_NAME}.x`,
+      "a".repeat(250),
+      "",
+    ])
       expect(await requestRelay(relay, { servername, rejectUnauthorized: false })).toMatch(/handshake/);
   },
 );
@@ -133,7 +140,7 @@ type OpenConnection = {
 /** Opens a connection and sends only this text. */
 function openConnection({ port }: Relay, text = ""): Promise<OpenConnection> {
   return new Promise((resolve) => {
-    const options = { host: "127.0.0.1", port, servername: NAME, rejectUnauthorized: false };
+    const options = { host: "127.0.0.1", port, servername: RELAY_NAME, rejectUnauthorized: false };
     const socket: TLSSocket = connect(options, () => {
       let received = "";
       socket.on("data", (chunk: Buffer) => {
