@@ -11,7 +11,7 @@ declare module "vitest" {
   }
 }
 
-/** The hexadecimal digits that fit a seed of 32 bits with sign. */
+/** The number of hexadecimal digits that fit into a seed, which is a signed 32-bit integer. */
 const DIGITS = 7;
 
 // biome-ignore lint/style/noDefaultExport: vitest calls the default export of a global setup

@@ -1,4 +1,4 @@
-/** Counts lines and files of source, tests and test support for `npm run check`, without a limit. */
+/** Counts lines and files of source, tests and test support for `npm run check`, which prints the counts and sets no limit. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 

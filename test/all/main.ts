@@ -47,7 +47,7 @@ async function runInSequence(selection: Selection): Promise<readonly StepResult[
   return results;
 }
 
-/** Reports no failure: the step that needs the programs repeats the build and fails. */
+/** Ignores a failed build: the step that needs the programs builds them again, and reports the failure. */
 async function runEarlyBuild({ name, npmRun }: Step): Promise<void> {
   const startedAtMs = performance.now();
   const { status } = await run(name, npmRun, constants.priority.PRIORITY_LOW);

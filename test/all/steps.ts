@@ -11,7 +11,7 @@ export type Step = {
 
 /** Test files with rollouts of real servers and with each driver. Other files cover more protocols, versions and criteria. */
 const LANDING_PROGRAMS = ["http2.program", "rollouts"];
-/** Cases whose failure causes lost requests or admissions: rollouts, hooks, the relay, the webhook's lifecycle. */
+/** Cases that detect lost requests or admissions: rollouts, hooks, the relay, the webhook's lifecycle. */
 const LANDING_CASES = ["serving", "rollout", "own-hooks", "opt-in", "webhook-outages", "relay.e2e"];
 
 export const STEPS: readonly Step[] = [
@@ -21,7 +21,7 @@ export const STEPS: readonly Step[] = [
   { name: "sanitizer", npmRun: ["test:sanitize"], landingRun: ["test:sanitize", "--", "--seconds=30"] },
   { name: "sanitized process cases", npmRun: ["test:sanitize", "--", "--only=cases"] },
   { name: "programs", npmRun: ["test:programs"], landingRun: ["test:programs", "--", ...LANDING_PROGRAMS] },
-  // Uses the API server of the early build.
+  // Uses the API server that EARLY_BUILD builds.
   { name: "chart", npmRun: ["test:chart"] },
   {
     name: "end to end",
@@ -30,7 +30,7 @@ export const STEPS: readonly Step[] = [
   },
 ];
 
-/** Builds the programs of the last two steps beside the earlier steps, at low priority. The last step waits for it. */
+/** Builds the programs of the last two steps while the earlier steps run, at low priority. The last step waits for this build. */
 export const EARLY_BUILD: Step = {
   name: "the cluster's programs",
   npmRun: ["cluster", "--", "build", `kubernetes-${NEWEST_MINOR}`, "etcd", "pause", "helm"],

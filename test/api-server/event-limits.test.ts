@@ -58,17 +58,17 @@ test("in an hour at most six Events are sent per owner and reason, and each name
   fc.assert(
     fc.property(calls, (events) => {
       const checkLimits = createEventLimits();
-      const sent = new Map<string, number>();
+      const sentCounts = new Map<string, number>();
       let nowMs = 0;
       for (const [namespace, uid, waitMs] of events) {
         if (nowMs + waitMs >= 3_600_000) break;
         nowMs += waitMs;
         const key = `${namespace} ${uid}`;
         if (checkLimits(eventOf(String(namespace), String(uid)), nowMs).kind === "send")
-          sent.set(key, (sent.get(key) ?? 0) + 1);
+          sentCounts.set(key, (sentCounts.get(key) ?? 0) + 1);
       }
-      for (const count of sent.values()) expect(count).toBeLessThanOrEqual(6);
-      const total = [...sent.values()].reduce((left, right) => left + right, 0);
+      for (const count of sentCounts.values()) expect(count).toBeLessThanOrEqual(6);
+      const total = [...sentCounts.values()].reduce((left, right) => left + right, 0);
       expect(total).toBeLessThanOrEqual(4 * (10 + nowMs / 30_000));
     }),
   );

@@ -97,11 +97,11 @@ export async function startFakeApiServer(): Promise<FakeApiServer> {
   const applyChange = (path: string, type: string, object: FakeObject): void => {
     version += 1;
     const versioned = { ...object, metadata: { ...object.metadata, resourceVersion: String(version) } };
-    const all = objects.get(path) ?? new Map<string, FakeObject>();
-    objects.set(path, all);
+    const collection = objects.get(path) ?? new Map<string, FakeObject>();
+    objects.set(path, collection);
     const key = `${object.metadata.namespace ?? ""}/${object.metadata.name}`;
-    if (type === "DELETED") all.delete(key);
-    else all.set(key, versioned);
+    if (type === "DELETED") collection.delete(key);
+    else collection.set(key, versioned);
     changes.push({ atMs: performance.now(), version, path, type, object: versioned });
     if (faults.hasSilentWatches) return;
     for (const watch of watches) if (watch.path === path) watch.response.write(eventLine(type, versioned));
@@ -184,7 +184,7 @@ export async function startFakeApiServer(): Promise<FakeApiServer> {
     return [201, find(`${path}/${object.metadata.name}`) ?? object];
   };
 
-  /** Returns 409 for a patch with an old version, 422 for one that cannot be applied. */
+  /** Returns 409 for a patch with an old resourceVersion, and 422 for a patch that cannot be applied. */
   const patch = (path: string, operations: readonly Operation[]): readonly [number, object] => {
     const object = find(path);
     if (object === undefined) return [404, status(404, "not found")];

@@ -10,10 +10,10 @@ import { connect } from "node:net";
 import type { Duplex } from "node:stream";
 
 const PROTOCOL = "v4.channel.k8s.io";
-const DATA = 0;
-const ERROR = 1;
-const BINARY = 2;
-const CLOSE = 8;
+const DATA_CHANNEL = 0;
+const ERROR_CHANNEL = 1;
+const BINARY_OPCODE = 2;
+const CLOSE_OPCODE = 8;
 
 /** Accepts the WebSocket handshake and forwards to `port` on 127.0.0.1. */
 export function serveForward(request: IncomingMessage, socket: Duplex, port: number): void {
@@ -29,12 +29,14 @@ export function serveForward(request: IncomingMessage, socket: Duplex, port: num
   socket.write(`HTTP/1.1 101 Switching Protocols\r\n${headers.join("\r\n")}\r\n\r\n`);
   const portBytes = Buffer.from([port & 0xff, port >> 8]);
   const send = (channel: number, bytes: Buffer): unknown => socket.writable && socket.write(frame(channel, bytes));
-  send(DATA, portBytes);
-  send(ERROR, portBytes);
+  send(DATA_CHANNEL, portBytes);
+  send(ERROR_CHANNEL, portBytes);
 
   const pod = connect(port, "127.0.0.1");
-  pod.on("data", (bytes: Buffer) => send(DATA, bytes));
-  pod.on("error", (error) => send(ERROR, Buffer.from(`error forwarding port ${port} to pod: ${error.message}`)));
+  pod.on("data", (bytes: Buffer) => send(DATA_CHANNEL, bytes));
+  pod.on("error", (error) =>
+    send(ERROR_CHANNEL, Buffer.from(`error forwarding port ${port} to pod: ${error.message}`)),
+  );
   pod.on("close", () => socket.end());
   socket.on("close", () => pod.destroy());
   socket.on("error", () => pod.destroy());
@@ -43,8 +45,9 @@ export function serveForward(request: IncomingMessage, socket: Duplex, port: num
     unread = Buffer.concat([unread, bytes]);
     for (let frameRead = readFrame(unread); frameRead !== undefined; frameRead = readFrame(unread)) {
       unread = unread.subarray(frameRead.length);
-      if (frameRead.opcode === CLOSE) pod.end();
-      else if (frameRead.opcode === BINARY && frameRead.payload[0] === DATA) pod.write(frameRead.payload.subarray(1));
+      if (frameRead.opcode === CLOSE_OPCODE) pod.end();
+      else if (frameRead.opcode === BINARY_OPCODE && frameRead.payload[0] === DATA_CHANNEL)
+        pod.write(frameRead.payload.subarray(1));
     }
   });
 }
@@ -57,7 +60,7 @@ export function refuseUpgrade(socket: Duplex, status: number, message: string): 
 function frame(channel: number, bytes: Buffer): Buffer {
   const length = bytes.length + 1;
   const head = Buffer.alloc(10);
-  head[0] = 0x80 | BINARY;
+  head[0] = 0x80 | BINARY_OPCODE;
   if (length < 126) {
     head[1] = length;
     return Buffer.concat([head.subarray(0, 2), Buffer.from([channel]), bytes]);

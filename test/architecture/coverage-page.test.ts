@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { goldenNames } from "../golden/corpus.ts";
 
 const TEST = join(import.meta.dirname, "..");
-const SHORTENED = " …";
+const ELLIPSIS = " …";
 
 const page = readFileSync(join(TEST, "injection/README.md"), "utf8");
 const sources = ["injection", "golden"]
@@ -21,7 +21,7 @@ const cases = [...page.matchAll(/\bgolden (`[^|;(]*)/g)].flatMap(([, list = ""])
 );
 
 const isTitle = (quoted: string): boolean =>
-  sources.includes(quoted.endsWith(SHORTENED) ? `"${quoted.slice(0, -SHORTENED.length)}` : `"${quoted}"`);
+  sources.includes(quoted.endsWith(ELLIPSIS) ? `"${quoted.slice(0, -ELLIPSIS.length)}` : `"${quoted}"`);
 const isCase = (name: string): boolean =>
   goldenNames().some((golden) => (name.endsWith("*") ? golden.startsWith(name.slice(0, -1)) : golden === name));
 

@@ -1,4 +1,4 @@
-/** Code that depends on the driver reads the driver's table row. Only a driver's own code, the factory and the demo use names. */
+/** Code that depends on the driver reads the driver's table row. Only a driver's own code, the factory and the demo use drivers' names. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

@@ -12,7 +12,7 @@ export type FlakyRule = {
 };
 
 const REAL_CLOCK = /(?:performance|Date)\.now\(\)/.source;
-/** Names of durations that helpers of the suite measure. */
+/** Matches the variables and functions of the test suite that contain or return measured durations. */
 const MEASURED_DURATION = /\b(?:took|elapsed|gone|drain)Ms\b|\bsecondsBetween\(|\.milliseconds\b/.source;
 const IN_EXPECTATION = /expect\((?:(?!expect\(|;\n)[\s\S])*?/.source;
 const AT_MOST = /\.(?:not\.toBeGreaterThan|toBeLessThan)(?:OrEqual)?\(/.source;
@@ -104,7 +104,7 @@ export function flakyMatches(path: string, source: string): readonly string[] {
   );
 }
 
-/** The comment may be on the last line of the statement. */
+/** The comment `// bound: REASON` may be on the last line of the statement. */
 function hasReason(source: string, index: number): boolean {
   return /^[^;]*;[^\n]*\/\/ bound: \S/.test(source.slice(index));
 }

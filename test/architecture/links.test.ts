@@ -30,13 +30,13 @@ test.for(pagesBelow("."))("every link in the page %s has an existing target", (p
   expect(brokenLinks(page, readFileSync(join(ROOT, page), "utf8"))).toEqual([]);
 });
 
-/** Readers find pages through an index. Decisions are listed by their folder. */
+/** Readers find pages through the indexes, except for the decisions, which readers find in their folder. */
 test("the indexes have links to every page in docs", () => {
-  const linked = ["docs/README.md", "docs/reference/README.md"].flatMap((index) =>
+  const linkedPages = ["docs/README.md", "docs/reference/README.md"].flatMap((index) =>
     relativeLinks(readFileSync(join(ROOT, index), "utf8")).map(({ path }) => join(dirname(index), path)),
   );
   const pages = pagesBelow("docs").filter((page) => !page.startsWith("docs/decisions/") && page !== "docs/README.md");
-  expect(pages.filter((page) => !linked.includes(page))).toEqual([]);
+  expect(pages.filter((page) => !linkedPages.includes(page))).toEqual([]);
 });
 
 test.for([

@@ -22,12 +22,12 @@ export function relativeLinks(page: string): readonly Link[] {
 
 /** A repeated heading gets `-1`, `-2` and so on. */
 export function anchorsOf(page: string): ReadonlySet<string> {
-  const seen = new Map<string, number>();
+  const headingCounts = new Map<string, number>();
   const anchors = new Set<string>();
   for (const [, heading = ""] of page.replace(FENCE, "").matchAll(/^#{1,6}\s+(.+?)\s*#*$/gm)) {
     const slug = slugOf(heading);
-    const times = seen.get(slug) ?? 0;
-    seen.set(slug, times + 1);
+    const times = headingCounts.get(slug) ?? 0;
+    headingCounts.set(slug, times + 1);
     anchors.add(times === 0 ? slug : `${slug}-${times}`);
   }
   return anchors;

@@ -15,14 +15,14 @@ const runTime = [
 ].sort();
 
 test("the README has a reason for every run-time package", () => {
-  const missing = runTime.filter((name) => !readme.includes(`- \`${name}\`: `));
-  expect(missing).toEqual([]);
+  const missingPackages = runTime.filter((name) => !readme.includes(`- \`${name}\`: `));
+  expect(missingPackages).toEqual([]);
 });
 
 test("the README has no reason for a removed package", () => {
   const section = readme.slice(readme.indexOf("## Packages"));
-  const listed = [...section.matchAll(/^- `([^`]+)`: /gm)].map((match) => match[1]);
-  expect(listed.sort()).toEqual(runTime);
+  const listedPackages = [...section.matchAll(/^- `([^`]+)`: /gm)].map((match) => match[1]);
+  expect(listedPackages.sort()).toEqual(runTime);
 });
 
 test("the bundle contains every run-time package, so an installation adds no other package", () => {

@@ -11,13 +11,13 @@ const FROM_ROOT = new RegExp(`^(${FOLDERS})/[\\w./-]+\\.(c|h|js|json|md|mjs|patc
 
 /** The literal paths in a source: relative to its folder, and to the project's root. */
 function pathsIn(file: string, text: string): readonly string[] {
-  const joined = [...text.matchAll(/\b(?:join|resolve)\(\s*import\.meta\.dirname,((?:\s*"[^"]*",?)+)\s*\)/g)];
-  const located = [...text.matchAll(/new URL\(\s*"([^"]*)",\s*import\.meta\.url\s*\)/g)];
+  const joinCalls = [...text.matchAll(/\b(?:join|resolve)\(\s*import\.meta\.dirname,((?:\s*"[^"]*",?)+)\s*\)/g)];
+  const urlCalls = [...text.matchAll(/new URL\(\s*"([^"]*)",\s*import\.meta\.url\s*\)/g)];
   return [
-    ...joined.map(([, parts = ""]) =>
+    ...joinCalls.map(([, parts = ""]) =>
       join(dirname(file), ...[...parts.matchAll(/"([^"]*)"/g)].map(([, part]) => part ?? "")),
     ),
-    ...located.map(([, path = ""]) => join(dirname(file), path)),
+    ...urlCalls.map(([, path = ""]) => join(dirname(file), path)),
     ...[...text.matchAll(/"([^"\n]+)"/g)].flatMap(([, words = ""]) => (FROM_ROOT.test(words) ? [words] : [])),
   ];
 }

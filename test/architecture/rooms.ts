@@ -68,7 +68,7 @@ export const ROOMS: Readonly<Record<string, Rule>> = {
     io: true,
   },
   "lastcall.ts": { rooms: ["webhook", "relay", "demo", "cli"], npm: [], io: false },
-  // Main thread and worker threads run it separately.
+  // The main thread and each worker thread call it once.
   "startup-memory.ts": { rooms: [], npm: [], io: true },
   "fault.ts": { rooms: [], npm: [], io: false },
   "open-port.ts": { rooms: ["fault.ts"], npm: [], io: true },
@@ -84,13 +84,13 @@ export const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   "manager/node-port-guard.ts": ["koffi"],
 };
 
-/** Files that may import rooms beyond those of their own room. */
+/** Files that may import rooms which their own room may not import. */
 export const COMPOSERS: Readonly<Record<string, readonly string[]>> = {
   // One process serves admissions and the relay on two threads; the two rooms do not import each other.
   "webhook/optional-parts.ts": ["relay"],
 };
 
-/** Within injection only the diff imports the patch library. */
+/** Packages that only one file of a room may import: the patch library, for the file that computes the patch. */
 export const ONLY_IMPORTERS: Readonly<Record<string, string>> = {
   "fast-json-patch": "injection/patch.ts",
 };

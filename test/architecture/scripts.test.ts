@@ -16,8 +16,8 @@ const PAGES = [
 ];
 
 test.for(PAGES)("every npm script in the page %s exists", (page) => {
-  const named = [...read(page).matchAll(/npm run ([a-z][a-z:0-9-]*)/g)].map((found) => found[1] ?? "");
-  expect(named.filter((name) => !(name in scripts))).toEqual([]);
+  const commands = [...read(page).matchAll(/npm run ([a-z][a-z:0-9-]*)/g)].map((found) => found[1] ?? "");
+  expect(commands.filter((name) => !(name in scripts))).toEqual([]);
 });
 
 test("CONTRIBUTING's table lists the commands of package.json", () => {

@@ -1,4 +1,4 @@
-/** Versions in pages equal those of the tests and the package. */
+/** The versions in pages are the tested Kubernetes versions and the version of the package. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

@@ -5,10 +5,10 @@ import { expect, test } from "vitest";
 
 const ROOT = join(import.meta.dirname, "../..");
 /** Vague or unusual words. */
-const REFUSED = /\b(?:somebody|nobody|everybody|whoever|anew)\b/gi;
+const REFUSED_WORDS = /\b(?:somebody|nobody|everybody|whoever|anew)\b/gi;
 const CODE_SPAN = /`[^`\n]*`/g;
-const refusedIn = (text: string): readonly string[] => text.match(REFUSED) ?? [];
-const refusedOnPage = (text: string): readonly string[] => refusedIn(text.replace(CODE_SPAN, ""));
+const refusedWordsIn = (text: string): readonly string[] => text.match(REFUSED_WORDS) ?? [];
+const refusedWordsOnPage = (text: string): readonly string[] => refusedWordsIn(text.replace(CODE_SPAN, ""));
 
 function filesIn(folder: string): readonly string[] {
   return readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
@@ -28,11 +28,11 @@ const pages = [
 const programs = filesIn("src").filter((file) => file.endsWith(".ts"));
 
 test.for(pages)("the page %s has no vague words", (file) => {
-  expect(refusedOnPage(readFileSync(join(ROOT, file), "utf8"))).toEqual([]);
+  expect(refusedWordsOnPage(readFileSync(join(ROOT, file), "utf8"))).toEqual([]);
 });
 
 test.for(programs)("the source %s and its comments have no vague words", (file) => {
-  expect(refusedIn(readFileSync(join(ROOT, file), "utf8"))).toEqual([]);
+  expect(refusedWordsIn(readFileSync(join(ROOT, file), "utf8"))).toEqual([]);
 });
 
 /** A quoted word in tests and tools is a name, such as that of a user. */
@@ -48,7 +48,7 @@ const PRIVATE_WORDS = new Set(
   ].flatMap((line) => line.split(" ")),
 );
 const FREE_RELATIVE = /(?:\/\*\*?|\/\/|^\s*\*) (?:What|Who|Whom|Whose|Why|How|Whatever|Whichever)\b/gm;
-/** Terms of other programs, and an argument in a fixture. */
+/** Terms of other programs, and an argument in a fixture, that contain private words. */
 const ALLOWED_WORDS = /question marks?|loopback_users\.guest|--say=/g;
 const RULES = ["test/architecture/words.test.ts", "test/commit-subjects.ts", "test/commit-subjects.test.ts"];
 const wordsOf = (text: string): readonly string[] =>
@@ -57,7 +57,7 @@ const wordsOf = (text: string): readonly string[] =>
     .replace(/([a-z0-9])([A-Z])/g, "$1 $2")
     .toLowerCase()
     .match(/[a-z]+/g) ?? [];
-const privateIn = (text: string): readonly string[] => [
+const privateWordsIn = (text: string): readonly string[] => [
   ...wordsOf(text).filter((word) => PRIVATE_WORDS.has(word)),
   ...(text.match(FREE_RELATIVE) ?? []),
 ];
@@ -79,7 +79,7 @@ test.for([
   const files = filesIn(folder).filter(
     (file) => !(file.includes("node_modules/") || RULES.includes(file) || /\.(?:json|jsonl|svg|png|sum)$/.test(file)),
   );
-  const found = files.map((file) => [file, privateIn(readFileSync(join(ROOT, file), "utf8"))] as const);
+  const found = files.map((file) => [file, privateWordsIn(readFileSync(join(ROOT, file), "utf8"))] as const);
   expect(found.filter(([, words]) => words.length > 0)).toEqual([]);
   expect(files.length).toBeGreaterThan(0);
 });
@@ -89,7 +89,7 @@ test.for([
   ["const takeVerdict = witnessOf(socket);", 2],
   ["// Whether the client has closed the connection.", 0],
 ] as const)("the rule about private words and openings counts its matches in: %s", ([text, found]) => {
-  expect(privateIn(text)).toHaveLength(found);
+  expect(privateWordsIn(text)).toHaveLength(found);
 });
 
 test.for(["test", "e2e", "bench", "native", "release"])("the files of %s have no vague words", (folder) => {
@@ -100,7 +100,7 @@ test.for(["test", "e2e", "bench", "native", "release"])("the files of %s have no
       !import.meta.filename.endsWith(file),
   );
   const texts = textFiles.map((file) => [file, readFileSync(join(ROOT, file), "utf8")] as const);
-  const found = texts.filter(([, text]) => refusedIn(text.replace(QUOTED_WORD, "")).length > 0);
+  const found = texts.filter(([, text]) => refusedWordsIn(text.replace(QUOTED_WORD, "")).length > 0);
   expect(found.map(([file]) => file)).toEqual([]);
   expect(textFiles.length).toBeGreaterThan(0);
 });
@@ -110,5 +110,5 @@ test.for([
   ["Whoever reads it, and somebody else, start anew.", 3],
   ["No `nobody` here: the user of that name.", 0],
 ] as const)("the rule about vague words counts its matches in: %s", ([text, found]) => {
-  expect(refusedOnPage(text)).toHaveLength(found);
+  expect(refusedWordsOnPage(text)).toHaveLength(found);
 });

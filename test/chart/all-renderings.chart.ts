@@ -75,10 +75,10 @@ test("every value of the schema has a default in values.yaml", () => {
   expect(pathsOfSchema(schema).filter((path) => path !== "global" && !hasPath(values, path))).toEqual([]);
 });
 
-type Node = { readonly properties?: Readonly<Record<string, Node>> };
+type SchemaNode = { readonly properties?: Readonly<Record<string, SchemaNode>> };
 
 function pathsOfSchema(schema: unknown, parentPath = ""): readonly string[] {
-  const properties = (schema as Node).properties ?? {};
+  const properties = (schema as SchemaNode).properties ?? {};
   return Object.entries(properties).flatMap(([key, inner]) => {
     const path = parentPath === "" ? key : `${parentPath}.${key}`;
     return [path, ...pathsOfSchema(inner, path)];

@@ -18,7 +18,7 @@ import { at, listOf } from "./rendering.ts";
 import { servedMetrics } from "./served-metrics.ts";
 
 const CONFIGURATION = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/drain.lastcall.dev";
-const ENFORCING = CONFIGURATION.replace("drain", "enforce");
+const ENFORCING_CONFIGURATION = CONFIGURATION.replace("drain", "enforce");
 const SECRET = "/api/v1/namespaces/lastcall/secrets/lastcall-ca";
 const RELAY_SECRET = "/api/v1/namespaces/lastcall/secrets/lastcall-relay";
 const UNINJECTED_WARNING = "should be injected and was created without injection";
@@ -50,23 +50,25 @@ async function sendOrThrow(...request: Parameters<ApiServer["send"]>): Promise<A
   return response;
 }
 
-async function run(...command: Parameters<ApiServer["helm"]>): Promise<void> {
+async function runHelm(...command: Parameters<ApiServer["helm"]>): Promise<void> {
   const { status, stderr } = await api.helm(...command);
   if (status !== 0) throw new Error(stderr);
 }
 
-const read = async (path: string): Promise<unknown> => (await sendOrThrow("GET", path)).body;
+const readObject = async (path: string): Promise<unknown> => (await sendOrThrow("GET", path)).body;
 const create = (pod: PodCase): Promise<ApiResponse> =>
   api.send("POST", `/api/v1/namespaces/${pod.namespace}/pods?dryRun=All`, podOf(pod));
 
 async function failurePolicies(): Promise<readonly unknown[]> {
-  return listOf(await read(ENFORCING), "webhooks").map((webhook) => at(webhook, "failurePolicy"));
+  return listOf(await readObject(ENFORCING_CONFIGURATION), "webhooks").map((webhook) => at(webhook, "failurePolicy"));
 }
 
 /** Copies the webhooks with `failurePolicy: Fail` into the second configuration, as replicas do after the proof of injection. */
 async function failClosed(): Promise<readonly RawObject[]> {
-  const value = failClosedCopies(listOf<RawObject>(await read(CONFIGURATION), "webhooks"));
-  await sendOrThrow("PATCH", `${ENFORCING}?fieldManager=lastcall`, [{ op: "add", path: "/webhooks", value }]);
+  const value = failClosedCopies(listOf<RawObject>(await readObject(CONFIGURATION), "webhooks"));
+  await sendOrThrow("PATCH", `${ENFORCING_CONFIGURATION}?fieldManager=lastcall`, [
+    { op: "add", path: "/webhooks", value },
+  ]);
   return value;
 }
 
@@ -74,7 +76,7 @@ async function failClosed(): Promise<readonly RawObject[]> {
 async function findNamed(pattern: RegExp, paths: readonly string[]): Promise<readonly string[]> {
   const found: string[] = [];
   for (const path of paths) {
-    const items = listOf<{ readonly metadata: { readonly name: string } }>(await read(path), "items");
+    const items = listOf<{ readonly metadata: { readonly name: string } }>(await readObject(path), "items");
     for (const { metadata } of items) if (pattern.test(metadata.name)) found.push(`${path} ${metadata.name}`);
   }
   return found;
@@ -91,9 +93,9 @@ describe("a Helm release on a real API server", () => {
   test("with failurePolicy Fail admits Pods before a dry run has proved injection", async () => {
     const { status, stderr } = await api.helm("install", { failurePolicy: "Fail" });
     expect([status, stderr]).toEqual([0, ""]);
-    expect(listOf(await read(ENFORCING), "webhooks")).toEqual([]);
+    expect(listOf(await readObject(ENFORCING_CONFIGURATION), "webhooks")).toEqual([]);
     expect((await create(POD_CASES[0] as PodCase)).status).toBe(201);
-    await run("uninstall");
+    await runHelm("uninstall");
   });
 
   test("installs without a warning", async () => {
@@ -120,23 +122,28 @@ describe("a Helm release on a real API server", () => {
       paths.map((path) => ({ op: "add", path, value: caBundle })),
     );
     const state = async () => ({
-      data: at(await read(SECRET), "data"),
-      bundles: listOf(await read(CONFIGURATION), "webhooks").map((webhook) => at(webhook, "clientConfig", "caBundle")),
+      data: at(await readObject(SECRET), "data"),
+      bundles: listOf(await readObject(CONFIGURATION), "webhooks").map((webhook) =>
+        at(webhook, "clientConfig", "caBundle"),
+      ),
     });
     const unchanged = { data, bundles: paths.map(() => caBundle) };
-    await run("upgrade", { webhook: { replicas: 3 }, policy: { onInvalid: "skip" } });
+    await runHelm("upgrade", { webhook: { replicas: 3 }, policy: { onInvalid: "skip" } });
     expect(await state()).toEqual(unchanged);
-    await run("upgrade", { failurePolicy: "Fail" });
+    await runHelm("upgrade", { failurePolicy: "Fail" });
     const copies = await failClosed();
     for (const replicas of [2, 3]) {
       for (const helmArgs of [[], ["--server-side=false"]]) {
-        await run("upgrade", { failurePolicy: "Fail", webhook: { replicas } }, helmArgs);
-        expect([await state(), listOf(await read(ENFORCING), "webhooks")]).toEqual([unchanged, copies]);
+        await runHelm("upgrade", { failurePolicy: "Fail", webhook: { replicas } }, helmArgs);
+        expect([await state(), listOf(await readObject(ENFORCING_CONFIGURATION), "webhooks")]).toEqual([
+          unchanged,
+          copies,
+        ]);
       }
     }
-    await run("rollback", {}, ["1"]);
+    await runHelm("rollback", {}, ["1"]);
     expect(await state()).toEqual(unchanged);
-    expect((await api.send("GET", ENFORCING)).status).toBe(404);
+    expect((await api.send("GET", ENFORCING_CONFIGURATION)).status).toBe(404);
   });
 
   test("can be installed beside another release only with a revision", async () => {
@@ -144,10 +151,10 @@ describe("a Helm release on a real API server", () => {
     expect(twin.stderr).toContain("cannot be imported into the current release");
     const canary = await api.helm("install", { revision: "canary" }, [], "canary");
     expect([canary.status, canary.stderr]).toEqual([0, ""]);
-    expect(listOf(await read(CONFIGURATION.replace("drain", "drain-canary")), "webhooks")).toHaveLength(6);
+    expect(listOf(await readObject(CONFIGURATION.replace("drain", "drain-canary")), "webhooks")).toHaveLength(6);
     expect((await api.helm("uninstall", {}, [], "canary")).status).toBe(0);
     expect(await findNamed(/canary/, LISTED_PATHS)).toEqual([]);
-    expect(listOf(await read(CONFIGURATION), "webhooks")).toHaveLength(4);
+    expect(listOf(await readObject(CONFIGURATION), "webhooks")).toHaveLength(4);
   });
 
   test("has a documented NetworkPolicy that the API server accepts without warnings", async () => {
@@ -168,9 +175,9 @@ describe("a Helm release on a real API server", () => {
     afterAll(async () => killProgram(webhook));
 
     test("repairs a damaged Secret and writes the CA into the caBundle", async () => {
-      const data = at(await read(SECRET), "data") as Record<string, string>;
+      const data = at(await readObject(SECRET), "data") as Record<string, string>;
       expect(Buffer.from(data["ca.key"] ?? "", "base64").toString()).toContain("PRIVATE KEY");
-      for (const entry of listOf(await read(CONFIGURATION), "webhooks")) {
+      for (const entry of listOf(await readObject(CONFIGURATION), "webhooks")) {
         const bundle = Buffer.from(String(at(entry, "clientConfig", "caBundle")), "base64").toString();
         expect(bundle).toContain(
           Buffer.from(data["ca.crt"] ?? "", "base64")
@@ -211,7 +218,7 @@ describe("a Helm release on a real API server", () => {
       const patch = { metadata: { annotations: { "lastcall.dev/mode": "hook" } } };
       await sendOrThrow("PATCH", "/api/v1/namespaces/plain", patch);
       await eventually(async () => {
-        const events = listOf(await read("/api/v1/namespaces/plain/events"), "items");
+        const events = listOf(await readObject("/api/v1/namespaces/plain/events"), "items");
         expect(events.map((event) => [at(event, "reason"), at(event, "involvedObject", "kind")])).toContainEqual([
           "BadValue",
           "Namespace",
@@ -246,23 +253,23 @@ describe("a Helm release on a real API server", () => {
       const response = await create(pod);
       expect(response.status).toBe(201);
       expect(statusAnnotationOf(response) !== undefined).toBe(pod.outcome === "injected");
-      // The reporting policy must not warn about a Pod that is not injected on purpose.
+      // The reporting policy must not warn about a Pod that lastcall deliberately did not inject.
       expect(isReported(response)).toBe(false);
       // The API server adds its own warnings, for example about deprecated labels.
       const lastcallWarnings = response.warnings.filter((warning) => warning.includes("lastcall"));
       if (pod.outcome === "not selected") expect(lastcallWarnings).toEqual([]);
     });
 
-    // Without root the test changes the Service's port, which an upgrade would reset.
+    // Only root can listen on port 443. Other users change the Service's port, and an upgrade would reset it.
     describe.runIf(HAS_LOW_PORTS)("and with failurePolicy Fail", () => {
       const account = "system:serviceaccount:lastcall:lastcall-webhook";
       const metrics = async (): Promise<string> => {
-        const service = await read("/api/v1/namespaces/lastcall/services/lastcall-webhook");
+        const service = await readObject("/api/v1/namespaces/lastcall/services/lastcall-webhook");
         return (await sendHttps({ host: String(at(service, "spec", "clusterIP")), port: 443, path: "/metrics" })).text;
       };
 
       test("sets failurePolicy Fail in the copies after a dry run has proved injection, and still injects", async () => {
-        await run("upgrade", { failurePolicy: "Fail", webhook: { extraArgs: ["--certificate-check=500ms"] } });
+        await runHelm("upgrade", { failurePolicy: "Fail", webhook: { extraArgs: ["--certificate-check=500ms"] } });
         await killProgram(webhook);
         webhook = await startWebhook(api, folder);
         await eventually(async () => expect(await failurePolicies()).toEqual(["Fail", "Fail"]));
@@ -293,8 +300,9 @@ describe("a Helm release on a real API server", () => {
       });
 
       test("has a ServiceAccount that is allowed to write only the fail-closed copies", async () => {
-        const patch = (operation: object) => api.send("PATCH", `${ENFORCING}?dryRun=All`, [operation], account);
-        const copies = listOf(await read(ENFORCING), "webhooks");
+        const patch = (operation: object) =>
+          api.send("PATCH", `${ENFORCING_CONFIGURATION}?dryRun=All`, [operation], account);
+        const copies = listOf(await readObject(ENFORCING_CONFIGURATION), "webhooks");
         expect((await patch({ op: "add", path: "/webhooks", value: copies })).status).toBe(200);
         const impossible = { name: "never-true", expression: "object.spec.nothing == 'here'" };
         for (const operation of [
@@ -327,7 +335,7 @@ describe("a Helm release on a real API server", () => {
       test("stops enforcement after an upgrade to Ignore, even if no replica is reachable", async () => {
         await killProgram(webhook);
         await eventually(async () => expect((await create(POD_CASES[0] as PodCase)).status).toBe(500));
-        await run("upgrade", { failurePolicy: "Ignore" });
+        await runHelm("upgrade", { failurePolicy: "Ignore" });
         await eventually(async () => expect((await create(POD_CASES[0] as PodCase)).status).toBe(201));
         webhook = await startWebhook(api, folder);
         await eventually(async () => expect(statusAnnotationOf(await create(POD_CASES[0] as PodCase))).toBeDefined());
@@ -337,11 +345,11 @@ describe("a Helm release on a real API server", () => {
     test.runIf(HAS_LOW_PORTS)("recreates a deleted Secret, and later Helm upgrades adopt that Secret", async () => {
       await sendOrThrow("DELETE", SECRET);
       await eventually(async () => expect((await api.send("GET", SECRET)).status).toBe(200));
-      const createdCa = at(await read(SECRET), "data", "next.crt");
+      const createdCa = at(await readObject(SECRET), "data", "next.crt");
       expect(createdCa).toBeTypeOf("string");
-      await run("upgrade", { webhook: { replicas: 3 } });
-      await run("upgrade", { webhook: { replicas: 3 } }, ["--server-side=false"]);
-      const secret = await read(SECRET);
+      await runHelm("upgrade", { webhook: { replicas: 3 } });
+      await runHelm("upgrade", { webhook: { replicas: 3 } }, ["--server-side=false"]);
+      const secret = await readObject(SECRET);
       expect(at(secret, "metadata", "labels", "app.kubernetes.io/managed-by")).toBe("Helm");
       // A new CA signs only after a delay; then its certificate moves from next.crt to ca.crt.
       expect([at(secret, "data", "next.crt"), at(secret, "data", "ca.crt")]).toContain(createdCa);
@@ -364,7 +372,7 @@ describe("a Helm release on a real API server", () => {
       });
 
       test("has the address of the Service in injected Pods", async () => {
-        const service = await read("/api/v1/namespaces/lastcall/services/lastcall-webhook");
+        const service = await readObject("/api/v1/namespaces/lastcall/services/lastcall-webhook");
         expect(at(service, "spec", "ports", 1, "name")).toBe("relay");
         const endpoint = { address: at(service, "spec", "clusterIP"), port: at(service, "spec", "ports", 1, "port") };
         expect(relay.endpoint).toEqual(endpoint);
@@ -403,8 +411,8 @@ describe("a Helm release on a real API server", () => {
         const response = await fetch(`http://127.0.0.1:${port}/drains.json?namespace=shop`);
         expect(at(await response.json(), "drains", 0)).toMatchObject({ pod: web.name, report: { outcome: "drained" } });
         const events = "/api/v1/namespaces/shop/events?fieldSelector=reason=Drained";
-        await eventually(async () => expect(listOf(await read(events), "items")).toHaveLength(1));
-        expect(at(await read(events), "items", 0, "involvedObject")).toMatchObject({
+        await eventually(async () => expect(listOf(await readObject(events), "items")).toHaveLength(1));
+        expect(at(await readObject(events), "items", 0, "involvedObject")).toMatchObject({
           kind: "ReplicaSet",
           name: owner.name,
         });
@@ -413,16 +421,16 @@ describe("a Helm release on a real API server", () => {
       test("recreates its Secret, whose content is the same after an upgrade", async () => {
         await sendOrThrow("DELETE", RELAY_SECRET);
         await eventually(async () => expect((await api.send("GET", RELAY_SECRET)).status).toBe(200));
-        const data = at(await read(RELAY_SECRET), "data") as object;
+        const data = at(await readObject(RELAY_SECRET), "data") as object;
         expect(Object.keys(data).filter((name) => /^ca-.*\.key$|^sign-/.test(name))).toHaveLength(2);
-        await run("upgrade", { webhook: { replicas: 3 } });
-        await run("upgrade", { webhook: { replicas: 3 } }, ["--server-side=false"]);
-        expect(at(await read(RELAY_SECRET), "data")).toEqual(data);
-        expect(at(await read(RELAY_SECRET), "metadata", "labels", "app.kubernetes.io/managed-by")).toBe("Helm");
+        await runHelm("upgrade", { webhook: { replicas: 3 } });
+        await runHelm("upgrade", { webhook: { replicas: 3 } }, ["--server-side=false"]);
+        expect(at(await readObject(RELAY_SECRET), "data")).toEqual(data);
+        expect(at(await readObject(RELAY_SECRET), "metadata", "labels", "app.kubernetes.io/managed-by")).toBe("Helm");
       });
 
       test("exports all metrics of the alerts and the dashboard", async () => {
-        const service = await read("/api/v1/namespaces/lastcall/services/lastcall-webhook");
+        const service = await readObject("/api/v1/namespaces/lastcall/services/lastcall-webhook");
         const { address } = relay.endpoint;
         const port = Number(at(service, "spec", "ports", 0, "port"));
         const { text } = await sendHttps({ host: address, port, path: "/metrics" });
@@ -466,7 +474,7 @@ describe("a Helm release on a real API server", () => {
     });
 
     test("with failurePolicy Fail rejects the Pods that the webhook selects, and no other", async () => {
-      await run("upgrade", { failurePolicy: "Fail" });
+      await runHelm("upgrade", { failurePolicy: "Fail" });
       await failClosed();
       await eventually(async () => expect((await create(POD_CASES[0] as PodCase)).status).toBe(500));
       const rejected: string[] = [];
@@ -476,7 +484,7 @@ describe("a Helm release on a real API server", () => {
   });
 
   test("leaves no object after its uninstallation, even with failurePolicy Fail and an unreachable webhook", async () => {
-    await run("uninstall");
+    await runHelm("uninstall");
     expect(await findNamed(/lastcall/, LISTED_PATHS)).toEqual(["/api/v1/namespaces lastcall"]);
     await eventually(async () => expect((await create(POD_CASES[0] as PodCase)).status).toBe(201));
   });

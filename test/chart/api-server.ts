@@ -64,7 +64,7 @@ export async function startApiServer(): Promise<ApiServer> {
       "--bind-address=127.0.0.1",
       `--secure-port=${port}`,
       `--cert-dir=${join(folder, "serving")}`,
-      // Services get loopback addresses, so that a process of the test can serve one.
+      // Services get loopback addresses, so that a process of the test can listen on the address of a Service.
       "--service-cluster-ip-range=127.96.0.0/24",
       "--endpoint-reconciler-type=none",
       "--authorization-mode=RBAC",

@@ -2,10 +2,10 @@
 import { expect, test } from "vitest";
 import { at, ofKind, onlyOfKind, type RenderOptions, render, type Values } from "./rendering.ts";
 
-const CONFIGURATION = "configuration.lastcall.dev";
-const ENFORCING = "enforce.lastcall.dev";
-const PROOF = "proof.lastcall.dev";
-const NAMESPACE = "namespace.lastcall.dev";
+const CONFIGURATION_POLICY = "configuration.lastcall.dev";
+const ENFORCING_POLICY = "enforce.lastcall.dev";
+const PROOF_POLICY = "proof.lastcall.dev";
+const NAMESPACE_POLICY = "namespace.lastcall.dev";
 
 /** Returns the names of the policies whose binding denies requests. */
 function denyingPolicies(values: Values, options: RenderOptions = {}): readonly string[] {
@@ -24,12 +24,12 @@ const existing = (caBundle: string) => ({
 const PEM = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----";
 
 test.for<{ readonly title: string; readonly values: Values; readonly guards: readonly string[] }>([
-  { title: "the defaults", values: {}, guards: [CONFIGURATION] },
-  { title: "a CA from a Secret", values: existing(""), guards: [CONFIGURATION] },
+  { title: "the defaults", values: {}, guards: [CONFIGURATION_POLICY] },
+  { title: "a CA from a Secret", values: existing(""), guards: [CONFIGURATION_POLICY] },
   {
     title: "failurePolicy Fail",
     values: { failurePolicy: "Fail" },
-    guards: [CONFIGURATION, ENFORCING, PROOF, NAMESPACE],
+    guards: [CONFIGURATION_POLICY, ENFORCING_POLICY, PROOF_POLICY, NAMESPACE_POLICY],
   },
   {
     title: "cert-manager, whose injector writes the caBundle",
@@ -40,7 +40,7 @@ test.for<{ readonly title: string; readonly values: Values; readonly guards: rea
   {
     title: "only the reporting policy disabled",
     values: { admissionPolicy: { enabled: false } },
-    guards: [CONFIGURATION],
+    guards: [CONFIGURATION_POLICY],
   },
   { title: "the guards disabled", values: { failurePolicy: "Fail", admissionPolicy: { guards: false } }, guards: [] },
 ])("with $title, the ValidatingAdmissionPolicies that deny requests are $guards", ({ values, guards }) => {
@@ -55,7 +55,9 @@ test("the policy configuration.lastcall.dev applies to the account that is allow
   const manifests = render({}, { namespace: "elsewhere" });
   const account = onlyOfKind(manifests, "ClusterRoleBinding")["subjects"];
   expect(account).toEqual([{ kind: "ServiceAccount", name: "lastcall-webhook", namespace: "elsewhere" }]);
-  const guard = ofKind(manifests, "ValidatingAdmissionPolicy").find(({ metadata }) => metadata.name === CONFIGURATION);
+  const guard = ofKind(manifests, "ValidatingAdmissionPolicy").find(
+    ({ metadata }) => metadata.name === CONFIGURATION_POLICY,
+  );
   expect(at(guard, "spec", "matchConditions", 0, "expression")).toBe(
     "request.userInfo.username == 'system:serviceaccount:elsewhere:lastcall-webhook'",
   );
@@ -64,14 +66,16 @@ test("the policy configuration.lastcall.dev applies to the account that is allow
 
 test("the policy namespace.lastcall.dev denies the deletion of the release's namespace while enforce.lastcall.dev exists", () => {
   const manifests = render({ failurePolicy: "Fail" }, { namespace: "elsewhere" });
-  const guard = ofKind(manifests, "ValidatingAdmissionPolicy").find(({ metadata }) => metadata.name === NAMESPACE);
+  const guard = ofKind(manifests, "ValidatingAdmissionPolicy").find(
+    ({ metadata }) => metadata.name === NAMESPACE_POLICY,
+  );
   expect(at(guard, "spec", "matchConstraints", "resourceRules", 0)).toMatchObject({
     resources: ["namespaces"],
     operations: ["DELETE"],
     resourceNames: ["elsewhere"],
   });
   const binding = ofKind(manifests, "ValidatingAdmissionPolicyBinding").find(
-    ({ metadata }) => metadata.name === NAMESPACE,
+    ({ metadata }) => metadata.name === NAMESPACE_POLICY,
   );
   expect(at(binding, "spec", "paramRef")).toEqual({
     name: "enforce.lastcall.dev",

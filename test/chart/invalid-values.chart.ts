@@ -4,7 +4,7 @@ import { renderError, type Values } from "./rendering.ts";
 
 const existing = (inner: object) => ({ certificates: { mode: "existing", existing: inner } });
 
-/** The mistake, the values, and a part of the message of Helm's schema check. */
+/** A description of the mistake, the values, and a part of the message of Helm's schema check. */
 const BY_SCHEMA: readonly (readonly [string, Values, string])[] = [
   ["an unknown value", { webhok: {} }, "additional properties 'webhok' not allowed"],
   ["an unknown inner value", { webhook: { replica: 3 } }, "at '/webhook': additional properties 'replica'"],
@@ -80,7 +80,7 @@ const BY_SCHEMA: readonly (readonly [string, Values, string])[] = [
   ["an unknown certificate mode", { certificates: { mode: "selfsigned" } }, "'self', 'cert-manager', 'existing'"],
 ];
 
-/** Values that the schema accepts and a template rejects: the mistake, the values, and a part of the message. */
+/** Values that the schema accepts and a template rejects: a description of the mistake, the values, and a part of the message. */
 const BY_RULE: readonly (readonly [string, Values, string])[] = [
   [
     "failurePolicy Fail with one replica",

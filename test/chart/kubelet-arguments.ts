@@ -21,9 +21,9 @@ function variablesOf(services: readonly KnownService[]): Map<string, string> {
   return new Map(
     services.flatMap(({ name, address, ports }) => {
       const prefix = variableNameOf(name);
-      const named = Object.entries(ports).map(([port, number]) => [`_${variableNameOf(port)}`, number] as const);
-      const [[, firstPort] = ["", 0]] = named;
-      const numbers = [["", firstPort] as const, ...named];
+      const namedPorts = Object.entries(ports).map(([port, number]) => [`_${variableNameOf(port)}`, number] as const);
+      const [[, firstPort] = ["", 0]] = namedPorts;
+      const numbers = [["", firstPort] as const, ...namedPorts];
       return [
         [`${prefix}_SERVICE_HOST`, address] as const,
         ...numbers.map(([suffix, number]) => [`${prefix}_SERVICE_PORT${suffix}`, String(number)] as const),

@@ -117,9 +117,9 @@ describe("the dashboard", () => {
 
   test("has a position and a unique id for every panel", () => {
     type GridPosition = { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
-    const all = listOf<{ readonly id: number; readonly gridPos: GridPosition }>(DASHBOARD, "panels");
-    expect(new Set(all.map(({ id }) => id)).size).toBe(all.length);
-    const cells = all.flatMap(({ gridPos: { x, y, w, h } }) =>
+    const allPanels = listOf<{ readonly id: number; readonly gridPos: GridPosition }>(DASHBOARD, "panels");
+    expect(new Set(allPanels.map(({ id }) => id)).size).toBe(allPanels.length);
+    const cells = allPanels.flatMap(({ gridPos: { x, y, w, h } }) =>
       Array.from({ length: w * h }, (_, cell) => `${x + (cell % w)}/${y + Math.floor(cell / w)}`),
     );
     expect(new Set(cells).size).toBe(cells.length);

@@ -15,16 +15,16 @@ export type PromqlQuery = {
   readonly aggregates: boolean;
 };
 
-type Node = ReturnType<ReturnType<typeof parser.parse>["cursor"]>["node"];
+type SyntaxNode = ReturnType<ReturnType<typeof parser.parse>["cursor"]>["node"];
 
 /** @throws on a syntax error, with its position */
 export function readPromql(text: string): PromqlQuery {
-  const nodes: Node[] = [];
+  const nodes: SyntaxNode[] = [];
   parser.parse(text).iterate({ enter: ({ node }) => void nodes.push(node) });
   const errorNode = nodes.find(({ type }) => type.isError);
   if (errorNode !== undefined) throw new Error(`offset ${errorNode.from} of ${JSON.stringify(text)}: invalid PromQL`);
-  const textOf = ({ from, to }: Node): string => text.slice(from, to);
-  const nodesNamed = (name: string): readonly Node[] => nodes.filter((node) => node.name === name);
+  const textOf = ({ from, to }: SyntaxNode): string => text.slice(from, to);
+  const nodesNamed = (name: string): readonly SyntaxNode[] => nodes.filter((node) => node.name === name);
   return {
     selectors: nodesNamed("VectorSelector").map((node) => selectorOf(node, textOf)),
     groupings: nodesNamed("GroupingLabels").flatMap((node) => node.getChildren("LabelName").map(textOf)),
@@ -32,9 +32,9 @@ export function readPromql(text: string): PromqlQuery {
   };
 }
 
-function selectorOf(node: Node, textOf: (node: Node) => string): Selector {
+function selectorOf(node: SyntaxNode, textOf: (node: SyntaxNode) => string): Selector {
   const matchers = node.getChild("LabelMatchers")?.getChildren("UnquotedLabelMatcher") ?? [];
-  const part = (matcher: Node, name: string): string => {
+  const part = (matcher: SyntaxNode, name: string): string => {
     const child = matcher.getChild(name);
     return child === null ? "" : textOf(child);
   };

@@ -24,9 +24,9 @@ const osAffinity = (...values: readonly string[]) => ({
   },
 });
 
-type Parts = Pick<PodCase, "metadata" | "spec">;
+type PodParts = Pick<PodCase, "metadata" | "spec">;
 
-function podCase(title: string, namespace: string, outcome: PodCase["outcome"], parts: Parts = {}): PodCase {
+function podCase(title: string, namespace: string, outcome: PodCase["outcome"], parts: PodParts = {}): PodCase {
   return { title, namespace, outcome, ...parts };
 }
 

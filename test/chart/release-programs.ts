@@ -13,7 +13,7 @@ const CONFIGURATION = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconf
 /** The relay port of the Service, on which the started server listens directly. */
 const RELAY_PORT = 8_444;
 
-/** Whether this process may listen on port 443; otherwise the test changes the Service's port, which upgrades reset. */
+/** Whether this process may listen on port 443. Otherwise the test changes the Service's port, and each upgrade resets it. */
 export const HAS_LOW_PORTS = process.getuid?.() === 0;
 
 /** Starts the webhook server on the Service's address; its log is `node.log` in the folder. */

@@ -123,7 +123,7 @@ describe("the exit status of inject", () => {
   });
 });
 
-/** Every error has file, document, place and remedy. */
+/** Every error names the file, the document, the place and the remedy. */
 const INVALID_CALLS: readonly {
   readonly title: string;
   readonly text: string | Uint8Array;

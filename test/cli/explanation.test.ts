@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { lastcall } from "./run-lastcall.ts";
 
 const POD = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: web\nspec:\n  containers:\n  - name: app\n    image: b\n";
-const SLEEPING_POD = `${POD}    lifecycle: {preStop: {sleep: {seconds: 20}}}\n`;
+const POD_WITH_PRESTOP_SLEEP = `${POD}    lifecycle: {preStop: {sleep: {seconds: 20}}}\n`;
 
 const explain = async (text: string, ...flags: readonly string[]) =>
   (await lastcall(["explain", ...flags], { "-": text })).out;
@@ -37,7 +37,7 @@ describe("an explanation of an effective value that differs from the configured 
   });
 
   test("shows the part of the drain delay that a chained sleep hook adds", async () => {
-    expect(await explain(SLEEPING_POD)).toMatch(/^ {4}drain-delay +5s → 20s /m);
+    expect(await explain(POD_WITH_PRESTOP_SLEEP)).toMatch(/^ {4}drain-delay +5s → 20s /m);
   });
 
   test("is absent if both values are equal", async () => {

@@ -8,7 +8,7 @@ import { injectPod } from "../../src/injection/inject.ts";
 import { expectedPodOf, type GoldenCase, goldenCase, goldenNames } from "../golden/corpus.ts";
 import { type CommandResult, lastcall } from "./run-lastcall.ts";
 
-/** Facts that only the webhook has. Pull secrets are among them, because those in a manifest replace the ServiceAccount's. */
+/** Facts that only the webhook has. The command line adds no pull secrets; they would replace the ServiceAccount's. */
 const WEBHOOK_FACTS = ["limitRanges", "managerPullPolicy", "pullSecrets", "imagePullError"] as const;
 
 /** All cases except those that only apply to the webhook, because they depend on opt-in or on cluster state. */
@@ -35,7 +35,7 @@ function namespaceOf({ request }: GoldenCase): string {
   });
 }
 
-/** Formats the Pod for kubectl, which needs a kind and reads a bare `yes` as true. */
+/** Formats the Pod for kubectl, which needs a kind and reads an unquoted `yes` as true. */
 function manifestOf(golden: GoldenCase): string {
   const text = readFileSync(join(golden.folder, "input.yaml"), "utf8");
   const isSameForKubectl = isDeepStrictEqual(parse(text, { version: "1.1" }), parse(text));

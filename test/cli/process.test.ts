@@ -15,9 +15,9 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-type Ended = { readonly status: number | null; readonly out: string; readonly err: string };
+type ProcessResult = { readonly status: number | null; readonly out: string; readonly err: string };
 
-function run(args: readonly string[], input: string, closesOutput = false): Promise<Ended> {
+function run(args: readonly string[], input: string, closesOutput = false): Promise<ProcessResult> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [PROGRAM, ...args], { cwd: folder, timeout: LIMIT_MS });
     let out = "";

@@ -25,31 +25,31 @@ export type Followers = {
 
 export const NEVER_MS = -1;
 
-type Line = { readonly follower: Follower; readonly socket: Socket; onResponse: () => void };
+type Connection = { readonly follower: Follower; readonly socket: Socket; onResponse: () => void };
 
 /** @param timeLine creates the first line for a new program */
 export async function listenForFollowers(name: string, timeLine: () => string): Promise<Followers> {
-  const lines = new Set<Line>();
+  const connections = new Set<Connection>();
   const endings = new Map<number, Promise<unknown>>();
-  let awaited = 0;
+  let pendingPrograms = 0;
   let changes = 0;
   const changePending = (by: number): void => {
-    awaited += by;
+    pendingPrograms += by;
     changes += 1;
   };
 
-  const open = (socket: Socket): void => {
+  const onConnection = (socket: Socket): void => {
     let pid = 0;
     let isReady = false;
     let events = 0;
     let dueMs = NEVER_MS;
     const follower = { dueMs: () => dueMs };
-    const line: Line = { follower, socket, onResponse: () => {} };
+    const connection: Connection = { follower, socket, onResponse: () => {} };
     const commands: Readonly<Record<string, (first?: string, second?: string) => void>> = {
       hello: (pidText) => {
         pid = Number(pidText);
         socket.write(`${timeLine()}begin\n`);
-        lines.add(line);
+        connections.add(connection);
         changePending(0);
       },
       ready: () => {
@@ -58,57 +58,57 @@ export async function listenForFollowers(name: string, timeLine: () => string): 
       },
       spawn: () => changePending(1),
       unborn: () => changePending(-1),
-      set: () => line.onResponse(),
+      set: () => connection.onResponse(),
       idle: (eventsText, dueMsText) => {
         changes += Number(eventsText) - events;
         events = Number(eventsText);
         dueMs = Number(dueMsText);
-        line.onResponse();
+        connection.onResponse();
       },
     };
     let rest = "";
     socket.on("data", (chunk: Buffer) => {
-      const whole = (rest + chunk.toString()).split("\n");
-      rest = whole.pop() ?? "";
-      for (const [command = "", ...more] of whole.map((each) => each.split(" "))) commands[command]?.(...more);
+      const completeLines = (rest + chunk.toString()).split("\n");
+      rest = completeLines.pop() ?? "";
+      for (const [command = "", ...more] of completeLines.map((each) => each.split(" "))) commands[command]?.(...more);
     });
     // A killed program resets its connection.
     socket.on("error", () => {});
     socket.on("close", () => {
-      lines.delete(line);
-      line.onResponse();
+      connections.delete(connection);
+      connection.onResponse();
       if (isReady) changePending(1);
       void (endings.get(pid) ?? waitForExit(pid)).then(() => changePending(-1));
     });
   };
 
-  const server = createServer(open);
+  const server = createServer(onConnection);
   // An abstract socket leaves no file behind, and the manager's samples do not include it.
   server.listen(`\0${name}`);
   await once(server, "listening");
   return {
-    all: () => [...lines].map(({ follower }) => follower),
+    all: () => [...connections].map(({ follower }) => follower),
     request: async (text) => {
-      const responses = [...lines].map((line) => {
+      const responses = [...connections].map((connection) => {
         const responded = new Promise<void>((resolve) => {
-          line.onResponse = resolve;
+          connection.onResponse = resolve;
         });
-        line.socket.write(text);
+        connection.socket.write(text);
         return responded;
       });
       await Promise.all(responses);
     },
     send: (text) => {
-      for (const { socket } of lines) socket.write(text);
+      for (const { socket } of connections) socket.write(text);
     },
     follow: (pid, ended) => {
       changePending(1);
       endings.set(pid, ended);
     },
-    pendingPrograms: () => awaited,
+    pendingPrograms: () => pendingPrograms,
     changes: () => changes,
     end: async () => {
-      for (const { socket } of lines) socket.destroy();
+      for (const { socket } of connections) socket.destroy();
       server.close();
       await once(server, "close");
     },

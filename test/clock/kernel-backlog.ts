@@ -1,4 +1,4 @@
-/** Counts packets that the kernel still has to deliver between programs of this host; a busy host defers them. */
+/** Counts packets that the kernel still has to deliver between programs of this host; a busy host delivers them late. */
 import { readFileSync } from "node:fs";
 
 /** The 12th number of a processor's line; absent before Linux 5.10. */

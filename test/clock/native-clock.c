@@ -38,7 +38,7 @@ int __real_posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_act
 
 int clock_fd = -1;
 static double now_ms;
-/* Timers that are due by this time may run. It follows now_ms once every program has received the new time. */
+/* Timers that are due by this time may run. The value becomes now_ms once every program has received the new time. */
 static double running_ms = -1;
 static struct { int fd; double due_ms; } timers[MAX_TIMERS];
 static int timer_count;
@@ -193,7 +193,7 @@ int __wrap_close(int fd) {
   return __real_close(fd);
 }
 
-/* Without TCP_NODELAY the kernel delays a small write until the last one is acknowledged, up to 40 ms of real time. */
+/* Without TCP_NODELAY the kernel delays a small write until the previous one is acknowledged, up to 40 ms of real time. */
 int __wrap_socket(int domain, int type, int protocol) {
   int fd = __real_socket(domain, type, protocol), on = 1;
   if (clock_fd >= 0 && fd >= 0 && (domain == AF_INET || domain == AF_INET6))

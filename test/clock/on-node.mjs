@@ -158,7 +158,7 @@ function replaceClockFunctions() {
   Socket.prototype._unrefTimer = function () {
     for (let socket = this; socket; socket = socket._parent) if (timers.has(socket[timeoutTimer]?.id)) socket[timeoutTimer].refresh();
   };
-  // Without TCP_NODELAY the kernel delays a small write until the last one is acknowledged, up to 40 ms of real time.
+  // Without TCP_NODELAY the kernel delays a small write until the previous one is acknowledged, up to 40 ms of real time.
   const { connect: connectSocket } = Socket.prototype;
   Socket.prototype.connect = function (...args) {
     return connectSocket.apply(this.setNoDelay(true), args);

@@ -9,7 +9,7 @@ import { createTestClock, type TestClock } from "./test-clock.ts";
 const ON_NODE = new URL("on-node.mjs", import.meta.url).href;
 
 /** Runs a Node program on the test clock. @returns the program's output, after its exit */
-async function play(clock: TestClock, source: string): Promise<string> {
+async function outputOnClock(clock: TestClock, source: string): Promise<string> {
   const child = spawn(process.execPath, [`--import=${ON_NODE}`, "--input-type=module", "-e", `${source}\n${READY}`], {
     env: { ...clock.environment },
     stdio: ["ignore", "pipe", "inherit"],
@@ -30,7 +30,7 @@ const PRINT_NOW = "console.log(performance.now())";
 
 test("an hour in a program passes immediately with the test clock", async () => {
   const clock = await createTestClock();
-  const output = play(clock, `setTimeout(() => { ${PRINT_NOW}; ${END}; }, 3_000_000)`);
+  const output = outputOnClock(clock, `setTimeout(() => { ${PRINT_NOW}; ${END}; }, 3_000_000)`);
   expect(await clock.runUntil(output)).toBe("3000000\n");
   expect(clock.nowMs()).toBe(3_000_000);
   await clock.end();
@@ -38,7 +38,7 @@ test("an hour in a program passes immediately with the test clock", async () => 
 
 test("timers of a program run in the order of their due times, and each one reads its due time from the clock", async () => {
   const clock = await createTestClock();
-  const output = play(
+  const output = outputOnClock(
     clock,
     `const print = (name) => console.log(name, performance.now());
     setTimeout(() => { print("late"); ${END}; }, 900);
@@ -59,7 +59,7 @@ test("a request between the test and a program takes no virtual time", async () 
     get({ host: "127.0.0.1", port: ${port}, agent: false }, (res) => {
       res.resume().on("end", () => { ${PRINT_NOW}; ${END}; });
     });`;
-  expect(await clock.runUntil(play(clock, source))).toBe("5000\n");
+  expect(await clock.runUntil(outputOnClock(clock, source))).toBe("5000\n");
   server.close();
   await clock.end();
 });
@@ -72,7 +72,7 @@ test("a socket timeout of a program follows the test clock", async () => {
   const source = `const { get } = await import("node:http");
     const sent = get({ host: "127.0.0.1", port: ${port}, agent: false, timeout: 70_000 });
     sent.on("timeout", () => { ${PRINT_NOW}; ${END}; });`;
-  expect(await clock.runUntil(play(clock, source))).toBe("70000\n");
+  expect(await clock.runUntil(outputOnClock(clock, source))).toBe("70000\n");
   server.closeAllConnections();
   server.close();
   await clock.end();
@@ -87,7 +87,7 @@ test("timers of the test and of its programs run on the same virtual time", asyn
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  const program = play(
+  const program = outputOnClock(
     clock,
     `const { get } = await import("node:http");
     setTimeout(() => get({ host: "127.0.0.1", port: ${port}, agent: false }, (res) => res.resume()), 2_000);

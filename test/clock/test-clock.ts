@@ -33,13 +33,13 @@ export type TestClock = {
   readonly end: () => Promise<void>;
 };
 
-/** Greater than 0, because programs compute times before their start. */
+/** Greater than 0, because programs compute times that precede their start. */
 const START_MS = 1_000_000;
-/** All programs are idle after this many consecutive turns without an event. A request takes one turn per hop. */
+/** All programs are idle after this many consecutive turns without an event. In one turn a request reaches only one program. */
 const IDLE_TURNS = 3;
 /** Turns of the test's own event loop, which runs the fake apps and clients, in each turn of the clock. */
-const OWN_TURNS = 8;
-/** The run fails after this many quiet turns without a timer; each is followed by a pause. */
+const EVENT_LOOP_TURNS = 8;
+/** The run fails after this many consecutive turns without a timer. A pause follows each of these turns. */
 const MAX_TURNS_WITHOUT_TIMER = 500;
 const PAUSE_WITHOUT_TIMER_MS = 20;
 /** Longer than any scenario. Without a limit a repeated timer would move the clock forever. */
@@ -47,7 +47,7 @@ const LONGEST_SCENARIO_MS = 3_600_000;
 
 const CHECK_MS = 20;
 
-// Without TCP_NODELAY the kernel delays a small write until the last one is acknowledged, up to 40 ms of real time.
+// Without TCP_NODELAY the kernel delays a small write until the previous one is acknowledged, up to 40 ms of real time.
 for (const channel of ["net.client.socket", "net.server.socket"])
   subscribe(channel, (message) => (message as { readonly socket: Socket }).socket.setNoDelay());
 
@@ -66,35 +66,35 @@ export async function createTestClock(): Promise<TestClock> {
   const isIdleTurn = async (): Promise<boolean> => {
     const before = followers.changes();
     await followers.request("sync\n");
-    for (let own = 0; own < OWN_TURNS; own += 1) await new Promise((resolve) => setImmediate(resolve));
+    for (let own = 0; own < EVENT_LOOP_TURNS; own += 1) await new Promise((resolve) => setImmediate(resolve));
     return followers.changes() === before && followers.pendingPrograms() === 0 && undeliveredPackets() === 0;
   };
 
   /** Waits until all programs are idle. */
-  const settle = async (): Promise<void> => {
-    for (let quiet = 0; quiet < IDLE_TURNS; ) quiet = (await isIdleTurn()) ? quiet + 1 : 0;
+  const waitUntilIdle = async (): Promise<void> => {
+    for (let idleTurns = 0; idleTurns < IDLE_TURNS; ) idleTurns = (await isIdleTurn()) ? idleTurns + 1 : 0;
   };
 
   const nextMs = (): number => {
-    const dues = [...followers.all().map((follower) => follower.dueMs()), ...timers.map(({ dueMs }) => dueMs)];
-    const planned = dues.filter((dueMs) => dueMs !== NEVER_MS);
-    return planned.length === 0 ? NEVER_MS : Math.min(...planned);
+    const dueTimes = [...followers.all().map((follower) => follower.dueMs()), ...timers.map(({ dueMs }) => dueMs)];
+    const plannedTimes = dueTimes.filter((dueMs) => dueMs !== NEVER_MS);
+    return plannedTimes.length === 0 ? NEVER_MS : Math.min(...plannedTimes);
   };
 
   /** Runs the programs' timers, waits for their effects, and runs the test's timers. */
-  const move = async (toMs: number): Promise<void> => {
+  const advanceTo = async (toMs: number): Promise<void> => {
     nowMs = Math.max(toMs, nowMs);
     await followers.request(time());
     followers.send("run\n");
-    await settle();
-    const due = timers.filter(({ dueMs }) => dueMs <= nowMs).toSorted((one, other) => one.dueMs - other.dueMs);
+    await waitUntilIdle();
+    const dueTimers = timers.filter(({ dueMs }) => dueMs <= nowMs).toSorted((one, other) => one.dueMs - other.dueMs);
     timers = timers.filter(({ dueMs }) => dueMs > nowMs);
-    for (const { callback } of due) callback();
+    for (const { callback } of dueTimers) callback();
   };
 
   let turnsWithoutTimer = 0;
   const advance = async (): Promise<void> => {
-    await settle();
+    await waitUntilIdle();
     const dueMs = nextMs();
     turnsWithoutTimer = dueMs === NEVER_MS ? turnsWithoutTimer + 1 : 0;
     if (turnsWithoutTimer > MAX_TURNS_WITHOUT_TIMER || nowMs - START_MS > LONGEST_SCENARIO_MS)
@@ -102,7 +102,7 @@ export async function createTestClock(): Promise<TestClock> {
         `at ${nowMs - START_MS} ms nothing is left to wait for; ${followers.all().length} programs follow`,
       );
     if (dueMs === NEVER_MS) await pause(PAUSE_WITHOUT_TIMER_MS, "work outside of the event loop takes time");
-    else await move(dueMs);
+    else await advanceTo(dueMs);
   };
 
   const after: TestClock["after"] = (ms, callback) => {

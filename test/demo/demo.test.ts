@@ -8,8 +8,8 @@ import { eventually } from "../time/eventually.ts";
 import { type DemoProcess, processesOf, startDemo } from "./demo-process.ts";
 
 const SAMPLE_APP = fileURLToPath(new URL("../../src/demo/sample-app.ts", import.meta.url));
-const NAMESPACES = detectNamespaces().supported;
-const LIMIT = { timeout: 400_000 };
+const HAS_NETWORK_NAMESPACES = detectNamespaces().supported;
+const TIMEOUT = { timeout: 400_000 };
 /** The shortest delays with which an update without lastcall still loses requests. */
 const SHORT_DELAYS = ["--propagation=1s", "--drain-delay=3s"];
 const ONE_REPLICA = ["--replicas=1", ...SHORT_DELAYS];
@@ -21,7 +21,7 @@ function demo(context: TestContext, ...args: readonly string[]): DemoProcess {
   return process;
 }
 
-/** The last line is the result; without one the error shows the whole output. */
+/** Parses the result in the last line. @throws with the whole output if the last line is not a result */
 function resultOf(run: DemoProcess, status: number) {
   const lastLine = run.output().trim().split("\n").at(-1) ?? "";
   if (!lastLine.startsWith("{")) throw new Error(`ended with ${status} and: ${run.output()}`);
@@ -29,8 +29,8 @@ function resultOf(run: DemoProcess, status: number) {
 }
 
 // The tests mostly wait, so running concurrently they take as long as the longest.
-describe.runIf(NAMESPACES).concurrent("the demo with a network namespace for each Pod", () => {
-  test("loses requests only without lastcall, and leaves no process or file", LIMIT, async (context) => {
+describe.runIf(HAS_NETWORK_NAMESPACES).concurrent("the demo with a network namespace for each Pod", () => {
+  test("loses requests only without lastcall, and leaves no process or file", TIMEOUT, async (context) => {
     const run = demo(context, "--network=namespace", "--json", ...ONE_REPLICA);
     const status = await run.ended;
     const result = resultOf(run, status);
@@ -43,7 +43,7 @@ describe.runIf(NAMESPACES).concurrent("the demo with a network namespace for eac
     await run.untilCleanedUp();
   });
 
-  test("has a relay that sends the manager the withdrawal of its Pod", LIMIT, async (context) => {
+  test("has a relay that sends the manager the withdrawal of its Pod", TIMEOUT, async (context) => {
     // On a busy machine a hook and the relay's client start slowly, so the drain delay is long.
     const run = demo(context, "--network=namespace", "--json", "--replicas=1", "--propagation=2s", "--drain-delay=8s");
     const [drain] = resultOf(run, await run.ended).with.drains;
@@ -54,7 +54,7 @@ describe.runIf(NAMESPACES).concurrent("the demo with a network namespace for eac
     await run.untilCleanedUp();
   });
 
-  test("loses no request with --no-relay, and its result has no withdrawal times", LIMIT, async (context) => {
+  test("loses no request with --no-relay, and its result has no withdrawal times", TIMEOUT, async (context) => {
     const run = demo(context, "--network=namespace", "--json", "--no-relay", ...ONE_REPLICA);
     const result = resultOf(run, await run.ended);
     expect(result).toMatchObject({ with: { failed: 0 }, ok: true });
@@ -67,7 +67,7 @@ describe.runIf(NAMESPACES).concurrent("the demo with a network namespace for eac
     { signal: "SIGTERM", during: "Rolling update without lastcall" },
   ] as const)(
     "$signal during '$during' stops the demo with status 130, and no process or file remains",
-    LIMIT,
+    TIMEOUT,
     async ({ signal, during }, context) => {
       const run = demo(context, "--network=namespace", ...ONE_REPLICA);
       await run.untilPrinted(during);
@@ -78,7 +78,7 @@ describe.runIf(NAMESPACES).concurrent("the demo with a network namespace for eac
     },
   );
 
-  test("leaves no process or file if it is killed by SIGKILL", LIMIT, async (context) => {
+  test("leaves no process or file if it is killed by SIGKILL", TIMEOUT, async (context) => {
     const run = demo(context, "--network=namespace", ...ONE_REPLICA);
     await run.untilPrinted("Rolling update without lastcall");
     run.child.kill("SIGKILL");
@@ -88,7 +88,7 @@ describe.runIf(NAMESPACES).concurrent("the demo with a network namespace for eac
 });
 
 describe.concurrent("the demo with a loopback address for each Pod", () => {
-  test("loses no request of the user's own Deployment, and writes an image with --svg", LIMIT, async (context) => {
+  test("loses no request of the user's own Deployment, and writes an image with --svg", TIMEOUT, async (context) => {
     const home = homeOf(context);
     const file = join(home, "deployment.json");
     const image = join(home, "end.svg");
@@ -101,7 +101,7 @@ describe.concurrent("the demo with a loopback address for each Pod", () => {
     await run.untilCleanedUp();
   });
 
-  test("exits with status 130 on SIGINT, and leaves no process or file", LIMIT, async (context) => {
+  test("exits with status 130 on SIGINT, and leaves no process or file", TIMEOUT, async (context) => {
     const run = demo(context, "--network=loopback", ...ONE_REPLICA);
     await run.untilPrinted("Rolling update without lastcall");
     await eventually(() => expect(processesOf(run.home).length).toBeGreaterThan(2));
@@ -112,13 +112,13 @@ describe.concurrent("the demo with a loopback address for each Pod", () => {
 });
 
 describe.concurrent("the demo with invalid input", () => {
-  test("exits with status 64 and the name of the invalid flag", LIMIT, async (context) => {
+  test("exits with status 64 and the name of the invalid flag", TIMEOUT, async (context) => {
     const run = demo(context, "--propagation=soon");
     expect(await run.ended).toBe(64);
     expect(run.output()).toContain('--propagation: Got "soon"');
   });
 
-  test("exits with status 64 and the name of a container without a command", LIMIT, async (context) => {
+  test("exits with status 64 and the name of a container without a command", TIMEOUT, async (context) => {
     const file = join(homeOf(context), "deployment.yaml");
     writeFileSync(
       file,
@@ -130,7 +130,7 @@ describe.concurrent("the demo with invalid input", () => {
     await run.untilCleanedUp();
   });
 
-  test("exits with status 64 and the name of a program that is not installed", LIMIT, async (context) => {
+  test("exits with status 64 and the name of a program that is not installed", TIMEOUT, async (context) => {
     const file = join(homeOf(context), "deployment.yaml");
     writeFileSync(
       file,
@@ -143,7 +143,7 @@ describe.concurrent("the demo with invalid input", () => {
 
   test.for(["/nowhere/end.svg", tmpdir()])(
     "exits with status 64 if it cannot write to --svg=%s",
-    LIMIT,
+    TIMEOUT,
     async (path, context) => {
       const run = demo(context, "--network=loopback", `--svg=${path}`);
       expect(await run.ended).toBe(64);

@@ -1,4 +1,4 @@
-/** Real Pods on loopback addresses, with small shell scripts as containers. */
+/** Builds Pods with small shell scripts as containers, and a Pod runner that starts them on loopback addresses. */
 import { expect } from "vitest";
 import { realClock } from "../../src/demo/clock.ts";
 import { createLoopbackNetwork } from "../../src/demo/network/loopback-network.ts";

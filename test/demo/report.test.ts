@@ -3,7 +3,7 @@ import { createRequestCounter } from "../../src/demo/load/load.ts";
 import type { EndedPod } from "../../src/demo/report/pod-end.ts";
 import { drainTimeLines, failureTable, withdrawalText } from "../../src/demo/report/report.ts";
 
-function ended(drainSeconds: number, withdrawing: number, draining: number): EndedPod {
+function endedPod(drainSeconds: number, withdrawing: number, draining: number): EndedPod {
   return {
     pod: "hello-1",
     address: "10.66.0.10",
@@ -31,13 +31,13 @@ function ended(drainSeconds: number, withdrawing: number, draining: number): End
 const lineOf = (end: EndedPod) => drainTimeLines([end])[1];
 
 test("the durations in the demo's report add up to the time until the stop signal", () => {
-  expect(lineOf(ended(7.5, 5_000, 700))).toBe(
+  expect(lineOf(endedPod(7.5, 5_000, 700))).toBe(
     "  hello-1  7.5 s = withdrawing 5.0 s, draining 0.7 s, start of the preStop hooks and stop of the containers 1.8 s",
   );
 });
 
 test("durations of 0.0 s are absent from the demo's report", () => {
-  expect(lineOf(ended(5.04, 5_000, 20))).toBe("  hello-1  5.0 s = withdrawing 5.0 s");
+  expect(lineOf(endedPod(5.04, 5_000, 20))).toBe("  hello-1  5.0 s = withdrawing 5.0 s");
 });
 
 test("the table of failures has columns only for the kinds that occurred", () => {
@@ -61,7 +61,7 @@ test("the table of failures has columns only for the kinds that occurred", () =>
 describe("the line about the withdrawal", () => {
   /** Returns the line about a Pod that was deleted at 0, triggered at 300 ms, and withdrawn from EndpointSlices at 1 s. */
   function lineFor(relay: string, withdrawnAfterMs: number): string | undefined {
-    const end = { ...ended(7.5, 5_000, 700), triggeredMs: 300, slicesWithdrawnMs: 1_000 };
+    const end = { ...endedPod(7.5, 5_000, 700), triggeredMs: 300, slicesWithdrawnMs: 1_000 };
     if (end.summary === undefined) return undefined;
     return drainTimeLines([{ ...end, summary: { ...end.summary, relay, withdrawnAfterMs } }])[3];
   }
@@ -97,7 +97,7 @@ describe("the line about the withdrawal", () => {
   ])(
     "shows the time since the start of the drain if a hook started late: manager $notification",
     ({ afterMs, notification }) => {
-      const end = { ...ended(7.5, 5_000, 700), triggeredMs: 2_400, slicesWithdrawnMs: 1_000 };
+      const end = { ...endedPod(7.5, 5_000, 700), triggeredMs: 2_400, slicesWithdrawnMs: 1_000 };
       const withdrawal = { relay: "withdrawn", withdrawnAfterMs: afterMs };
       const summary = end.summary === undefined ? undefined : { ...end.summary, ...withdrawal };
       expect(withdrawalText({ ...end, summary })).toBe(
@@ -107,6 +107,6 @@ describe("the line about the withdrawal", () => {
   );
 
   test("is omitted if the demo has no EndpointSlices", () => {
-    expect(drainTimeLines([ended(7.5, 5_000, 700)])).toHaveLength(3);
+    expect(drainTimeLines([endedPod(7.5, 5_000, 700)])).toHaveLength(3);
   });
 });

@@ -1,4 +1,4 @@
-/** Makes shell scripts wait until the test opens a gate, so that the order of two events does not depend on time. */
+/** Makes shell scripts wait for a file (an open gate) that the test creates, so that the order of two events is fixed. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -33,6 +33,6 @@ test("if the webhook does not start, its output is reported and the API server i
   // The file contains the API server's token.
   expect(statSync(file).mode & 0o777).toBe(0o600);
   expect(readFileSync(file, "utf8")).toMatch(/127\.0\.0\.1:[1-9]/);
-  // Counts open servers, because another program may already use the closed server's port.
+  // Counts the open servers of this process, because another program may already listen on the closed server's port.
   await eventually(() => expect(openServers()).toBe(before));
 });

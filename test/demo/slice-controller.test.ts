@@ -60,7 +60,7 @@ test("a deleted Pod is terminating and not ready after the delay, serving until 
   emitEvent("gone");
   await advance(1_000);
   expect(conditions(written.at(-1)?.slice)).toEqual([]);
-  // The removal does not change the time of the withdrawal.
+  // The removal of the endpoint does not change the time of the withdrawal.
   expect(controller.withdrawnMs(POD)).toBe(1_000);
 });
 

@@ -4,7 +4,7 @@ import type { PodEnd } from "../../src/demo/report/pod-end.ts";
 import { mergeSpans, timelineOf, timelineText } from "../../src/demo/report/timeline.ts";
 import { timelineSvg } from "../../src/demo/report/timeline-svg.ts";
 
-const END: PodEnd = {
+const POD_END: PodEnd = {
   pod: "hello-1",
   address: "10.66.0.10",
   deletedMs: 100_000,
@@ -38,11 +38,11 @@ const END: PodEnd = {
 };
 
 /** The slice changed after 1 s and the manager was notified 20 ms later; the hook took 200 ms to start. */
-const WITH_RELAY: PodEnd = {
-  ...END,
+const POD_END_WITH_RELAY: PodEnd = {
+  ...POD_END,
   triggeredMs: 100_200,
   slicesWithdrawnMs: 101_000,
-  summary: { ...requireSummary(END), relay: "withdrawn", withdrawnAfterMs: 820 },
+  summary: { ...requireSummary(POD_END), relay: "withdrawn", withdrawnAfterMs: 820 },
 };
 
 function requireSummary({ summary }: PodEnd): NonNullable<PodEnd["summary"]> {
@@ -51,7 +51,7 @@ function requireSummary({ summary }: PodEnd): NonNullable<PodEnd["summary"]> {
 }
 
 test("the timeline has lanes for the proxy, the Pod's own connections, the drain's phases and the containers", () => {
-  const lanes = Object.fromEntries(timelineOf(END).lanes.map((lane) => [lane.label, lane.spans]));
+  const lanes = Object.fromEntries(timelineOf(POD_END).lanes.map((lane) => [lane.label, lane.spans]));
   expect(lanes).toEqual({
     "Pod is listed as ready": [{ fromMs: -1_000, toMs: 0 }],
     "proxy sends new connections": [{ fromMs: -1_000, toMs: 2_000 }],
@@ -64,7 +64,7 @@ test("the timeline has lanes for the proxy, the Pod's own connections, the drain
 });
 
 test("the timeline shows with the relay the time of the withdrawal and when the manager received it", () => {
-  const { lanes, marks } = timelineOf(WITH_RELAY);
+  const { lanes, marks } = timelineOf(POD_END_WITH_RELAY);
   expect(Object.fromEntries(lanes.map((lane) => [lane.label, lane.spans]))).toMatchObject({
     "EndpointSlices list the Pod": [{ fromMs: -1_000, toMs: 1_000 }],
     "proxy sends new connections": [{ fromMs: -1_000, toMs: 2_000 }],
@@ -82,8 +82,8 @@ test("the timeline shows with the relay the time of the withdrawal and when the 
 
 test("the timeline shows only the withdrawal if the manager did not receive it", () => {
   const notNotified = {
-    ...WITH_RELAY,
-    summary: { ...requireSummary(END), relay: "unknown: no answer", withdrawnAfterMs: -1 },
+    ...POD_END_WITH_RELAY,
+    summary: { ...requireSummary(POD_END), relay: "unknown: no answer", withdrawnAfterMs: -1 },
   };
   const { lanes, marks } = timelineOf(notNotified);
   expect(lanes.map((lane) => lane.label)).not.toContain("lastcall: before withdrawal");
@@ -98,9 +98,9 @@ test("the timeline shows only the withdrawal if the manager did not receive it",
 
 test("a withdrawal before the trigger is marked at the trigger", () => {
   const earlyWithdrawal = {
-    ...WITH_RELAY,
+    ...POD_END_WITH_RELAY,
     slicesWithdrawnMs: 100_100,
-    summary: { ...requireSummary(WITH_RELAY), withdrawnAfterMs: 0 },
+    summary: { ...requireSummary(POD_END_WITH_RELAY), withdrawnAfterMs: 0 },
   };
   const { lanes, marks } = timelineOf(earlyWithdrawal);
   expect(marks).toContainEqual({ atMs: 200, label: "lastcall is notified of the withdrawal" });
@@ -108,7 +108,7 @@ test("a withdrawal before the trigger is marked at the trigger", () => {
 });
 
 test("the timeline as text and as SVG image shows the withdrawal without truncated labels", () => {
-  const timeline = timelineOf(WITH_RELAY);
+  const timeline = timelineOf(POD_END_WITH_RELAY);
   const lines = timelineText(timeline, 100).join("\n");
   const svg = timelineSvg(timeline);
   for (const label of [
@@ -122,7 +122,7 @@ test("the timeline as text and as SVG image shows the withdrawal without truncat
 });
 
 test("the timeline as text has one row for each lane and mark, and no row exceeds the width", () => {
-  const timeline = timelineOf(END);
+  const timeline = timelineOf(POD_END);
   const lines = timelineText(timeline, 90);
   expect(lines.length).toBe(2 + timeline.lanes.length + timeline.marks.length);
   expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(90);
@@ -149,8 +149,8 @@ test("overlapping connections are merged in the timeline into spans that cover t
 });
 
 test("the timeline as SVG image has every lane and escapes names", () => {
-  const svg = timelineSvg(timelineOf({ ...END, pod: "a<b>&c" }));
+  const svg = timelineSvg(timelineOf({ ...POD_END, pod: "a<b>&c" }));
   expect(svg).toContain("Shutdown of Pod a&lt;b&gt;&amp;c");
-  for (const lane of timelineOf(END).lanes) expect(svg).toContain(lane.label);
+  for (const lane of timelineOf(POD_END).lanes) expect(svg).toContain(lane.label);
   expect(svg.startsWith("<svg ")).toBe(true);
 });

@@ -9,7 +9,7 @@ import { drainListPage, drainPage } from "../../src/drain-history/page/drain-pag
 import { terminalTimeline } from "../../src/drain-history/terminal-timeline.ts";
 import { someDrain, someReport } from "./some-drain.ts";
 
-const LOST: DrainRecord = someDrain({
+const LOST_DRAIN: DrainRecord = someDrain({
   report: {
     ...someReport({ phase: "withdrawing", trigger: "none", evidenceSource: "none" }),
     outcome: "lost",
@@ -20,40 +20,40 @@ const LOST: DrainRecord = someDrain({
 
 describe("a drain with the outcome lost", () => {
   test("is accepted in the records of a replica", () => {
-    expect(drainsInText(JSON.stringify({ drains: [LOST] }))).toEqual({
-      drains: [LOST],
+    expect(drainsInText(JSON.stringify({ drains: [LOST_DRAIN] }))).toEqual({
+      drains: [LOST_DRAIN],
       unreadable: 0,
       isRecognized: true,
     });
   });
 
   test("is rejected in a manager's report", () => {
-    expect(parseDrainNotice(LOST)).toEqual({
+    expect(parseDrainNotice(LOST_DRAIN)).toEqual({
       ok: false,
       problem: expect.stringContaining('report.outcome: "lost" is not'),
     });
   });
 
   test("has a sentence without a trigger", () => {
-    expect(drainSentence(LOST)).toBe(
+    expect(drainSentence(LOST_DRAIN)).toBe(
       "Pod web-7d9f-abcde lost its manager during its drain. Container lastcall ended with exit code 137.",
     );
   });
 
   test("has one bar in its timeline, which is marked as a failure at its end", () => {
-    const { bars, moments } = timelineOf(LOST);
+    const { bars, moments } = timelineOf(LOST_DRAIN);
     expect(bars.map(({ kind, toMs }) => [kind, toMs])).toEqual([["withdrawing", 1_200]]);
     expect(moments).toEqual([
       { atMs: 0, label: "first request to the relay" },
       { atMs: 1_200, label: "manager died, hooks failed", isFault: true },
     ]);
-    expect(terminalTimeline(LOST, 80).join("\n")).not.toContain("release");
+    expect(terminalTimeline(LOST_DRAIN, 80).join("\n")).not.toContain("release");
   });
 
   test("has no count of open connections and no trigger on the pages", () => {
-    expect(drainListPage({ drains: [LOST], instance: "a", namespace: undefined })).toContain(
+    expect(drainListPage({ drains: [LOST_DRAIN], instance: "a", namespace: undefined })).toContain(
       '<td class="number" data-column="left open">unknown</td>',
     );
-    expect(drainPage(LOST)).toContain('<td data-column="fact">trigger</td><td data-column="value">unknown</td>');
+    expect(drainPage(LOST_DRAIN)).toContain('<td data-column="fact">trigger</td><td data-column="value">unknown</td>');
   });
 });

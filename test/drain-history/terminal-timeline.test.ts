@@ -84,11 +84,11 @@ describe("the terminal timeline", () => {
 
   test("draws a bar for short phases, and none for phases of 0 ms", () => {
     const noDurations = { withdrawing: 0, deregistration: 0, draining: 0, holding: 0 };
-    const empty = terminalTimeline(
+    const timelineWithoutPhases = terminalTimeline(
       someDrain({ report: someReport({ outcome: "not-needed", milliseconds: noDurations }) }),
       80,
     );
-    expect(empty.join("\n")).not.toContain("█");
+    expect(timelineWithoutPhases.join("\n")).not.toContain("█");
     const shortPhase = { ...noDurations, withdrawing: 3_600_000, draining: 1, holding: 3_600_000 };
     const lines = terminalTimeline(someDrain({ report: someReport({ milliseconds: shortPhase }) }), 80);
     expect(lines.find((line) => line.startsWith("draining"))).toMatch(/·█·+$/);

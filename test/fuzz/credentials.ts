@@ -10,7 +10,7 @@ const CLAIMS: readonly CredentialClaims[] = ["shop", "kube-system", "a", "n".rep
   ...{ namespace, ownerKind: "ReplicaSet", ownerName: `web-${index}`, nonce: "0123456789abcdef" },
   ownerUid: "0b1c2d3e-4f50-4617-8293-a4b5c6d7e8f9",
 }));
-const SIGNED = KEYS.flatMap((key) => CLAIMS.map((claims) => mintCredential(claims, key)));
+const SIGNED_CREDENTIALS = KEYS.flatMap((key) => CLAIMS.map((claims) => mintCredential(claims, key)));
 
 export type ChangedCredentials = {
   readonly refused: number;
@@ -24,7 +24,7 @@ export function readChangedCredentials(count: number, random: Random): ChangedCr
   for (let n = 0; n < count; n += 1) {
     const text = changeCredential(random);
     const read = readCredential(text, (kid) => KEYS.find((key) => key.kid === kid));
-    if (SIGNED.includes(text)) {
+    if (SIGNED_CREDENTIALS.includes(text)) {
       if (read === undefined) throw new Error(`a signed credential is refused: ${text}`);
     } else if (read !== undefined) throw new Error(`an unsigned credential is accepted: ${text}`);
     else refused += 1;
@@ -35,8 +35,8 @@ export function readChangedCredentials(count: number, random: Random): ChangedCr
 const REPLACEMENTS = "ABCXYZabcxyz0189-_.=+/";
 
 function changeCredential(random: Random): string {
-  const text = random.pick(SIGNED);
-  const other = random.pick(SIGNED);
+  const text = random.pick(SIGNED_CREDENTIALS);
+  const other = random.pick(SIGNED_CREDENTIALS);
   const parts = text.split(".");
   const otherParts = other.split(".");
   switch (random.below(6)) {

@@ -17,7 +17,7 @@ import { POD, reviewOf } from "../webhook/pod-review.ts";
 import { RULES } from "../webhook/server-under-test.ts";
 import { damageJson } from "./damaged-json.ts";
 
-/** @throws Error if the document is read or refused wrongly */
+/** @throws Error if the parser misreads the document, or refuses it without a proper message */
 export type Reader = (text: string) => Promise<"accepted" | "refused"> | "accepted" | "refused";
 
 export type DocumentKind = { readonly name: string; readonly samples: readonly unknown[]; readonly read: Reader };
@@ -147,7 +147,7 @@ const slice: DocumentKind = {
   },
 };
 
-const ANNOTATED = {
+const ANNOTATED_POD = {
   ...POD,
   metadata: {
     ...POD.metadata,
@@ -186,7 +186,7 @@ const PORTS = {
 
 const review: DocumentKind = {
   name: "review",
-  samples: [reviewOf(), reviewOf({ object: ANNOTATED }), reviewOf({ object: ANNOTATED, dryRun: true })],
+  samples: [reviewOf(), reviewOf({ object: ANNOTATED_POD }), reviewOf({ object: ANNOTATED_POD, dryRun: true })],
   read: async (text) => {
     const { status, body, fault } = await admit(text, RULES, PORTS);
     expectThat(fault === undefined, `our fault: ${fault instanceof Error ? fault.stack : String(fault)}`);
@@ -211,17 +211,17 @@ export const DOCUMENT_KINDS: readonly DocumentKind[] = [request, report, slice, 
 
 /** @returns the number of accepted documents. @throws Error with the document that was read wrongly */
 export async function readDamaged(kind: DocumentKind, count: number, random: Random): Promise<number> {
-  let accepted = 0;
+  let acceptedCount = 0;
   for (let n = 0; n < count; n += 1) {
     const sample = random.pick(kind.samples);
     const text = random.chance(0.02) ? JSON.stringify(sample) : damageJson(sample, random);
     try {
-      if ((await kind.read(text)) === "accepted") accepted += 1;
+      if ((await kind.read(text)) === "accepted") acceptedCount += 1;
     } catch (error) {
       throw new DocumentError(`${kind.name}: ${error instanceof Error ? error.message : String(error)}`, text);
     }
   }
-  return accepted;
+  return acceptedCount;
 }
 
 export class DocumentError extends Error {

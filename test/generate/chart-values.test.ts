@@ -40,13 +40,13 @@ describe("the commented defaults in the chart's values", () => {
 });
 
 describe("the schema of the chart's values", () => {
-  type Node = Readonly<Record<string, unknown>>;
-  const schema = chartValuesSchema() as Node;
+  type SchemaNode = Readonly<Record<string, unknown>>;
+  const schema = chartValuesSchema() as SchemaNode;
 
-  function objectsIn(node: unknown): readonly Node[] {
+  function objectsIn(node: unknown): readonly SchemaNode[] {
     if (typeof node !== "object" || node === null) return [];
     const innerObjects = Object.values(node).flatMap(objectsIn);
-    return "properties" in node ? [node as Node, ...innerObjects] : innerObjects;
+    return "properties" in node ? [node as SchemaNode, ...innerObjects] : innerObjects;
   }
 
   test("rejects unknown keys at every level", () => {

@@ -22,7 +22,7 @@ export type GoldenCase = {
   readonly request: InjectionRequest;
   readonly config: ClusterConfig;
   readonly facts: ClusterFacts;
-  /** Constant for each case. A test with other tokens replaces the tokens before a comparison. */
+  /** The hook token, which is constant for each case. A test with other tokens replaces them before it compares the Pods. */
   readonly token: string;
 };
 

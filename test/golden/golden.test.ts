@@ -92,11 +92,11 @@ test("a golden case has a Pod, a report, a patch if the Pod is changed, and opti
 });
 
 /** Reasons that need Pods too large for golden files; `test/injection/limits.test.ts` covers these reasons. */
-const LARGE: readonly string[] = ["patch_too_large", "too_many_containers"];
+const REASONS_OF_LARGE_PODS: readonly string[] = ["patch_too_large", "too_many_containers"];
 
 test("every reason to skip a Pod has a golden case", () => {
   const outcomes = goldenNames().map((name) => run(goldenCase(name)));
   const reasons = new Set(outcomes.flatMap((outcome) => (outcome.kind === "unchanged" ? [outcome.reason] : [])));
   // The second injection of every case covers `up_to_date`.
-  expect([...reasons, ...LARGE].sort()).toEqual(Object.keys(SKIP_REASONS).sort());
+  expect([...reasons, ...REASONS_OF_LARGE_PODS].sort()).toEqual(Object.keys(SKIP_REASONS).sort());
 });

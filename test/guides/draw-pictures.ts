@@ -9,19 +9,19 @@ import type { DrainRecord } from "../../src/drain-history/drain-record.ts";
 import { timelineSvg } from "../../src/drain-history/timeline-svg.ts";
 import { GUIDE_NAMES, picturePath } from "./manifests.ts";
 
-const SUFFIX = ".drain.json";
-const USAGE = 64;
+const DRAIN_FILE_SUFFIX = ".drain.json";
+const EXIT_USAGE = 64;
 
 // The reader of the output, such as head, may close the pipe early.
 process.stdout.on("error", () => {});
 const folders = process.argv.slice(2);
 if (folders.length === 0) {
   process.stderr.write("usage: node test/guides/draw-pictures.ts FOLDER...\n");
-  process.exit(USAGE);
+  process.exit(EXIT_USAGE);
 }
 const latestRecords = new Map<string, DrainRecord>();
 for (const file of folders.flatMap(drainFiles)) {
-  const guide = basename(file, SUFFIX);
+  const guide = basename(file, DRAIN_FILE_SUFFIX);
   if (!GUIDE_NAMES.includes(guide))
     throw new Error(`${file}: docs/guides has no ${guide}.md; rename or delete the file`);
   const record: DrainRecord = JSON.parse(readFileSync(file, "utf8"));
@@ -36,5 +36,5 @@ for (const guide of GUIDE_NAMES.filter((name) => !latestRecords.has(name)))
 
 function drainFiles(folder: string): readonly string[] {
   const names = readdirSync(folder, { recursive: true, encoding: "utf8" });
-  return names.filter((name) => name.endsWith(SUFFIX)).map((name) => join(folder, name));
+  return names.filter((name) => name.endsWith(DRAIN_FILE_SUFFIX)).map((name) => join(folder, name));
 }

@@ -15,11 +15,11 @@ import { codeBlocksOf, documentsOf, EXAMPLES, GUIDE_NAMES, picturePath, podsOf, 
 
 const TOKEN = "0123456789abcdef0123456789abcdef";
 /** Bytes, limited for readers with slow connections. */
-const PICTURE_LIMIT = 20_000;
+const PICTURE_LIMIT_BYTES = 20_000;
 const FLAGS = ["--kube-version", FACTS.apiServerVersion, "--kubelet-version", "unknown", "--image", FACTS.managerImage];
 
 /** Guides whose manifests contain only custom resources, which `inject` skips because their controllers create the Pods. */
-const WITHOUT_PODS = ["argo-workflows", "envoy-gateway"];
+const GUIDES_WITHOUT_PODS = ["argo-workflows", "envoy-gateway"];
 
 /** Returns the Pod after the webhook's patch. The webhook reads `namespace` as if its watch had delivered this object. */
 async function admitPod(pod: unknown, namespace: RawObject | undefined): Promise<unknown> {
@@ -54,7 +54,7 @@ describe.for(GUIDE_NAMES)("the guide %s", { timeout: 60_000 }, (name) => {
   test("the manifest is injected, not changed by a second injection, and restored byte for byte", async () => {
     const injected = await lastcall(["inject", ...FLAGS], { "-": guide.manifest });
     expect(injected.status, injected.err).toBe(0);
-    expect(injected.out === guide.manifest, injected.err).toBe(WITHOUT_PODS.includes(name));
+    expect(injected.out === guide.manifest, injected.err).toBe(GUIDES_WITHOUT_PODS.includes(name));
     const injectedAgain = await lastcall(["inject", ...FLAGS], { "-": injected.out });
     expect(injectedAgain).toMatchObject({ status: 0, out: injected.out });
     const restored = await lastcall(["uninject"], { "-": injected.out });
@@ -83,16 +83,16 @@ describe.for(GUIDE_NAMES)("the guide %s", { timeout: 60_000 }, (name) => {
   test("the guide has a picture of a real drain", () => {
     expect(guide.text).toContain(`](${name}.svg)`);
     const picture = readFileSync(picturePath(name), "utf8");
-    expect(picture.length).toBeLessThanOrEqual(PICTURE_LIMIT);
+    expect(picture.length).toBeLessThanOrEqual(PICTURE_LIMIT_BYTES);
     expect(picture).toMatch(/^<svg .*aria-label="Drain of Pod \S+\/\S+".*<\/svg>\n$/s);
     // A picture runs no script and loads no external content.
     expect(picture).not.toMatch(/<(script|image|foreignObject)|href=/);
   });
 
   test("the guide contains only existing annotations", () => {
-    const mentioned = [...guide.text.matchAll(/lastcall\.dev\/([a-z-]+)/g)].map((match) => match[1]);
-    const known = FIELDS.map((field) => ANNOTATIONS[field].name);
-    for (const annotation of mentioned) expect(known).toContain(annotation);
+    const mentionedSettings = [...guide.text.matchAll(/lastcall\.dev\/([a-z-]+)/g)].map((match) => match[1]);
+    const settingNames = FIELDS.map((field) => ANNOTATIONS[field].name);
+    for (const annotation of mentionedSettings) expect(settingNames).toContain(annotation);
   });
 });
 

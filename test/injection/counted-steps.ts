@@ -91,7 +91,7 @@ function withCountedBuiltins(run: () => unknown): number {
   let steps = 0;
   // False during `cost`, so that the built-in functions that `cost` calls are not counted.
   let isCounting = false;
-  const replaced = BUILT_INS.map(({ owner, name, cost }) => {
+  const originals = BUILT_INS.map(({ owner, name, cost }) => {
     const descriptor = Object.getOwnPropertyDescriptor(owner, name) ?? {};
     const original = descriptor.value as Method;
     const value = function counted(this: unknown, ...args: unknown[]): unknown {
@@ -104,7 +104,7 @@ function withCountedBuiltins(run: () => unknown): number {
     };
     return { owner, name, descriptor, counted: { ...descriptor, value } };
   });
-  replaced.forEach(({ owner, name, counted }) => {
+  originals.forEach(({ owner, name, counted }) => {
     Object.defineProperty(owner, name, counted);
   });
   try {
@@ -112,7 +112,7 @@ function withCountedBuiltins(run: () => unknown): number {
     run();
   } finally {
     isCounting = false;
-    replaced.forEach(({ owner, name, descriptor }) => {
+    originals.forEach(({ owner, name, descriptor }) => {
       Object.defineProperty(owner, name, descriptor);
     });
   }

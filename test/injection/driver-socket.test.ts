@@ -1,6 +1,6 @@
-/** Tests the mount with which the manager reaches a driver's Unix socket, and with which the Pod can start. */
+/** Tests the volume mount through which the manager reaches a driver's Unix socket, and which must not prevent the Pod's start. */
 import { describe, expect, test } from "vitest";
-import { codes, inject, injected } from "./injector-inputs.ts";
+import { inject, injected, problemCodes } from "./injector-inputs.ts";
 
 type JsonObject = { readonly [key: string]: unknown };
 
@@ -31,9 +31,9 @@ describe("a driver that does not support Unix sockets", () => {
       metadata: { annotations: { "lastcall.dev/driver-url": url, "lastcall.dev/driver": driver } },
       spec: { containers: [withMounts(APP, mount)] },
     });
-    expect(codes(inject(podWithDriver("linkerd")))).toContain("conflicting_values");
-    expect(codes(inject(podWithDriver("envoy")))).not.toContain("conflicting_values");
-    expect(codes(inject(podWithDriver("linkerd", "http://127.0.0.1:4191")))).not.toContain("conflicting_values");
+    expect(problemCodes(inject(podWithDriver("linkerd")))).toContain("conflicting_values");
+    expect(problemCodes(inject(podWithDriver("envoy")))).not.toContain("conflicting_values");
+    expect(problemCodes(inject(podWithDriver("linkerd", "http://127.0.0.1:4191")))).not.toContain("conflicting_values");
   });
 });
 
@@ -58,7 +58,7 @@ describe("the mount of a driver's socket", () => {
     for (const kind of ["configMap", "secret", "projected", "downwardAPI", "image"]) {
       const pod = podWithDriverUrl("unix:/run/envoy/a.sock", [withMounts(ENVOY, mount)], [{ name: "v", [kind]: {} }]);
       expect(mountsIn(pod)).toBeUndefined();
-      expect(codes(inject(pod))).toContain("socket_unmounted");
+      expect(problemCodes(inject(pod))).toContain("socket_unmounted");
     }
     const pod = podWithDriverUrl("unix:/run/envoy/a.sock", [withMounts(ENVOY, mount)], [{ name: "v", emptyDir: {} }]);
     expect(mountsIn(pod)).toEqual([{ ...mount, readOnly: true }]);
@@ -74,7 +74,7 @@ describe("the mount of a driver's socket", () => {
     const mount = { name: "run", mountPath: "/run/envoy", subPathExpr: "$(INSTANCE)" };
     const pod = podWithDriverUrl("unix:/run/envoy/a.sock", [withMounts(ENVOY, mount)]);
     expect(mountsIn(pod)).toBeUndefined();
-    expect(codes(inject(pod))).toContain("socket_unmounted");
+    expect(problemCodes(inject(pod))).toContain("socket_unmounted");
   });
 
   test("is writable at /var/run and its parent directories, where the runtime creates the ServiceAccount token's directory", () => {
@@ -92,7 +92,7 @@ describe("the mount of a driver's socket", () => {
     for (const path of ["///admin/a.sock", "/admin//a.sock", "/./admin/./a.sock"]) {
       const pod = podWithDriverUrl(`unix:${path}`, [envoy]);
       expect(mountsIn(pod)).toEqual([{ name: "admin", mountPath: "/admin/", readOnly: true }]);
-      expect(codes(inject(pod))).not.toContain("socket_unmounted");
+      expect(problemCodes(inject(pod))).not.toContain("socket_unmounted");
     }
   });
 });

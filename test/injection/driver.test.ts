@@ -23,8 +23,13 @@ function managerUserOf(pod: JsonObject): unknown {
 
 const ENVOY = { name: "envoy", image: "docker.io/envoyproxy/envoy:distroless-v1.36.0" };
 const APP = { name: "app", image: "app:1" };
-const SOCKET = { name: "envoy-admin", mountPath: "/admin" };
-const CONTOUR = { name: "shutdown-manager", image: "contour:main", command: ["/bin/contour"], volumeMounts: [SOCKET] };
+const SOCKET_MOUNT = { name: "envoy-admin", mountPath: "/admin" };
+const CONTOUR = {
+  name: "shutdown-manager",
+  image: "contour:main",
+  command: ["/bin/contour"],
+  volumeMounts: [SOCKET_MOUNT],
+};
 
 function envoyFlags(url: string) {
   return ["--driver=envoy", `--driver-url=${url}`];
@@ -57,7 +62,7 @@ describe("without a setting, the admin address", () => {
   });
 
   test("of Contour is Contour's Unix socket, if the folder is mounted", () => {
-    const mounted = { ...ENVOY, volumeMounts: [SOCKET] };
+    const mounted = { ...ENVOY, volumeMounts: [SOCKET_MOUNT] };
     expect(driverFlagsOf({ spec: { containers: [CONTOUR, mounted] } })).toEqual(envoyFlags("unix:/admin/admin.sock"));
     const bare = { ...CONTOUR, volumeMounts: [] };
     expect(driverFlagsOf({ spec: { containers: [bare, ENVOY] } })).toEqual(["--driver=envoy"]);
@@ -99,7 +104,7 @@ test("a configured admin address is passed to the manager unchanged", () => {
 });
 
 describe("the manager connects to a Unix socket as the user that may write to the socket:", () => {
-  const envoy = { ...ENVOY, volumeMounts: [SOCKET] };
+  const envoy = { ...ENVOY, volumeMounts: [SOCKET_MOUNT] };
 
   test("the Pod's user", () => {
     const spec = { securityContext: { runAsUser: 65_534 }, containers: [CONTOUR, envoy] };
@@ -118,7 +123,7 @@ describe("the manager connects to a Unix socket as the user that may write to th
     const annotations = { "lastcall.dev/driver-url": "unix:/admin/admin.sock" };
     const root = { ...envoy, securityContext: { runAsUser: 0 } };
     expect(managerUserOf({ metadata: { annotations }, spec: { containers: [root] } })).toBe(17_890);
-    const reader = { ...APP, securityContext: { runAsUser: 7 }, volumeMounts: [{ ...SOCKET, readOnly: true }] };
+    const reader = { ...APP, securityContext: { runAsUser: 7 }, volumeMounts: [{ ...SOCKET_MOUNT, readOnly: true }] };
     const spec = { containers: [reader, { ...envoy, securityContext: { runAsUser: 101 } }] };
     expect(managerUserOf({ metadata: { annotations }, spec })).toBe(101);
   });
@@ -130,7 +135,7 @@ describe("a driver with its own default URLs and socket, in a Pod with an Envoy,
   const mount = { name: "own", mountPath: "/admin" };
   const proxy = { ...APP, name: "proxy", volumeMounts: [mount], securityContext: { runAsUser: 7 } };
   const ports = [{ name: "admin", containerPort: 5001 }];
-  const envoy = { ...ENVOY, ports, volumeMounts: [SOCKET], securityContext: { runAsUser: 101 } };
+  const envoy = { ...ENVOY, ports, volumeMounts: [SOCKET_MOUNT], securityContext: { runAsUser: 101 } };
   const pod = { spec: { containers: [proxy, envoy] } };
 
   test("has its own default URL", () => {
@@ -143,7 +148,7 @@ describe("a driver with its own default URLs and socket, in a Pod with an Envoy,
     expect(socketMount(pod, address)).toEqual({ ...mount, readOnly: true });
     expect(socketUser(pod, address)).toBe(7);
     const ofEnvoy = { ...address, row: driverRow("envoy") };
-    expect(socketMount(pod, ofEnvoy)).toEqual({ ...SOCKET, readOnly: true });
+    expect(socketMount(pod, ofEnvoy)).toEqual({ ...SOCKET_MOUNT, readOnly: true });
     expect(socketUser(pod, ofEnvoy)).toBe(101);
   });
 });

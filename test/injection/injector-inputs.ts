@@ -36,6 +36,6 @@ export function injected(pod: object, inputs: InjectorInputs = {}): object {
   return outcome.pod;
 }
 
-export function codes(outcome: Outcome): readonly string[] {
+export function problemCodes(outcome: Outcome): readonly string[] {
   return outcome.explanation.problems.map((problem) => problem.code);
 }

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { DEFAULT_SETTINGS } from "../../src/contract/drain-settings.ts";
 import { formatServeFlags } from "../../src/contract/serve-flags.ts";
 import { reviewText, warningsOf } from "../../src/injection/review.ts";
-import { codes, inject, injected } from "./injector-inputs.ts";
+import { inject, injected, problemCodes } from "./injector-inputs.ts";
 
 /** Linux's limit for one argument or environment variable, including the final zero byte. */
 const KERNEL_LIMIT_BYTES = 131_072;
@@ -105,7 +105,7 @@ test("a response has at most 50 problems and 34 warnings, with a count of the ot
 test("a setting with 400 000 container names causes a short response", () => {
   const annotations = { "lastcall.dev/containers": Array.from({ length: 400_000 }, (_, at) => `n${at}`).join() };
   const outcome = inject({ metadata: { annotations }, spec: { containers: [APP] } });
-  expect(codes(outcome)).toEqual(["list_too_long"]);
+  expect(problemCodes(outcome)).toEqual(["list_too_long"]);
   expect(reviewText("uid", outcome).length).toBeLessThan(10_000);
 });
 

@@ -23,18 +23,21 @@ function containers(size: number, part: (at: number) => JsonObject = () => ({}))
 }
 
 const APP = { name: "app", image: "app:1" };
-const UNIX = { "lastcall.dev/driver": "envoy", "lastcall.dev/driver-url": "unix:/run/envoy/admin.sock" };
+const UNIX_SOCKET_ANNOTATIONS = {
+  "lastcall.dev/driver": "envoy",
+  "lastcall.dev/driver-url": "unix:/run/envoy/admin.sock",
+};
 const probe = { httpGet: { port: "http", path: "/" }, periodSeconds: 3 };
 const httpHook = { preStop: { httpGet: { port: 80, path: "/bye" } } };
 const TOKEN = "0123456789abcdef0123456789abcdef";
 
-function existingManager(record: object, hooks: string, more: JsonObject = {}): JsonObject {
+function existingManager(record: object, hooks: string, overrides: JsonObject = {}): JsonObject {
   const env = [
     { name: "LASTCALL_TOKEN", value: TOKEN },
     { name: "LASTCALL_ORIGINAL", value: JSON.stringify(record) },
   ];
   const args = ["serve", "--port=17890", `--hooks=${hooks}`];
-  return { name: "lastcall", image: "x", restartPolicy: "Always", args, env, ...more };
+  return { name: "lastcall", image: "x", restartPolicy: "Always", args, env, ...overrides };
 }
 
 export const SHAPES: readonly Shape[] = [
@@ -147,7 +150,7 @@ export const SHAPES: readonly Shape[] = [
     pod: (size) => {
       const volumes = many(size, (at) => ({ name: `v${at}`, emptyDir: {} }));
       const volumeMounts = many(size, (at) => ({ name: `v${at}`, mountPath: "/run/envoy" }));
-      return podOf([{ ...APP, volumeMounts }], { volumes }, UNIX);
+      return podOf([{ ...APP, volumeMounts }], { volumes }, UNIX_SOCKET_ANNOTATIONS);
     },
   },
   {
@@ -157,7 +160,7 @@ export const SHAPES: readonly Shape[] = [
       return podOf(
         containers(size, (at) => ({ volumeMounts: [{ name: `v${at}`, mountPath: "/run" }] })),
         { volumes },
-        UNIX,
+        UNIX_SOCKET_ANNOTATIONS,
       );
     },
   },

@@ -4,7 +4,7 @@ import { expectLinearWork } from "./linear-growth.ts";
 import { SHAPES } from "./linear-shapes.ts";
 
 const MANIFEST_SIZES: readonly number[] = [10, 100, 1_000, 5_000, 10_000];
-/** Sizes of shapes that manifests cannot have; more elements would take some minutes longer. */
+/** Numbers of elements of which a manifest cannot contain thousands; larger numbers would take some minutes longer. */
 const OTHER_SIZES: readonly number[] = [10, 100, 1_000, 2_000];
 
 describe("the work of a large admission is at most linear in", { timeout: 300_000 }, () => {

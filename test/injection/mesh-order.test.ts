@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { uninjectPod } from "../../src/injection/uninject.ts";
-import { codes, type InjectorInputs, inject, injected, TOKEN } from "./injector-inputs.ts";
+import { type InjectorInputs, inject, injected, problemCodes, TOKEN } from "./injector-inputs.ts";
 import { INJECTORS, type Injector, type MeshPod } from "./mesh-injectors.ts";
 
 const NAMESPACE = { "istio-injection": "enabled", "linkerd.io/inject": "enabled" };
@@ -77,7 +77,7 @@ describe.for(MESH_CASES)("in a Pod of $mesh", (entry: MeshCase) => {
   test("if lastcall runs before the mesh's injector, the manager's port is excluded, without a warning", () => {
     const { outcome, pod } = injectAroundMesh(entry);
     expect(argsOf(pod, init)).toContain("17890");
-    expect(codes(outcome)).toEqual([]);
+    expect(problemCodes(outcome)).toEqual([]);
     expect(argsOf(pod, "lastcall")).toContain(`--driver=${driver} `);
     expect(inject(pod, { ...MESH_NAMESPACE_INPUTS, token: "e".repeat(32) })).toMatchObject({ reason: "up_to_date" });
   });
@@ -86,7 +86,7 @@ describe.for(MESH_CASES)("in a Pod of $mesh", (entry: MeshCase) => {
     const afterMesh = injector(WEB);
     const outcome = inject(afterMesh, MESH_NAMESPACE_INPUTS);
     if (outcome.kind !== "patched") throw new Error("not patched");
-    expect(codes(outcome)).toEqual(["mesh_captures_port"]);
+    expect(problemCodes(outcome)).toEqual(["mesh_captures_port"]);
     const [problem] = outcome.explanation.problems;
     const exclusion = EXCLUSIONS.find((key) => problem?.message.includes(key)) ?? "";
     const value = (outcome.pod as MeshPod).metadata.annotations?.[exclusion];
@@ -100,7 +100,7 @@ describe.for(MESH_CASES)("in a Pod of $mesh", (entry: MeshCase) => {
     const annotations = (outcome.kind === "patched" ? (outcome.pod as MeshPod) : undefined)?.metadata.annotations;
     const exclusions = Object.entries(annotations ?? {}).filter(([key]) => EXCLUSIONS.includes(key));
     const template = { ...WEB, metadata: { name: "web-0", annotations: Object.fromEntries(exclusions) } };
-    expect(codes(inject(injector(template), MESH_NAMESPACE_INPUTS))).toEqual([]);
+    expect(problemCodes(inject(injector(template), MESH_NAMESPACE_INPUTS))).toEqual([]);
   });
 
   test(native ? "a native mesh proxy keeps its own hook" : "a regular mesh proxy stops after the app", () => {
@@ -152,12 +152,12 @@ test("in a namespace without Istio's label, a redirect of the manager's port is 
     withoutNamespaceAnnotations,
   );
   expect(argsOf(native.pod, "istio-init")).not.toContain("17890");
-  expect(codes(native.outcome)).toEqual([]);
+  expect(problemCodes(native.outcome)).toEqual([]);
   const regular = injectAroundMesh(
     { injector: INJECTORS["Istio with a regular proxy"] as Injector },
     withoutNamespaceAnnotations,
   );
-  expect(codes(regular.outcome)).toEqual(["mesh_captures_port"]);
+  expect(problemCodes(regular.outcome)).toEqual(["mesh_captures_port"]);
 });
 
 test("a second injection replaces a rewritten hook that Istio's agent forwards to an old port", () => {

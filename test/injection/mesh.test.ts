@@ -3,12 +3,12 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { uninjectPod } from "../../src/injection/uninject.ts";
 import { arbitraryPod } from "./arbitrary-pod.ts";
-import { codes, inject, injected } from "./injector-inputs.ts";
+import { inject, injected, problemCodes } from "./injector-inputs.ts";
 
 type Annotated = { readonly metadata?: { readonly annotations?: { readonly [key: string]: string } } };
 
-const ISTIO = "traffic.sidecar.istio.io/excludeInboundPorts";
-const LINKERD = "config.linkerd.io/skip-inbound-ports";
+const ISTIO_ANNOTATION = "traffic.sidecar.istio.io/excludeInboundPorts";
+const LINKERD_ANNOTATION = "config.linkerd.io/skip-inbound-ports";
 const SPEC = { containers: [{ name: "app", image: "app:1" }] };
 
 /** Returns the annotation's value after an injection. */
@@ -29,7 +29,7 @@ describe("Istio", () => {
     { labels: { [inject]: "true" }, namespace: { "istio-injection": "disabled" } },
     { labels: { [inject]: "" }, namespace: { "istio-injection": "enabled" } },
   ])("is expected in a Pod with $labels $annotations in a namespace with $namespace", ({ namespace, ...metadata }) => {
-    expect(exclusionOf(ISTIO, metadata, namespace)).toBe("17890");
+    expect(exclusionOf(ISTIO_ANNOTATION, metadata, namespace)).toBe("17890");
   });
 
   test.for([
@@ -43,7 +43,7 @@ describe("Istio", () => {
   ])(
     "is not expected in a Pod with $labels $annotations in a namespace with $namespace",
     ({ namespace, ...metadata }) => {
-      expect(exclusionOf(ISTIO, metadata, namespace)).toBeUndefined();
+      expect(exclusionOf(ISTIO_ANNOTATION, metadata, namespace)).toBeUndefined();
     },
   );
 
@@ -51,13 +51,13 @@ describe("Istio", () => {
     const router = { name: "istio-proxy", args: ["proxy", "router"] };
     for (const containers of [[{ name: "istio-proxy" }], [router, { name: "metrics" }]]) {
       const pod = injected({ spec: { containers } }) as Annotated;
-      expect(pod.metadata?.annotations).not.toHaveProperty([ISTIO]);
+      expect(pod.metadata?.annotations).not.toHaveProperty([ISTIO_ANNOTATION]);
       expect(JSON.stringify(pod)).toContain("istio-proxy:app");
     }
   });
 
   test("ignores port exclusions of a namespace, so they are not copied to the Pod", () => {
-    expect(exclusionOf(ISTIO, {}, { "istio-injection": "enabled", [ISTIO]: "25" })).toBe("17890");
+    expect(exclusionOf(ISTIO_ANNOTATION, {}, { "istio-injection": "enabled", [ISTIO_ANNOTATION]: "25" })).toBe("17890");
   });
 });
 
@@ -65,41 +65,55 @@ describe("Linkerd", () => {
   const linkerdNamespace = { "linkerd.io/inject": "enabled" };
 
   test("has default port exclusions, which lastcall's annotation repeats because the annotation replaces the defaults", () => {
-    expect(exclusionOf(LINKERD, {}, linkerdNamespace)).toBe("4567,4568,17890");
+    expect(exclusionOf(LINKERD_ANNOTATION, {}, linkerdNamespace)).toBe("4567,4568,17890");
   });
 
   test("has port exclusions of the namespace, which lastcall's annotation repeats on the Pod", () => {
-    expect(exclusionOf(LINKERD, {}, { ...linkerdNamespace, [LINKERD]: "25,3306" })).toBe("25,3306,17890");
-    expect(exclusionOf(LINKERD, {}, { ...linkerdNamespace, [LINKERD]: "10000-20000" })).toBeUndefined();
+    expect(exclusionOf(LINKERD_ANNOTATION, {}, { ...linkerdNamespace, [LINKERD_ANNOTATION]: "25,3306" })).toBe(
+      "25,3306,17890",
+    );
+    expect(
+      exclusionOf(LINKERD_ANNOTATION, {}, { ...linkerdNamespace, [LINKERD_ANNOTATION]: "10000-20000" }),
+    ).toBeUndefined();
   });
 
   test("has port exclusions of the Pod, which override the namespace's exclusions", () => {
-    expect(exclusionOf(LINKERD, { annotations: { [LINKERD]: "25" } }, { ...linkerdNamespace, [LINKERD]: "3306" })).toBe(
-      "25,17890",
-    );
-    expect(exclusionOf(LINKERD, { annotations: { [LINKERD]: "" } }, { ...linkerdNamespace, [LINKERD]: "3306" })).toBe(
-      "17890",
-    );
+    expect(
+      exclusionOf(
+        LINKERD_ANNOTATION,
+        { annotations: { [LINKERD_ANNOTATION]: "25" } },
+        { ...linkerdNamespace, [LINKERD_ANNOTATION]: "3306" },
+      ),
+    ).toBe("25,17890");
+    expect(
+      exclusionOf(
+        LINKERD_ANNOTATION,
+        { annotations: { [LINKERD_ANNOTATION]: "" } },
+        { ...linkerdNamespace, [LINKERD_ANNOTATION]: "3306" },
+      ),
+    ).toBe("17890");
   });
 
   test("has no inherited port exclusions after an uninjection, unless another program edited the annotation", () => {
-    const request = { namespaceAnnotations: { ...linkerdNamespace, [LINKERD]: "25" } };
+    const request = { namespaceAnnotations: { ...linkerdNamespace, [LINKERD_ANNOTATION]: "25" } };
     const pod = injected({ metadata: { name: "web-0" }, spec: SPEC }, { request });
     expect(uninjectPod(pod)).toEqual({ kind: "uninjected", pod: { metadata: { name: "web-0" }, spec: SPEC } });
     expect(inject(pod, { request })).toMatchObject({ reason: "up_to_date" });
     const edited = structuredClone(pod) as { metadata: { annotations: { [key: string]: string } } };
-    edited.metadata.annotations[LINKERD] = "25,17890,99";
-    expect(uninjectPod(edited)).toMatchObject({ pod: { metadata: { annotations: { [LINKERD]: "25,17890,99" } } } });
+    edited.metadata.annotations[LINKERD_ANNOTATION] = "25,17890,99";
+    expect(uninjectPod(edited)).toMatchObject({
+      pod: { metadata: { annotations: { [LINKERD_ANNOTATION]: "25,17890,99" } } },
+    });
     // The next injection does not change a value that another program edited.
     const second = injected(edited, { request });
-    expect(second).toMatchObject({ metadata: { annotations: { [LINKERD]: "25,17890,99" } } });
+    expect(second).toMatchObject({ metadata: { annotations: { [LINKERD_ANNOTATION]: "25,17890,99" } } });
     expect(inject(second, { request })).toMatchObject({ reason: "up_to_date" });
   });
 });
 
 describe("an injected init container of a mesh", () => {
   const problemCodesOf = (name: string, args: readonly string[]) =>
-    codes(inject({ spec: { ...SPEC, initContainers: [{ name, image: "init:1", args }] } }));
+    problemCodes(inject({ spec: { ...SPEC, initContainers: [{ name, image: "init:1", args }] } }));
 
   test.for([
     { name: "istio-init", args: ["-b", "*", "-d", "15090,15021"] },
@@ -145,8 +159,8 @@ test("a Pod whose app keeps its hook gets a manager for a regular mesh proxy or 
 test("the criterion `requests` is not available with Linkerd, whose driver does not count requests", () => {
   const metadata = { annotations: { "lastcall.dev/drained-when": "requests" } };
   const proxied = (name: string) => ({ metadata, spec: { containers: [...SPEC.containers, { name, image: "p:1" }] } });
-  expect(codes(inject(proxied("linkerd-proxy")))).toEqual(["conflicting_values"]);
-  expect(codes(inject(proxied("istio-proxy")))).toEqual([]);
+  expect(problemCodes(inject(proxied("linkerd-proxy")))).toEqual(["conflicting_values"]);
+  expect(problemCodes(inject(proxied("istio-proxy")))).toEqual([]);
 });
 
 const arbitraryNamespace = fc.record(
@@ -154,7 +168,7 @@ const arbitraryNamespace = fc.record(
     "istio-injection": fc.constantFrom("enabled", "disabled", ""),
     "istio.io/rev": fc.constantFrom("canary", ""),
     "linkerd.io/inject": fc.constantFrom("enabled", "ingress", "disabled"),
-    [LINKERD]: fc.constantFrom("", "25", "25, 3306", "17000-18000", "nonsense"),
+    [LINKERD_ANNOTATION]: fc.constantFrom("", "25", "25, 3306", "17000-18000", "nonsense"),
   },
   { requiredKeys: [] },
 );

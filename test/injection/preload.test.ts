@@ -1,7 +1,7 @@
 /** Tests changes of other programs to the preload library's volume, mounts and variables between two injections. */
 import { expect, test } from "vitest";
 import { uninjectPod } from "../../src/injection/uninject.ts";
-import { codes, type InjectorInputs, inject, injected } from "./injector-inputs.ts";
+import { type InjectorInputs, inject, injected, problemCodes } from "./injector-inputs.ts";
 
 const LIBRARY = "/lastcall-preload/lastcall-preload.so";
 const INPUTS: InjectorInputs = { facts: { apiServerVersion: "v1.36.0", lowestKubeletVersion: "v1.36.0" } };
@@ -69,7 +69,7 @@ test("a second injection of a Pod with preload disabled removes the volume, moun
 
 test("a Pod does not get the preload library if a node's container runtime cannot mount images, and the problem names the runtime", () => {
   const outcome = inject(podOf(APP), { facts: { ...INPUTS.facts, runtimeWithoutImageVolumes: "containerd://1.7.27" } });
-  expect(codes(outcome)).toEqual(["preload_left_out"]);
+  expect(problemCodes(outcome)).toEqual(["preload_left_out"]);
   expect(outcome.explanation.problems[0]?.message).toContain('"containerd://1.7.27"');
   expect(JSON.stringify(outcome.kind === "patched" ? outcome.pod : {})).not.toContain("LD_PRELOAD");
 });
@@ -77,7 +77,7 @@ test("a Pod does not get the preload library if a node's container runtime canno
 test("the manager listens for preloaded processes only if a container loads the library", () => {
   const podWithoutPreload = podOf({ ...APP, envFrom: [{ secretRef: { name: "settings" } }] });
   const outcome = inject(podWithoutPreload, INPUTS);
-  expect(codes(outcome)).toEqual(["preload_left_out"]);
+  expect(problemCodes(outcome)).toEqual(["preload_left_out"]);
   expect(JSON.stringify(outcome.kind === "patched" ? outcome.pod : {})).not.toContain("--preload");
 });
 

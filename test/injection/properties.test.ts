@@ -26,17 +26,17 @@ type Patched = Extract<Outcome, { kind: "patched" }>;
 
 /** Runs `check` for every patched Pod, and requires that more than a third of the Pods are patched. */
 function checkPatchedPods(check: (pod: object, outcome: Patched, inputs: InjectorInputs) => void): void {
-  let patched = 0;
+  let patchedCount = 0;
   fc.assert(
     fc.property(arbitraryPod, arbitraryInputs, (pod, given) => {
       const outcome = inject(pod, given);
       if (outcome.kind !== "patched") return;
-      patched += 1;
+      patchedCount += 1;
       check(pod, outcome, given);
     }),
     RUNS,
   );
-  expect(patched).toBeGreaterThan(RUNS.numRuns / 3);
+  expect(patchedCount).toBeGreaterThan(RUNS.numRuns / 3);
 }
 
 function deepFrozen<T>(value: T): T {

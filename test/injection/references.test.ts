@@ -78,12 +78,12 @@ test("no annotation value or hook is expanded in the manager's arguments and var
   let dollarTexts = 0;
   fc.assert(
     fc.property(annotations, fc.oneof(execHook, httpHook), (values, preStop) => {
-      const all = { "sidecar.istio.io/inject": "true", ...values };
+      const allAnnotations = { "sidecar.istio.io/inject": "true", ...values };
       const containers = [
         { name: "app", image: "x", lifecycle: { preStop } },
         { name: "b", image: "x" },
       ];
-      const pod = { metadata: { annotations: all }, spec: { containers } };
+      const pod = { metadata: { annotations: allAnnotations }, spec: { containers } };
       const outcome = inject(pod);
       if (outcome.kind !== "patched" || outcome.mode === "sleep") return;
       const { args, env } = managerIn(outcome.pod);

@@ -40,8 +40,8 @@ function fakeRelay(generation = "a1"): { issue: IssueRelayAccess; requests: Rela
 
 function managerOf(pod: object): Manager {
   const { spec } = pod as { readonly spec: Record<string, readonly Manager[] | undefined> };
-  const all = [...(spec["initContainers"] ?? []), ...(spec["containers"] ?? [])];
-  const manager = all.find((container) => container.name === "lastcall");
+  const containers = [...(spec["initContainers"] ?? []), ...(spec["containers"] ?? [])];
+  const manager = containers.find((container) => container.name === "lastcall");
   if (manager === undefined) throw new Error("there is no manager");
   return manager;
 }

@@ -9,7 +9,7 @@ import { chooseMode } from "../../src/injection/plan/eligibility.ts";
 import { kubeletProbesOf } from "../../src/injection/plan/settings.ts";
 import { formatRecord, parseRecord } from "../../src/injection/record/original-record.ts";
 import { resolvePolicy } from "../../src/policy/resolve.ts";
-import { codes, FACTS, inject, injected, TOKEN } from "./injector-inputs.ts";
+import { FACTS, inject, injected, problemCodes, TOKEN } from "./injector-inputs.ts";
 
 describe("a hook that only sleeps", () => {
   test.for<[readonly string[], number | undefined]>([
@@ -156,7 +156,7 @@ describe("the injection record", () => {
     }));
     const pod = { metadata: { annotations: { "lastcall.dev/status": "y".repeat(5_000) } }, spec: { containers } };
     const outcome = inject(pod);
-    expect(codes(outcome)).toContain("original_too_large");
+    expect(problemCodes(outcome)).toContain("original_too_large");
     const manager = (injected(pod) as { spec: { initContainers: { env: { name: string; value?: string }[] }[] } }).spec
       .initContainers[0];
     const record = manager?.env.find((entry) => entry.name === "LASTCALL_ORIGINAL")?.value ?? "";

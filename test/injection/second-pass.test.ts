@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { uninjectPod } from "../../src/injection/uninject.ts";
 import { arbitraryPod } from "./arbitrary-pod.ts";
-import { codes, inject, injected, TOKEN } from "./injector-inputs.ts";
+import { inject, injected, problemCodes, TOKEN } from "./injector-inputs.ts";
 
 type JsonObject = { [key: string]: unknown };
 type MutablePod = {
@@ -104,7 +104,7 @@ test("a second injection restores a removed restartPolicy of the manager and rep
   const pod = copy(injected(WEB));
   delete (pod.spec.initContainers[0] as JsonObject)["restartPolicy"];
   const outcome = inject(pod);
-  expect(codes(outcome)).toEqual(["manager_repaired"]);
+  expect(problemCodes(outcome)).toEqual(["manager_repaired"]);
   expect(outcome).toMatchObject({ kind: "patched", pod: injected(WEB) });
 });
 

@@ -12,31 +12,43 @@ const affinity = (...terms: readonly object[]) => ({
     },
   },
 });
-const GKE = "cloud.google.com/gke-spot";
-const AKS = "kubernetes.azure.com/scalesetpriority";
-const EKS = "eks.amazonaws.com/capacityType";
-const KARPENTER = "karpenter.sh/capacity-type";
+const GKE_LABEL = "cloud.google.com/gke-spot";
+const AKS_LABEL = "kubernetes.azure.com/scalesetpriority";
+const EKS_LABEL = "eks.amazonaws.com/capacityType";
+const KARPENTER_LABEL = "karpenter.sh/capacity-type";
 
 test.for([
-  [{ nodeSelector: { [GKE]: "true" } }, 30, `nodeSelector ${GKE}`],
-  [{ nodeSelector: { [EKS]: "SPOT" } }, 120, `nodeSelector ${EKS}`],
-  [affinity({ key: KARPENTER, operator: "In", values: ["on-demand", "spot"] }), 120, `affinity ${KARPENTER}`],
-  [affinity({ key: "zone", operator: "Exists" }, { key: GKE, operator: "Exists" }), 30, `affinity ${GKE}`],
-  [{ tolerations: [{ key: AKS, operator: "Equal", value: "spot", effect: "NoSchedule" }] }, 30, `toleration ${AKS}`],
-  [{ tolerations: [{ key: AKS, value: "spot" }] }, 30, `toleration ${AKS}`],
-  [{ tolerations: [{ key: GKE, operator: "Exists" }] }, 30, `toleration ${GKE}`],
-  [{ nodeSelector: { [EKS]: "SPOT" }, tolerations: [{ key: GKE, operator: "Exists" }] }, 30, `toleration ${GKE}`],
+  [{ nodeSelector: { [GKE_LABEL]: "true" } }, 30, `nodeSelector ${GKE_LABEL}`],
+  [{ nodeSelector: { [EKS_LABEL]: "SPOT" } }, 120, `nodeSelector ${EKS_LABEL}`],
+  [
+    affinity({ key: KARPENTER_LABEL, operator: "In", values: ["on-demand", "spot"] }),
+    120,
+    `affinity ${KARPENTER_LABEL}`,
+  ],
+  [affinity({ key: "zone", operator: "Exists" }, { key: GKE_LABEL, operator: "Exists" }), 30, `affinity ${GKE_LABEL}`],
+  [
+    { tolerations: [{ key: AKS_LABEL, operator: "Equal", value: "spot", effect: "NoSchedule" }] },
+    30,
+    `toleration ${AKS_LABEL}`,
+  ],
+  [{ tolerations: [{ key: AKS_LABEL, value: "spot" }] }, 30, `toleration ${AKS_LABEL}`],
+  [{ tolerations: [{ key: GKE_LABEL, operator: "Exists" }] }, 30, `toleration ${GKE_LABEL}`],
+  [
+    { nodeSelector: { [EKS_LABEL]: "SPOT" }, tolerations: [{ key: GKE_LABEL, operator: "Exists" }] },
+    30,
+    `toleration ${GKE_LABEL}`,
+  ],
 ] as const)("a Pod with %j has an interruption notice of %i s because of its %s", ([spec, seconds, field]) => {
   expect(interruptionNoticeOf(podWith(spec))).toEqual({ seconds, field });
 });
 
 test.for([
   {},
-  { nodeSelector: { [EKS]: "ON_DEMAND" } },
-  affinity({ key: KARPENTER, operator: "NotIn", values: ["spot"] }),
-  affinity({ key: KARPENTER, operator: "In", values: ["on-demand"] }),
+  { nodeSelector: { [EKS_LABEL]: "ON_DEMAND" } },
+  affinity({ key: KARPENTER_LABEL, operator: "NotIn", values: ["spot"] }),
+  affinity({ key: KARPENTER_LABEL, operator: "In", values: ["on-demand"] }),
   { tolerations: [{ operator: "Exists" }] },
-  { tolerations: [{ key: AKS, operator: "Equal", value: "regular" }] },
+  { tolerations: [{ key: AKS_LABEL, operator: "Equal", value: "regular" }] },
   { nodeSelector: "spot", tolerations: [7], affinity: [] },
 ])("a Pod with %j does not have an interruption notice", (spec) => {
   expect(interruptionNoticeOf(podWith(spec))).toBeUndefined();

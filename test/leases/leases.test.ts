@@ -34,11 +34,11 @@ function connectionResult(host: string, port: number): Promise<string> {
 }
 
 test("all leased loopback networks of one or several test processes are distinct", async () => {
-  const own = Array.from({ length: 50 }, leaseLoopbackNetwork);
+  const ownNetworks = Array.from({ length: 50 }, leaseLoopbackNetwork);
   const others = await Promise.all(
     Array.from({ length: 4 }, () => evaluateInProcess("Array.from({ length: 50 }, leaseLoopbackNetwork).join()")),
   );
-  const all = [...own, ...others.flatMap(({ output }) => output.split(","))];
+  const all = [...ownNetworks, ...others.flatMap(({ output }) => output.split(","))];
   expect(all.filter((network) => !/^127\.\d+\.\d+$/.test(network))).toEqual([]);
   expect(new Set(all).size).toBe(250);
 });

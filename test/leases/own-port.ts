@@ -6,16 +6,16 @@ import type { Server } from "node:net";
 import { bindAbstractSocket } from "../../src/demo/network/loopback-network.ts";
 
 /** Below the kernel's ephemeral ports, and not a default port of the tested programs. */
-const FIRST = 11_000;
-const COUNT = 6_000;
+const FIRST_PORT = 11_000;
+const PORT_COUNT = 6_000;
 
 /** Listens on a port that other tests of this machine cannot lease until this process ends. @throws if no port is free */
 export async function listenOnOwnPort(server: Server, host: string): Promise<number> {
-  for (let tries = 0; tries < COUNT; tries += 1) {
-    const port = FIRST + ((process.pid + tries) % COUNT);
+  for (let tries = 0; tries < PORT_COUNT; tries += 1) {
+    const port = FIRST_PORT + ((process.pid + tries) % PORT_COUNT);
     if (bindAbstractSocket(`lastcall-port-${port}`) && (await tryToListen(server, port, host))) return port;
   }
-  throw new Error(`no port from ${FIRST} to ${FIRST + COUNT - 1} is left`);
+  throw new Error(`no port from ${FIRST_PORT} to ${FIRST_PORT + PORT_COUNT - 1} is left`);
 }
 
 function tryToListen(server: Server, port: number, host: string): Promise<boolean> {

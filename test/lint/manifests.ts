@@ -40,13 +40,13 @@ type DeploymentFields = {
   readonly kind?: string;
 };
 
-const SLEEP = "lifecycle: {preStop: {sleep: {seconds: 5}}}";
-export const READY = "readinessProbe: {httpGet: {path: /ready, port: 8080}}";
+const PRESTOP_SLEEP = "lifecycle: {preStop: {sleep: {seconds: 5}}}";
+export const READINESS_PROBE = "readinessProbe: {httpGet: {path: /ready, port: 8080}}";
 
 /** Returns a Deployment without findings, except for findings that `fields` cause. */
 export function deployment(fields: DeploymentFields = {}): string {
   const {
-    container = `${SLEEP}, ${READY}`,
+    container = `${PRESTOP_SLEEP}, ${READINESS_PROBE}`,
     image = "shop/web:1",
     pod = "",
     spec = "replicas: 2",

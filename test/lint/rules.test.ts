@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { RULES } from "../../src/lint/lint.ts";
-import { deployment, findingsIn, idsIn, idsWithProfiles, READY, SERVICE } from "./manifests.ts";
+import { deployment, findingsIn, idsIn, idsWithProfiles, READINESS_PROBE, SERVICE } from "./manifests.ts";
 
 type Case = {
   readonly rule: string;
@@ -9,7 +9,7 @@ type Case = {
   readonly good: readonly string[];
 };
 
-const containerWithHook = (hook: string): string => `lifecycle: {preStop: {${hook}}}, ${READY}`;
+const containerWithHook = (hook: string): string => `lifecycle: {preStop: {${hook}}}, ${READINESS_PROBE}`;
 const ingress = (annotation: string): string => `
 apiVersion: networking.k8s.io/v1
 kind: Ingress
@@ -28,7 +28,7 @@ kind: HorizontalPodAutoscaler
 metadata: {name: web}
 spec: {minReplicas: ${least}, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}}
 `;
-const withoutHook = deployment({ container: READY });
+const withoutHook = deployment({ container: READINESS_PROBE });
 const deploymentWithShell = (script: string, program = "sh"): string =>
   deployment({ container: `${containerWithHook("sleep: {seconds: 5}")}, command: [${program}, -c, "${script}"]` });
 

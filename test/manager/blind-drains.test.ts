@@ -1,4 +1,4 @@
-/** Tests drains of managers that cannot read netlink, which a seccomp filter denies, or the tables of /proc. */
+/** Tests drains of managers that cannot read netlink, which a seccomp filter denies, or the socket tables in /proc. */
 import { afterAll, expect, test } from "vitest";
 import type { TestClock } from "../clock/test-clock.ts";
 import { prepareDeniedSources } from "./blindfold.ts";

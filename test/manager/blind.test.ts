@@ -4,11 +4,21 @@ import type { DrainSettings } from "../../src/contract/drain-settings.ts";
 import type { DrainEvent } from "../../src/manager/drain/drain-event.ts";
 import { endsBlind } from "../../src/manager/drain/draining.ts";
 import type { Observation } from "../../src/manager/traffic/observation.ts";
-import { busyUntil, hook, ONE_APP, ownHook, type PodAt, play, QUIET, relayReported, UNKNOWN } from "./drain-script.ts";
+import {
+  busyUntil,
+  hook,
+  ONE_APP,
+  ownHook,
+  type PodAt,
+  play,
+  QUIET,
+  relayReported,
+  UNKNOWN_OBSERVATION,
+} from "./drain-script.ts";
 import { draining, drainingPhase } from "./drain-states.ts";
 
-const WHY = "the kernel's socket tables could not be read";
-const BLIND: Observation = { known: false, why: WHY, blind: true };
+const READ_FAILURE = "the kernel's socket tables could not be read";
+const BLIND_OBSERVATION: Observation = { known: false, why: READ_FAILURE, blind: true };
 const CLIENT = { local: "10.0.0.5:8080", peer: "10.0.0.9:40000", ageMs: 0, state: "ESTABLISHED" };
 /** Connections are counted, but their ages are unknown. */
 const UNKNOWN_ACTIVITY: Observation = {
@@ -42,35 +52,40 @@ const outcomeAndTime = (sources: Omit<Case, "title" | "ms" | "outcome">) => {
 
 describe("a drain in a Pod whose socket tables cannot be read", () => {
   test.for<Case>([
-    { title: "ends with outcome `blind` after the drain delay", pod: () => BLIND, ms: 5_000, outcome: "blind" },
+    {
+      title: "ends with outcome `blind` after the drain delay",
+      pod: () => BLIND_OBSERVATION,
+      ms: 5_000,
+      outcome: "blind",
+    },
     {
       title: "ends with outcome `blind` after the drain delay and the deregistration delay",
-      ...{ pod: () => BLIND, settings: { deregistrationDelayMs: 3_000 } },
+      ...{ pod: () => BLIND_OBSERVATION, settings: { deregistrationDelayMs: 3_000 } },
       ...{ ms: 8_000, outcome: "blind" },
     },
     {
       title: "continues until the relay reports the Pod's withdrawal",
-      ...{ pod: () => BLIND, statuses: [relayReported(10, "in", true), relayReported(9_000, "out", true)] },
+      ...{ pod: () => BLIND_OBSERVATION, statuses: [relayReported(10, "in", true), relayReported(9_000, "out", true)] },
       ...{ ms: 9_000, outcome: "blind" },
     },
     {
       title: "continues until the deadline if `drained-when` is `deadline`",
-      ...{ pod: () => BLIND, settings: { drainedWhen: "deadline" } },
+      ...{ pod: () => BLIND_OBSERVATION, settings: { drainedWhen: "deadline" } },
       ...{ ms: 65_000, outcome: "timeout" },
     },
     {
       title: "ends with outcome `blind` after its delays if `drained-when` is `connections`",
-      ...{ pod: () => BLIND, settings: { drainedWhen: "connections" } },
+      ...{ pod: () => BLIND_OBSERVATION, settings: { drainedWhen: "connections" } },
       ...{ ms: 5_000, outcome: "blind" },
     },
     {
       title: "ends after a quiet period without requests if a driver counts the requests",
-      ...{ pod: () => BLIND, settings: { driver: "envoy" }, active: (nowMs) => (nowMs < 20_000 ? 1 : 0) },
+      ...{ pod: () => BLIND_OBSERVATION, settings: { driver: "envoy" }, active: (nowMs) => (nowMs < 20_000 ? 1 : 0) },
       ...{ ms: 22_000, outcome: "drained" },
     },
     {
       title: "continues until the deadline if every sample is interrupted",
-      ...{ pod: () => UNKNOWN, ms: 65_000, outcome: "timeout" },
+      ...{ pod: () => UNKNOWN_OBSERVATION, ms: 65_000, outcome: "timeout" },
     },
     {
       title: "continues until the deadline if every tenth sample succeeds",
@@ -85,15 +100,24 @@ describe("a drain in a Pod whose socket tables cannot be read", () => {
   });
 
   test("reports that the socket tables could not be read", () => {
-    const played = playScript({ pod: () => BLIND });
-    expect(played.state.why).toBe(`Released 5s after the trigger: ${WHY}, so only the delays were waited for.`);
+    const played = playScript({ pod: () => BLIND_OBSERVATION });
+    expect(played.state.why).toBe(
+      `Released 5s after the trigger: ${READ_FAILURE}, so only the delays were waited for.`,
+    );
   });
 
   test("ends at the tenth failed sample in a row, even if an earlier sample observed traffic", () => {
     const endsAfter = (consecutiveBlind: number) =>
-      endsBlind(ONE_APP, draining({ sample: { observation: BLIND, consecutiveBlind } }), drainingPhase(), 6_000);
+      endsBlind(
+        ONE_APP,
+        draining({ sample: { observation: BLIND_OBSERVATION, consecutiveBlind } }),
+        drainingPhase(),
+        6_000,
+      );
     expect([endsAfter(9), endsAfter(10)]).toEqual([false, true]);
-    const [outcome, atMs] = outcomeAndTime({ pod: (nowMs) => (nowMs < 20_000 ? busyUntil(99_999)(nowMs) : BLIND) });
+    const [outcome, atMs] = outcomeAndTime({
+      pod: (nowMs) => (nowMs < 20_000 ? busyUntil(99_999)(nowMs) : BLIND_OBSERVATION),
+    });
     expect(outcome).toBe("blind");
     // Samples are 150 ms apart.
     expect(atMs).toBeGreaterThanOrEqual(20_000 + 9 * 150);
@@ -102,7 +126,7 @@ describe("a drain in a Pod whose socket tables cannot be read", () => {
 
   test("starts the app's grace period at the end of the drain in classic mode", () => {
     const settings = { ...ONE_APP, classic: true, appGraceMs: 30_000 };
-    const played = play({ settings, events: TERMINATION, pod: () => BLIND });
+    const played = play({ settings, events: TERMINATION, pod: () => BLIND_OBSERVATION });
     expect([played.answered.get(1), played.answered.get(2)]).toEqual([5_000, 35_000]);
   });
 });
@@ -171,6 +195,6 @@ function everyTenth(): PodAt {
   let samples = 0;
   return (nowMs) => {
     samples += 1;
-    return samples % 10 === 0 ? busyUntil(99_999)(nowMs) : BLIND;
+    return samples % 10 === 0 ? busyUntil(99_999)(nowMs) : BLIND_OBSERVATION;
   };
 }

@@ -1,4 +1,4 @@
-/** Denies a manager the kernel's socket sources: netlink with a seccomp filter, the tables with an empty /proc. */
+/** Denies a manager the kernel's lists of sockets: netlink with a seccomp filter, the socket tables with an empty /proc. */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,7 +7,7 @@ const MOUNT = 'mount --bind "$0" /proc && exec "$@"';
 const SOURCE = new URL("blindfold.c", import.meta.url).pathname;
 
 export type DeniedSources = {
-  /** The reason why tests are skipped; empty if this host supports both prefixes. */
+  /** The reason for skipping the tests; empty if this host can run both command prefixes. */
   readonly skipReason: string;
   /** Command prefix that denies netlink. */
   readonly withoutNetlink: readonly string[];
@@ -20,19 +20,19 @@ export function prepareDeniedSources(): DeniedSources {
   const folder = mkdtempSync(`${tmpdir()}/lastcall-blindfold-`);
   const program = `${folder}/blindfold`;
   const withoutNetlink = [program];
-  const empty = mkdtempSync(`${folder}/proc-`);
-  const withoutSources = ["unshare", "-m", "sh", "-c", MOUNT, empty, program];
-  const skipReason = compileError(program) || refusal(withoutSources);
+  const emptyFolder = mkdtempSync(`${folder}/proc-`);
+  const withoutSources = ["unshare", "-m", "sh", "-c", MOUNT, emptyFolder, program];
+  const skipReason = compileError(program) || commandError(withoutSources);
   return { skipReason, withoutNetlink, withoutSources, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
 function compileError(program: string): string {
-  const made = spawnSync("cc", ["-Wall", "-Werror", "-o", program, SOURCE], { encoding: "utf8" });
-  if (made.error !== undefined) return "this host has no C compiler";
-  return made.status === 0 ? "" : made.stderr;
+  const compileResult = spawnSync("cc", ["-Wall", "-Werror", "-o", program, SOURCE], { encoding: "utf8" });
+  if (compileResult.error !== undefined) return "this host has no C compiler";
+  return compileResult.status === 0 ? "" : compileResult.stderr;
 }
 
-function refusal([command = "", ...args]: readonly string[]): string {
-  const tried = spawnSync(command, [...args, "true"], { encoding: "utf8" });
-  return tried.status === 0 ? "" : `this host does not allow the filter or the mount: ${tried.stderr}`;
+function commandError([command = "", ...args]: readonly string[]): string {
+  const commandResult = spawnSync(command, [...args, "true"], { encoding: "utf8" });
+  return commandResult.status === 0 ? "" : `this host does not allow the filter or the mount: ${commandResult.stderr}`;
 }

@@ -146,11 +146,11 @@ export const BROKEN_RELAYS: readonly BrokenRelay[] = [
   responding("sends endless data", (_, res) => {
     res.writeHead(200);
     const flood = lineOf(statusLine()).repeat(200);
-    const pour = () => {
+    const writeUntilFull = () => {
       while (!res.destroyed && res.write(flood));
     };
-    res.on("drain", pour);
-    pour();
+    res.on("drain", writeUntilFull);
+    writeUntilFull();
   }),
   responding("ends every response after one line", (_, res) => void res.writeHead(200).end(lineOf(statusLine()))),
   failing("reports no withdrawal and stops writing", EXPIRY_MS, (relay) => relay.freeze()),
@@ -173,7 +173,7 @@ export const BROKEN_RELAYS: readonly BrokenRelay[] = [
 
 export type BreakableProxy = {
   readonly at: HostAndPort;
-  /** From now on, drops all data and the closing of either side. */
+  /** After this call, the proxy forwards neither data nor the end of a connection, in both directions. */
   readonly breakConnections: () => void;
 };
 

@@ -25,7 +25,7 @@ if (EXTERNAL_ADDRESS === undefined)
 
 const SCENARIOS_TIMEOUT_MS = 180_000;
 const FLAGS = ["--quiet-period=300ms", "--drain-timeout=90s", "--app-grace=1s", "--hooks=app:app,web:app"];
-/** Longer than the relay's status can take. */
+/** A drain delay that ends only after the relay's status has arrived. */
 const RELAYED_DELAY_MS = 20_000;
 
 type Pod = {
@@ -85,22 +85,22 @@ async function podOf({ clock, build, caller, delayMs }: PodOptions): Promise<Pod
 /** Drains a Pod with an active request and runs `duringDrain`. @returns whether the hold of the app's hook is released early */
 async function isHoldReleasedWhileBusy(pod: Pod, duringDrain: () => Promise<unknown>): Promise<boolean> {
   await pod.openRequest();
-  let released = false;
-  const held = callFrom(undefined, pod.manager, hookPath("app")).then(() => {
-    released = true;
+  let isReleased = false;
+  const hookCall = callFrom(undefined, pod.manager, hookPath("app")).then(() => {
+    isReleased = true;
   });
-  const own = callFrom(undefined, pod.manager, `/${TOKEN}/drain`, "POST");
+  const ownHookCall = callFrom(undefined, pod.manager, `/${TOKEN}/drain`, "POST");
   const phase = async () => (await statusOf(pod.manager))["phase"];
-  await pod.clock.until(async () => released || (await phase()) === "withdrawing");
+  await pod.clock.until(async () => isReleased || (await phase()) === "withdrawing");
   let hasCompleted = false;
   void duringDrain().then(() => {
     hasCompleted = true;
   });
-  await pod.clock.until(async () => released || (hasCompleted && (await phase()) === "draining"));
-  const early = released;
+  await pod.clock.until(async () => isReleased || (hasCompleted && (await phase()) === "draining"));
+  const wasReleasedEarly = isReleased;
   pod.completeRequest();
-  await Promise.all([held, own]);
-  return early;
+  await Promise.all([hookCall, ownHookCall]);
+  return wasReleasedEarly;
 }
 
 async function harmsOf(build: Build, caller: Caller): Promise<Set<Harm>> {
@@ -108,7 +108,7 @@ async function harmsOf(build: Build, caller: Caller): Promise<Set<Harm>> {
   const withoutDrain = async (clock: TestClock) => {
     const pod = await podOf({ clock, build, caller, delayMs: 1_000 });
     await caller.call(pod.manager);
-    // The drain does not wait for the request to drain-url. The clock advances only after this request.
+    // A drain does not wait for its request to drain-url, but the clock advances only after the app has received the request.
     await clock.wait(1);
     const { phase, trigger } = await statusOf(pod.manager);
     if (trigger !== "none") harms.add("start");

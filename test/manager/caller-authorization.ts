@@ -29,51 +29,60 @@ export type Caller = {
   readonly relay?: RelayOptions;
 };
 
-/** An address of this host that is not loopback; undefined if there is none. */
+/** An address of this host that is not a loopback address; undefined if the host has none. */
 export const EXTERNAL_ADDRESS = Object.values(networkInterfaces())
   .flatMap((some) => some ?? [])
   .find((one) => one.family === "IPv4" && !one.internal)?.address;
 
 export function callFrom(from: string | undefined, manager: Manager, path: string, method = "GET"): Promise<number> {
   return new Promise((resolve, reject) => {
-    const bound = from === undefined ? {} : { localAddress: from };
-    const sent = request({ host: manager.address, port: PORT, path, method, agent: false, ...bound }, (res) => {
-      res.resume();
-      res.on("end", () => resolve(res.statusCode ?? 0));
-    });
-    sent.on("error", reject);
-    sent.end();
+    const sourceOptions = from === undefined ? {} : { localAddress: from };
+    const clientRequest = request(
+      { host: manager.address, port: PORT, path, method, agent: false, ...sourceOptions },
+      (res) => {
+        res.resume();
+        res.on("end", () => resolve(res.statusCode ?? 0));
+      },
+    );
+    clientRequest.on("error", reject);
+    clientRequest.end();
   });
 }
 
-/** Without the token the connection is closed without a response, or the request gets 404 if it arrived in a later TCP segment. */
+/**
+ * The port guard closes the connection of a request without the token. If the connection was accepted before the first bytes of
+ * the request arrived, the request gets 404.
+ */
 async function callWithoutToken(from: string, manager: Manager, path: string): Promise<void> {
   const status = await callFrom(from, manager, path).catch(() => 404);
   if (status !== 404) throw new Error(`a call without the token was answered with ${status}`);
 }
 
 const CALLER_ADDRESSES = ["127.201.0.1", "127.201.0.2", "127.201.0.3", "127.201.0.4"];
-const STATUS = `/${TOKEN}/status`;
-const DRAIN = `/${TOKEN}/drain`;
-/** Number of calls. It exceeds the limit of held calls, so the manager responds to some of the calls immediately. */
+const STATUS_PATH = `/${TOKEN}/status`;
+const DRAIN_PATH = `/${TOKEN}/drain`;
+/** More calls than the manager holds at once, so the manager responds to some of the calls immediately. */
 const EXCESSIVE_CALLS = 148;
 const EARLY_RESPONSES = 20;
 
-/** Starts a call that the manager holds until the end of the drain. The response to a later call proves that it arrived. */
+/** Starts a call that the manager holds until the end of the drain. The response to a later call proves that this call arrived. */
 function heldCall(manager: Manager, path: string, method = "GET"): Promise<unknown> {
   void callFrom(undefined, manager, path, method).catch(() => {});
-  return callFrom(undefined, manager, STATUS);
+  return callFrom(undefined, manager, STATUS_PATH);
 }
 
 async function exceedHoldLimit(manager: Manager): Promise<void> {
   await new Promise<void>((resolve) => {
-    let answered = 0;
-    const early = () => {
-      answered += 1;
-      if (answered === EARLY_RESPONSES) resolve();
+    let responseCount = 0;
+    const onEarlyResponse = () => {
+      responseCount += 1;
+      if (responseCount === EARLY_RESPONSES) resolve();
     };
     for (let at = 0; at < EXCESSIVE_CALLS; at += 1) {
-      void callFrom(CALLER_ADDRESSES[at % CALLER_ADDRESSES.length], manager, hookPath("app")).then(early, () => {});
+      void callFrom(CALLER_ADDRESSES[at % CALLER_ADDRESSES.length], manager, hookPath("app")).then(
+        onEarlyResponse,
+        () => {},
+      );
     }
   });
 }
@@ -102,7 +111,7 @@ export const CALLERS: readonly Caller[] = [
     possibleHarms: [],
     consequences: "its own calls are held for 5 s or 15 s; a container restart in that time takes up to 15 s",
     call: async (manager) => {
-      const drains = EXTERNAL_ADDRESS === undefined ? [] : [callFrom(EXTERNAL_ADDRESS, manager, DRAIN, "POST")];
+      const drains = EXTERNAL_ADDRESS === undefined ? [] : [callFrom(EXTERNAL_ADDRESS, manager, DRAIN_PATH, "POST")];
       const from = EXTERNAL_ADDRESS === undefined ? CALLER_ADDRESSES : [EXTERNAL_ADDRESS, ...CALLER_ADDRESSES];
       const hooks = ["app", "web"].flatMap((name) => from.map((one) => callFrom(one, manager, hookPath(name))));
       await Promise.all([...drains, ...hooks]);
@@ -132,10 +141,10 @@ export const CALLERS: readonly Caller[] = [
     consequences:
       "this is the intended drain; if the Pod keeps running, the calls of a second termination within a minute are answered at once, without a drain",
     call: (manager) =>
-      Promise.all([callFrom(undefined, manager, hookPath("app")), callFrom(undefined, manager, DRAIN, "POST")]),
+      Promise.all([callFrom(undefined, manager, hookPath("app")), callFrom(undefined, manager, DRAIN_PATH, "POST")]),
     callDuringDrain: async (manager) => {
       for (let again = 0; again < 6; again += 1) await heldCall(manager, hookPath("app"));
-      await heldCall(manager, DRAIN, "POST");
+      await heldCall(manager, DRAIN_PATH, "POST");
     },
   },
   {
@@ -150,8 +159,8 @@ export const CALLERS: readonly Caller[] = [
     name: "a process in the Pod, with the token",
     possibleHarms: ["start", "notify", "done", "suppress"],
     consequences: "it could also stop the app",
-    call: (manager) => callFrom(undefined, manager, DRAIN, "POST"),
-    callDuringDrain: (manager) => heldCall(manager, DRAIN, "POST"),
+    call: (manager) => callFrom(undefined, manager, DRAIN_PATH, "POST"),
+    callDuringDrain: (manager) => heldCall(manager, DRAIN_PATH, "POST"),
   },
 ];
 

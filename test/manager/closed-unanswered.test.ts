@@ -2,11 +2,11 @@
 import { describe, expect, test } from "vitest";
 import * as tcp from "../../src/manager/sockets/tcp-states.ts";
 import { type TextSocket, toTcpSocket } from "./socket-lists.ts";
-import { CLIENT, createTestMonitor, listener, POD, reading, socket } from "./traffic-room.ts";
+import { CLIENT_ADDRESS, createTestMonitor, listener, POD_ADDRESS, reading, socket } from "./traffic-room.ts";
 
 const ambiguous = { lastDataSentMs: 40, lastDataReceivedMs: 40, lastAckReceivedMs: 40 };
 
-/** A monitor whose last sample has the connection, and is 10 s old. */
+/** A monitor after one sample that contains these connections. */
 function monitorAfter(connections: readonly TextSocket[]) {
   const { monitor, sample } = createTestMonitor();
   sample(reading([listener(), ...connections]), 1_000);
@@ -23,7 +23,7 @@ describe("a destroyed socket", () => {
     },
     {
       title: "does not count as a client's connection if both ends are in the Pod",
-      overrides: { peerAddress: POD },
+      overrides: { peerAddress: POD_ADDRESS },
       isClient: false,
     },
     {
@@ -43,9 +43,9 @@ describe("a destroyed socket", () => {
     },
   ])("$title", ({ overrides, isClient }) => {
     const monitor = monitorAfter([socket()]);
-    expect(monitor.isClient(toTcpSocket(socket({ state: tcp.CLOSE_WAIT, peerAddress: CLIENT, ...overrides })))).toBe(
-      isClient,
-    );
+    expect(
+      monitor.isClient(toTcpSocket(socket({ state: tcp.CLOSE_WAIT, peerAddress: CLIENT_ADDRESS, ...overrides }))),
+    ).toBe(isClient);
   });
 });
 

@@ -3,8 +3,8 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createConnectionTable, evictionOrder } from "../../src/manager/calls/connection-table.ts";
 
-const CLIENT = "10.0.0.66";
-const KUBELET = "10.0.0.1";
+const CLIENT_ADDRESS = "10.0.0.66";
+const KUBELET_ADDRESS = "10.0.0.1";
 let sockets: Socket[] = [];
 
 beforeEach(() => {
@@ -28,7 +28,7 @@ function runTwoTurns(): void {
 }
 
 /** Creates a table with `count` connections. Its clock advances with every read, so no two arrival times are equal. */
-function tableWithConnections(count: number, address = CLIENT) {
+function tableWithConnections(count: number, address = CLIENT_ADDRESS) {
   let nowMs = 0;
   const table = createConnectionTable(() => {
     nowMs += 0.001;
@@ -73,7 +73,7 @@ describe("the table of the manager's connections", () => {
   test("closes connections of the address with the most connections before older connections of other addresses", () => {
     const { connections, table } = tableWithConnections(10, "10.0.0.7");
     for (let index = 0; index < 1_000; index += 1) {
-      table.add(newSocket(), CLIENT);
+      table.add(newSocket(), CLIENT_ADDRESS);
       if (index % 100 === 0) runTwoTurns();
     }
     runTwoTurns();
@@ -82,13 +82,13 @@ describe("the table of the manager's connections", () => {
   });
 
   test("closes connections of the Pod itself and of addresses with a valid request last", () => {
-    const { connections, table } = tableWithConnections(1, KUBELET);
+    const { connections, table } = tableWithConnections(1, KUBELET_ADDRESS);
     const first = connections[0] ?? newSocket();
     table.markAuthenticated(first);
     const own = newSocket();
     const kubelet = newSocket();
     table.add(own, "127.0.0.1");
-    table.add(kubelet, KUBELET);
+    table.add(kubelet, KUBELET_ADDRESS);
     for (let index = 0; index < 400; index += 1) table.add(newSocket(), `10.1.${index % 200}.1`);
     runTwoTurns();
     expect([first, own, kubelet].map((socket) => socket.destroyed)).toEqual([false, false, false]);
@@ -99,7 +99,7 @@ describe("the table of the manager's connections", () => {
     const { connections, table } = tableWithConnections(10);
     const unanswered = connections.slice(0, 4);
     for (const socket of unanswered) table.markAuthenticated(socket);
-    for (let index = 0; index < 1_000; index += 1) table.add(newSocket(), CLIENT);
+    for (let index = 0; index < 1_000; index += 1) table.add(newSocket(), CLIENT_ADDRESS);
     runTwoTurns();
     expect(openCount(unanswered)).toBe(4);
     expect(openCount(sockets)).toBe(256);
@@ -109,7 +109,7 @@ describe("the table of the manager's connections", () => {
     const { connections, table } = tableWithConnections(256);
     for (const socket of connections) table.markAuthenticated(socket);
     const newcomer = newSocket();
-    table.add(newcomer, CLIENT);
+    table.add(newcomer, CLIENT_ADDRESS);
     expect(newcomer.destroyed).toBe(false);
     runTwoTurns();
     expect(openCount(connections)).toBe(256);
@@ -120,7 +120,7 @@ describe("the table of the manager's connections", () => {
     const answered = connections[0] ?? newSocket();
     table.markAuthenticated(answered);
     table.release(answered);
-    for (let index = 0; index < 256; index += 1) table.add(newSocket(), CLIENT);
+    for (let index = 0; index < 256; index += 1) table.add(newSocket(), CLIENT_ADDRESS);
     runTwoTurns();
     expect(answered.destroyed).toBe(true);
   });
@@ -133,7 +133,7 @@ describe("the table of the manager's connections", () => {
       closedByClient.on("close", () => resolve());
       closedByClient.destroy();
     });
-    table.add(newSocket(), CLIENT);
+    table.add(newSocket(), CLIENT_ADDRESS);
     expect(connections.filter((socket) => socket.destroyed)).toEqual([closedByClient]);
   });
 });

@@ -6,7 +6,7 @@ import type { DriverName } from "../../src/contract/driver-table.ts";
 import { isDrained } from "../../src/manager/drain/draining.ts";
 import { countsBeforeDraining, earlyCountMs } from "../../src/manager/drain/pace.ts";
 import { isReachable } from "../../src/manager/drain/sample-facts.ts";
-import { type ObservedPod, ONE_APP, QUIET, UNKNOWN } from "./drain-script.ts";
+import { type ObservedPod, ONE_APP, QUIET, UNKNOWN_OBSERVATION } from "./drain-script.ts";
 import { DRAIN, draining, drainingPhase, type Parts } from "./drain-states.ts";
 
 const DRIVERS: readonly DriverName[] = ["none", "envoy", "istio", "linkerd", "http"];
@@ -40,8 +40,8 @@ describe("the criterion for the end of a drain", () => {
   });
 
   test("requires samples of sockets unless it is `deadline` or a count that the driver reports", () => {
-    const all: readonly Criterion[] = ["quiet", "connections", "requests", "clients", "deadline"];
-    expect(all.filter(usesSockets)).toEqual(["quiet", "connections"]);
+    const allCriteria: readonly Criterion[] = ["quiet", "connections", "requests", "clients", "deadline"];
+    expect(allCriteria.filter(usesSockets)).toEqual(["quiet", "connections"]);
   });
 
   test("requires counts during the delays if the driver reports the total of requests", () => {
@@ -50,7 +50,7 @@ describe("the criterion for the end of a drain", () => {
       "istio",
     ]);
     expect(DRIVERS.filter((driver) => countsBeforeDraining(settingsOf(driver, "quiet")))).toEqual([]);
-    // Counting starts two counts before the quiet period that ends with the delays.
+    // The driver starts to count two count intervals (400 ms) before the last quiet period of the delays.
     const settings = settingsOf("envoy", "requests", { deregistrationDelayMs: 3_000 });
     expect(earlyCountMs(settings, 1_000)).toBe(1_000 + 5_000 + 3_000 - 2_000 - 400);
   });
@@ -84,7 +84,7 @@ describe("a drain with `drained-when: requests`", () => {
       { sample: { observation: OPEN }, fromMs: 7_001 },
       false,
     ],
-    ["continues until a sample succeeds", { sample: { observation: UNKNOWN }, fromMs: 7_001 }, false],
+    ["continues until a sample succeeds", { sample: { observation: UNKNOWN_OBSERVATION }, fromMs: 7_001 }, false],
     ["ends before a whole quiet period if no client is connected", { fromMs: 7_001 }, true],
   ])("%s", ([, overrides, isEnded]) => {
     const sample = { observation: QUIET, atMs: 9_000, ...overrides.sample };
@@ -103,7 +103,7 @@ describe("a drain with `drained-when: quiet`", () => {
     ],
     ["continues while a connection is busy", { sample: { observation: observed({ activity: "busy" }) } }, false],
     ["continues if the last sample is older than the end of the quiet period", { sample: { atMs: 8_850 } }, false],
-    ["continues after a failed sample", { sample: { observation: UNKNOWN } }, false],
+    ["continues after a failed sample", { sample: { observation: UNKNOWN_OBSERVATION } }, false],
     ["continues for at least a quiet period after the trigger", { drain: { triggeredAtMs: 7_001 } }, false],
     [
       "ends immediately if the Pod has only UDP sockets",
@@ -132,5 +132,5 @@ test("a drain without open connections ends if `drained-when` is `connections`, 
 test("a Pod is reachable if a successful sample contains a TCP listener or a UDP socket", () => {
   const isFound = (hasTcpListener: boolean, hasUdp: boolean) => isReachable({ ...QUIET, hasTcpListener, hasUdp });
   expect([isFound(true, false), isFound(false, true), isFound(false, false)]).toEqual([true, true, false]);
-  expect(isReachable(UNKNOWN)).toBe(false);
+  expect(isReachable(UNKNOWN_OBSERVATION)).toBe(false);
 });

@@ -3,34 +3,45 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { CYCLING, NO_EXCHANGE, nextExchangeStep } from "../../src/manager/traffic/cycling.ts";
 import type { TextSocket } from "./socket-lists.ts";
-import { createTestMonitor, listener, NODE, reading, socket } from "./traffic-room.ts";
+import { createTestMonitor, listener, NODE_ADDRESS, reading, socket } from "./traffic-room.ts";
 
 /** Counters and ages of the client's connection in one sample. */
-type Seen = { readonly received: number; readonly sent: number; readonly receivedMs: number; readonly sentMs: number };
+type ConnectionSample = {
+  readonly received: number;
+  readonly sent: number;
+  readonly receivedMs: number;
+  readonly sentMs: number;
+};
 
 const SAMPLE_MS = 150;
 const START_MS = 10_000;
 
-const connection = ({ received, sent, receivedMs, sentMs }: Seen, overrides: Partial<TextSocket> = {}): TextSocket =>
+const connection = (
+  { received, sent, receivedMs, sentMs }: ConnectionSample,
+  overrides: Partial<TextSocket> = {},
+): TextSocket =>
   socket({
     ...{ dataSegmentsReceived: received, dataSegmentsSent: sent, pureAcksSent: 1 },
     ...{ lastDataReceivedMs: receivedMs, lastDataSentMs: sentMs, lastAckReceivedMs: Math.max(0, sentMs - 1) },
     ...overrides,
   });
 
-const idle = (received: number, sent: number): Seen => ({ received, sent, receivedMs: 40, sentMs: 30 });
-const waiting = (received: number, sent: number, receivedMs = 20): Seen => ({
+const idle = (received: number, sent: number): ConnectionSample => ({ received, sent, receivedMs: 40, sentMs: 30 });
+const waiting = (received: number, sent: number, receivedMs = 20): ConnectionSample => ({
   received,
   sent,
   receivedMs,
   sentMs: 3_000,
 });
 
-/** Samples one connection every 150 ms. @returns the last sample's cycling connections */
-function cyclingAfter(samples: readonly Seen[], others: (index: number) => readonly TextSocket[] = () => []) {
+/** Samples one connection every 150 ms. @returns the cycling connections of the last sample */
+function cyclingAfter(
+  samples: readonly ConnectionSample[],
+  others: (index: number) => readonly TextSocket[] = () => [],
+) {
   const { sample } = createTestMonitor();
-  const observations = samples.map((seen, index) =>
-    sample(reading([listener(), connection(seen), ...others(index)]), START_MS + index * SAMPLE_MS),
+  const observations = samples.map((values, index) =>
+    sample(reading([listener(), connection(values), ...others(index)]), START_MS + index * SAMPLE_MS),
   );
   const last = observations.at(-1);
   if (last === undefined) throw new Error("no sample");
@@ -40,7 +51,7 @@ function cyclingAfter(samples: readonly Seen[], others: (index: number) => reado
 const TWO_EXCHANGES = [idle(5, 5), idle(6, 6), idle(7, 7)];
 
 describe("a connection", () => {
-  test.for<[string, readonly Seen[], number]>([
+  test.for<[string, readonly ConnectionSample[], number]>([
     ["is cycling after two exchanges between three samples", TWO_EXCHANGES, 1],
     [
       "is cycling after two exchanges whose requests and responses are in different samples",
@@ -71,14 +82,14 @@ describe("a connection", () => {
   test("is never cycling if the samples do not contain segment counters", () => {
     const { sample } = createTestMonitor();
     const uncounted = { dataSegmentsReceived: -1, dataSegmentsSent: -1, pureAcksSent: -1 };
-    const observed = TWO_EXCHANGES.map((seen, index) =>
-      sample(reading([listener(), connection(seen, uncounted)]), START_MS + index * SAMPLE_MS),
+    const observed = TWO_EXCHANGES.map((values, index) =>
+      sample(reading([listener(), connection(values, uncounted)]), START_MS + index * SAMPLE_MS),
     );
     expect(observed.map(({ cycling }) => cycling.connections)).toEqual([0, 0, 0]);
   });
 });
 
-function requested(n: number): readonly Seen[] {
+function requested(n: number): readonly ConnectionSample[] {
   return [waiting(n, n - 1), idle(n, n)];
 }
 
@@ -121,8 +132,8 @@ describe("the traffic of cycling connections", () => {
 
   test("and the kubelet's probes do not change the time of the last new connection", () => {
     const probed = createTestMonitor({ kubeletProbes: [{ port: 8080, periodMs: 1_000 }] });
-    probed.monitor.addKubelet(NODE);
-    const probe = connection(idle(1, 1), { peerAddress: NODE, peerPort: 50_002 });
+    probed.monitor.addKubelet(NODE_ADDRESS);
+    const probe = connection(idle(1, 1), { peerAddress: NODE_ADDRESS, peerPort: 50_002 });
     const newcomer = connection(idle(1, 1), { peerPort: 50_001 });
     const lists = [[], [], [newcomer], [newcomer, probe], [newcomer, probe]];
     const observed = lists.map((others, index) =>
@@ -137,9 +148,9 @@ describe("the traffic of cycling connections", () => {
 
   test("does not prevent the detection of a connection that waits in the backlog", () => {
     const { sample } = createTestMonitor();
-    const lists = TWO_EXCHANGES.map((seen, index) => [
+    const lists = TWO_EXCHANGES.map((values, index) => [
       listener({ receiveQueue: index === 2 ? 1 : 0 }),
-      connection(seen),
+      connection(values),
     ]);
     const observed = lists.map((sockets, index) => sample(reading(sockets), START_MS + index * SAMPLE_MS));
     const nowMs = START_MS + 2 * SAMPLE_MS;

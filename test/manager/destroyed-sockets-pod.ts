@@ -23,7 +23,8 @@ await request("127.0.0.1");
 await request("::1");
 for (const server of servers) server.close();
 
-// The kernel destroys a socket after the last reference to it, which can be after the event `close`; the first one too.
+// The kernel destroys a socket when no reference to the socket is left, which can be after Node's event `close`. The queue may
+// therefore also contain the sockets of the first request, which ended before the queue started.
 const found: TcpSocket[] = [];
 let isComplete = true;
 while (!hasEnded(AF_INET) || !hasEnded(AF_INET6)) {

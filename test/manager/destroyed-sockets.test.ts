@@ -7,7 +7,7 @@ import { canIsolate, runInOwnNetwork } from "./own-network.ts";
 test.skipIf(!canIsolate)(
   "the kernel's queue contains the connections and listeners that were destroyed since the start of the queue",
   () => {
-    // On a busy machine the kernel may send a segment again, which counts.
+    // On a busy machine the kernel may retransmit a segment, and counts it again.
     const isPositive = expect.toSatisfy((count) => Number(count) >= 1);
     const answered = { isListener: false, dataSegmentsReceived: isPositive, dataSegmentsSent: isPositive };
     const lines = runInOwnNetwork("destroyed-sockets-pod.ts", []);

@@ -15,7 +15,7 @@ import {
   QUIET,
   relayReported,
   sigterm,
-  UNKNOWN,
+  UNKNOWN_OBSERVATION,
 } from "./drain-script.ts";
 
 const TERMINATION = [hook(100, 1), ownHook(110, 2)];
@@ -169,7 +169,7 @@ describe("the duration of a drain", () => {
     },
     {
       title: "is the time until the deadline if every sample is interrupted",
-      pod: () => UNKNOWN,
+      pod: () => UNKNOWN_OBSERVATION,
       ms: 65_000,
       outcome: "timeout",
     },
@@ -397,8 +397,8 @@ describe("the answer to a preStop hook", () => {
   test("is sent at once to the newest calls of a container with more held calls than its limit", () => {
     const events = [ownHook(0, 999), ...Array.from({ length: 130 }, (_, at) => hook(100 + at, at))];
     const played = play({ events });
-    const early = [...played.answered].filter(([, atMs]) => atMs < 5_000);
-    expect(early.map(([id]) => id)).toEqual([127, 128, 129]);
+    const earlyAnswers = [...played.answered].filter(([, atMs]) => atMs < 5_000);
+    expect(earlyAnswers.map(([id]) => id)).toEqual([127, 128, 129]);
   });
 
   test("is not changed by another caller that disconnects", () => {
@@ -510,7 +510,11 @@ describe("the manager's timer", () => {
   });
 
   test("repeats the sample that is taken a minute after the drain if this sample fails", () => {
-    const played = play({ events: TERMINATION, pod: (nowMs) => (nowMs < 70_000 ? UNKNOWN : QUIET), untilMs: 250_000 });
+    const played = play({
+      events: TERMINATION,
+      pod: (nowMs) => (nowMs < 70_000 ? UNKNOWN_OBSERVATION : QUIET),
+      untilMs: 250_000,
+    });
     expect(played.state.phase).toBe("idle");
   });
 
@@ -534,7 +538,7 @@ describe("the report of a drain", () => {
   });
 
   test("states after a timeout without samples why the samples failed", () => {
-    expect(play({ events: TERMINATION, pod: () => UNKNOWN }).state.why).toContain(
+    expect(play({ events: TERMINATION, pod: () => UNKNOWN_OBSERVATION }).state.why).toContain(
       "could not be observed: the dump failed",
     );
   });
@@ -563,7 +567,7 @@ const anySettings: fc.Arbitrary<DrainSettings> = fc
   .map((some) => ({ ...DEFAULT_SETTINGS, ...some, hooks: MESH.hooks }));
 
 const anyObservation: fc.Arbitrary<Observation> = fc.oneof(
-  fc.constant(UNKNOWN),
+  fc.constant(UNKNOWN_OBSERVATION),
   fc
     .record({ openConnections: fc.nat(3), activity: fc.constantFrom("quiet", "busy"), hasUdp: fc.boolean() })
     .map((some) => ({ ...QUIET, ...some, leftTotal: some.openConnections })),
@@ -586,7 +590,7 @@ describe("for arbitrary sequences of events", () => {
   test("no app's hook is answered before the end of the drain delay, except with outcome `not-needed` or `restarted`", () => {
     fc.assert(
       fc.property(anySettings, fc.array(anyObservation, { minLength: 1 }), anyEvents, (settings, pods, some) => {
-        const pod: PodAt = (nowMs) => pods[Math.floor(nowMs / 700) % pods.length] ?? UNKNOWN;
+        const pod: PodAt = (nowMs) => pods[Math.floor(nowMs / 700) % pods.length] ?? UNKNOWN_OBSERVATION;
         const triggerMs = 50_000;
         const played = play({
           settings,
@@ -607,7 +611,7 @@ describe("for arbitrary sequences of events", () => {
   test("every app's hook is answered by the deadline, even if timers fire late", () => {
     fc.assert(
       fc.property(anySettings, fc.array(anyObservation, { minLength: 1 }), fc.nat(900), (settings, pods, lateMs) => {
-        const pod: PodAt = (nowMs) => pods[Math.floor(nowMs / 700) % pods.length] ?? UNKNOWN;
+        const pod: PodAt = (nowMs) => pods[Math.floor(nowMs / 700) % pods.length] ?? UNKNOWN_OBSERVATION;
         const played = play({ settings, events: TERMINATION, pod, lateMs, untilMs: 300_000 });
         const deadlineMs = 110 + settings.drainDelayMs + settings.deregistrationDelayMs + settings.drainTimeoutMs;
         expect(played.state.deadlineMs === -1 || played.state.deadlineMs === deadlineMs).toBe(true);
@@ -635,7 +639,7 @@ describe("for arbitrary sequences of events", () => {
     fc.assert(
       fc.property(anySettings, (settings) => {
         const hooked = { ...settings, completes: false };
-        const played = play({ settings: hooked, events: TERMINATION, pod: () => UNKNOWN });
+        const played = play({ settings: hooked, events: TERMINATION, pod: () => UNKNOWN_OBSERVATION });
         expect(played.state.outcome).toBe("timeout");
         expect(played.answered.get(1)).toBe(played.state.deadlineMs);
       }),

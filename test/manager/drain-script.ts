@@ -24,7 +24,7 @@ export const QUIET: ObservedPod = {
   cycling: { connections: 0, outstanding: 0, othersActivity: "quiet", othersEvidenceMs: -1, lastArrivalMs: -1 },
 };
 
-export const UNKNOWN: Observation = { known: false, why: "the dump failed", blind: false };
+export const UNKNOWN_OBSERVATION: Observation = { known: false, why: "the dump failed", blind: false };
 
 export type PodAt = (nowMs: number) => Observation;
 
@@ -68,7 +68,7 @@ export type Script = {
   readonly sockets?: number | ((nowMs: number) => number);
   readonly lateMs?: number;
   readonly active?: (nowMs: number) => number;
-  /** Duration of a count by the driver that starts at the given time. */
+  /** Duration of the count that the driver starts at the given time. */
   readonly countMs?: (nowMs: number) => number;
   readonly containersWithOriginalHook?: readonly string[];
   readonly originalHookMs?: number;

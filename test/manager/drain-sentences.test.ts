@@ -15,7 +15,7 @@ import {
   relayReported,
   type Script,
   sigterm,
-  UNKNOWN,
+  UNKNOWN_OBSERVATION,
 } from "./drain-script.ts";
 
 const TERMINATION = [hook(100, 1), ownHook(110, 2)];
@@ -101,7 +101,7 @@ const SENTENCES: readonly (Partial<Script> & { readonly title: string; readonly 
   },
   {
     title: "a Pod whose samples are all interrupted",
-    pod: () => UNKNOWN,
+    pod: () => UNKNOWN_OBSERVATION,
     why: `${AT_DEADLINE} and the traffic could not be observed: the dump failed.`,
   },
   {
@@ -300,7 +300,7 @@ const RUNNING_DRAINS: readonly (Partial<Script> & {
   },
   {
     title: "the deadline, because the traffic cannot be observed",
-    ...{ atMs: 20_110, pod: () => UNKNOWN },
+    ...{ atMs: 20_110, pod: () => UNKNOWN_OBSERVATION },
     expectedReason: `${STILL_DRAINING} and the traffic could not be observed: the dump failed.`,
   },
 ];

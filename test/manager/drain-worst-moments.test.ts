@@ -1,4 +1,4 @@
-/** Tests drains with events at critical times, out of order, or repeated. */
+/** Tests drains with events at critical times, in an unusual order, or repeated. */
 import { describe, expect, test } from "vitest";
 import type { DrainSettings } from "../../src/contract/drain-settings.ts";
 import type { DrainEvent } from "../../src/manager/drain/drain-event.ts";
@@ -200,7 +200,7 @@ describe("a proxy that stops during its drain", () => {
       events: TERMINATION,
       pod: (nowMs) => (nowMs < 6_000 ? QUIET : nowMs < 10_000 ? withoutListener : busyUntil(20_000)(nowMs)),
       active: (nowMs) => (nowMs < 6_000 ? 3 : nowMs < 11_000 ? -1 : nowMs < 20_000 ? 1 : 0),
-      // The last count before the proxy returns hangs for longer than the limit of an absence.
+      // The last count before the return of the proxy takes longer than the absence after which a driver stops counting.
       countMs: (nowMs) => (nowMs >= 9_500 && nowMs < 10_000 ? 2_000 : 1),
     });
     expect(played.state.outcome).toBe("drained");

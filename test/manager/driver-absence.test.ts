@@ -10,8 +10,8 @@ import { startFakeEnvoy } from "./fake-envoy.ts";
 
 const REFUSED: HttpEnd = { status: 0, failure: "refused", timedOut: false };
 const TIMED_OUT: HttpEnd = { status: 0, failure: "no complete response within 2000 ms", timedOut: true };
-/** Longer than the limit of an absence in both drivers. */
-const LONG_MS = 2_300;
+/** Longer than the absence of a proxy after which both drivers stop counting. */
+const LONG_ABSENCE_MS = 2_300;
 
 const CREATE_DRIVER: Readonly<Record<string, (stream: HttpStream) => Driver>> = {
   envoy: (stream) => createEnvoyDriver(settingsOf("envoy"), stream, () => undefined),
@@ -39,7 +39,7 @@ test.concurrent.for(["envoy", "linkerd"])(
     const { count, counts } = faultyDriver(name);
     const unknown = name === "envoy" ? NOT_ANSWERED : -1;
     expect(await count(REFUSED)).toBe(unknown);
-    await pause(LONG_MS, "longer than the limit of an absence");
+    await pause(LONG_ABSENCE_MS, "longer than the absence after which a driver stops counting");
     expect(await count(TIMED_OUT)).toBe(unknown);
     expect(await count(REFUSED)).toBe(unknown);
     expect(counts()).toBe(true);
@@ -54,7 +54,7 @@ test.concurrent("the requests of an Envoy that returns after a long absence are 
   const driver = createEnvoyDriver(settings, streamHttp, (message) => messages.push(message));
   const count = () => new Promise((done) => driver.countActive(done));
   await count();
-  await pause(LONG_MS, "longer than the limit of an absence");
+  await pause(LONG_ABSENCE_MS, "longer than the absence after which a driver stops counting");
   await count();
   await count();
   expect(driver.canCount()).toBe(false);
@@ -70,7 +70,7 @@ test.concurrent.for(["envoy", "linkerd"])(
   async (name) => {
     const { count, counts } = faultyDriver(name);
     await count(REFUSED);
-    await pause(LONG_MS, "longer than the limit of an absence");
+    await pause(LONG_ABSENCE_MS, "longer than the absence after which a driver stops counting");
     await count(REFUSED);
     expect(counts()).toBe(false);
   },

@@ -7,12 +7,12 @@ import { hook, ONE_APP, ownHook, play, QUIET } from "./drain-script.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
-const DRIVER = "test/manager/envoy-driver.test.ts";
-const STATS = "test/manager/envoy-stats.test.ts";
-const DRAIN = "test/manager/envoy-drain.test.ts";
-const MACHINE = "test/manager/drain-machine.test.ts";
-const CRASHES = "test/manager/manager-crashes.test.ts";
-const HERE = "test/manager/driver-faults.test.ts";
+const DRIVER_TESTS = "test/manager/envoy-driver.test.ts";
+const STATS_TESTS = "test/manager/envoy-stats.test.ts";
+const DRAIN_TESTS = "test/manager/envoy-drain.test.ts";
+const MACHINE_TESTS = "test/manager/drain-machine.test.ts";
+const CRASH_TESTS = "test/manager/manager-crashes.test.ts";
+const THIS_FILE = "test/manager/driver-faults.test.ts";
 
 /** A test title as in its file, or the folder of a golden case. */
 type TestReference = { readonly file: string; readonly title: string } | { readonly golden: string };
@@ -20,16 +20,16 @@ type TestReference = { readonly file: string; readonly title: string } | { reado
 const FAULTS: readonly { readonly fault: string; readonly tests: readonly TestReference[] }[] = [
   {
     fault: "the admin interface refuses from the start",
-    tests: [{ file: DRIVER, title: "falls back to samples of sockets if Envoy is not running" }],
+    tests: [{ file: DRIVER_TESTS, title: "falls back to samples of sockets if Envoy is not running" }],
   },
   {
     fault: "the admin interface hangs",
     tests: [
       {
-        file: DRIVER,
+        file: DRIVER_TESTS,
         title: "delays the end of a drain until the deadline if Envoy hangs, because traffic can still flow",
       },
-      { file: DRIVER, title: "sends a slow Envoy the drain request at its first response" },
+      { file: DRIVER_TESTS, title: "sends a slow Envoy the drain request at its first response" },
       {
         file: "test/manager/envoy-unix-socket.test.ts",
         title: "that accepts connections and never responds delays the drain until the deadline",
@@ -38,31 +38,31 @@ const FAULTS: readonly { readonly fault: string; readonly tests: readonly TestRe
   },
   {
     fault: "the admin interface fails twice",
-    tests: [{ file: DRIVER, title: "repeats a drain request that failed twice" }],
+    tests: [{ file: DRIVER_TESTS, title: "repeats a drain request that failed twice" }],
   },
   {
     fault: "the statistics are empty",
-    tests: [{ file: DRIVER, title: "falls back to samples of sockets if Envoy's statistics contain $title" }],
+    tests: [{ file: DRIVER_TESTS, title: "falls back to samples of sockets if Envoy's statistics contain $title" }],
   },
   {
     fault: "the statistics only have the admin interface, threads and internal listeners",
     tests: [
-      { file: DRIVER, title: "only Envoy's own and internal listeners" },
+      { file: DRIVER_TESTS, title: "only Envoy's own and internal listeners" },
       {
-        file: STATS,
+        file: STATS_TESTS,
         title: "are sums over all listeners except the admin interface, without the statistics of single threads",
       },
     ],
   },
   {
     fault: "a listener is named like the admin interface",
-    tests: [{ file: STATS, title: "a name that contains admin" }],
+    tests: [{ file: STATS_TESTS, title: "a name that contains admin" }],
   },
   {
     fault: "a stream stays open for twice the drain timeout",
     tests: [
       {
-        file: DRIVER,
+        file: DRIVER_TESTS,
         title: "delays the end of a drain until the deadline while streams are open, and reports their number",
       },
     ],
@@ -70,44 +70,53 @@ const FAULTS: readonly { readonly fault: string; readonly tests: readonly TestRe
   {
     fault: "an idle keep-alive connection never closes",
     tests: [
-      { file: DRIVER, title: "delays the end of a drain by one quiet period if an idle connection is open" },
+      { file: DRIVER_TESTS, title: "delays the end of a drain by one quiet period if an idle connection is open" },
       {
-        file: HERE,
+        file: THIS_FILE,
         title: "an idle connection delays a drain until the deadline if `drained-when` is `connections`",
       },
     ],
   },
-  { fault: "TCP is passed through", tests: [{ file: DRIVER, title: "a TCP session besides idle HTTP" }] },
-  { fault: "a UDP session stays", tests: [{ file: DRIVER, title: "delays the end of a drain for a UDP session" }] },
+  { fault: "TCP is passed through", tests: [{ file: DRIVER_TESTS, title: "a TCP session besides idle HTTP" }] },
+  {
+    fault: "a UDP session stays",
+    tests: [{ file: DRIVER_TESTS, title: "delays the end of a drain for a UDP session" }],
+  },
   {
     fault: "a hook comes twice or three times",
     tests: [
-      { file: DRIVER, title: "sends Envoy one drain request for any number of hooks, including disconnected callers" },
+      {
+        file: DRIVER_TESTS,
+        title: "sends Envoy one drain request for any number of hooks, including disconnected callers",
+      },
     ],
   },
   {
     fault: "the connection of a hook is dropped",
     tests: [
-      { file: DRIVER, title: "sends Envoy one drain request for any number of hooks, including disconnected callers" },
-      { file: MACHINE, title: "is not changed by another caller that disconnects" },
+      {
+        file: DRIVER_TESTS,
+        title: "sends Envoy one drain request for any number of hooks, including disconnected callers",
+      },
+      { file: MACHINE_TESTS, title: "is not changed by another caller that disconnects" },
     ],
   },
   {
     fault: "a hook comes in a Pod that is not deleted",
     tests: [
-      { file: DRIVER, title: "does not send Envoy a request when one container restarts" },
-      { file: DRAIN, title: "passes its health checks again, and the log reports listeners that stay drained" },
+      { file: DRIVER_TESTS, title: "does not send Envoy a request when one container restarts" },
+      { file: DRAIN_TESTS, title: "passes its health checks again, and the log reports listeners that stay drained" },
     ],
   },
   {
     fault: "the manager is killed in the middle of a drain",
     tests: [
       {
-        file: CRASHES,
+        file: CRASH_TESTS,
         title: "closes the connections of its own hook and the app's hook if SIGKILL ends it during a drain",
       },
       {
-        file: CRASHES,
+        file: CRASH_TESTS,
         title: "is replaced by a manager that treats a late hook as a container restart and drains at the next trigger",
       },
     ],
@@ -115,8 +124,8 @@ const FAULTS: readonly { readonly fault: string; readonly tests: readonly TestRe
   {
     fault: "Envoy is restarted in the middle of a drain",
     tests: [
-      { file: DRIVER, title: "sends the drain request again after a restart of Envoy" },
-      { file: DRAIN, title: "does not end the drain, because the clients reconnect" },
+      { file: DRIVER_TESTS, title: "sends the drain request again after a restart of Envoy" },
+      { file: DRAIN_TESTS, title: "does not end the drain, because the clients reconnect" },
       {
         file: "test/programs/envoy/restart.program.ts",
         title:
@@ -128,7 +137,7 @@ const FAULTS: readonly { readonly fault: string; readonly tests: readonly TestRe
     fault: "the withdrawal of the Pod is unknown",
     tests: [
       {
-        file: MACHINE,
+        file: MACHINE_TESTS,
         title:
           "stops waiting for the withdrawal when the relay stops responding, and reports the waiting time as `withdrawing`",
       },
@@ -168,31 +177,33 @@ const FAULTS: readonly { readonly fault: string; readonly tests: readonly TestRe
     fault: "the drain timeout is below a second",
     tests: [
       { golden: "grace-rounded-up" },
-      { file: HERE, title: "a drain timeout of 400 ms ends the drain after exactly 400 ms" },
+      { file: THIS_FILE, title: "a drain timeout of 400 ms ends the drain after exactly 400 ms" },
     ],
   },
   {
     fault: "SIGTERM comes before any hook",
     tests: [
       {
-        file: MACHINE,
+        file: MACHINE_TESTS,
         title: "starts a drain within the grace period of a native sidecar if traffic flows and no hook was called",
       },
-      { file: MACHINE, title: "stops an idle manager immediately if no connection is open" },
+      { file: MACHINE_TESTS, title: "stops an idle manager immediately if no connection is open" },
     ],
   },
   {
     fault: "the wall clock jumps",
-    tests: [{ file: HERE, title: "a jump of the wall clock is harmless, because no file of the manager reads it" }],
+    tests: [
+      { file: THIS_FILE, title: "a jump of the wall clock is harmless, because no file of the manager reads it" },
+    ],
   },
   {
     fault: "Envoy has a thousand listeners",
-    tests: [{ file: DRIVER, title: "uses little memory for the statistics of a thousand listeners" }],
+    tests: [{ file: DRIVER_TESTS, title: "uses little memory for the statistics of a thousand listeners" }],
   },
   {
     fault: "the manager gets hardly any processor time",
     tests: [
-      { file: MACHINE, title: "every app's hook is answered by the deadline, even if timers fire late" },
+      { file: MACHINE_TESTS, title: "every app's hook is answered by the deadline, even if timers fire late" },
       {
         file: "test/manager/stalled-manager.test.ts",
         title: "for %i ms answers the hook that arrived meanwhile",
@@ -225,7 +236,7 @@ function testExists(reference: TestReference): boolean {
   if ("golden" in reference) return existsSync(join(ROOT, "test/golden", reference.golden, "input.yaml"));
   // The list above contains every title, so this file is searched only below the list.
   const text = readFileSync(join(ROOT, reference.file), "utf8").split("\nfunction testExists")[
-    reference.file === HERE ? 1 : 0
+    reference.file === THIS_FILE ? 1 : 0
   ];
   return text?.includes(JSON.stringify(reference.title)) ?? false;
 }

@@ -145,16 +145,21 @@ describe("a proxy that is absent at the trigger", () => {
   const TRIGGER_MS = 110;
   const WAIT_MS = 5_000;
   const DRAINED_WHEN_VALUES = ["auto", "requests", "quiet", "connections", "deadline"] as const;
-  const absent: Script = { settings: ENVOY, events: TERMINATION, pod: () => NO_LISTENER, active: () => NOT_ANSWERED };
-  /** The proxy returns at the given time, with a client that stays connected for ten seconds. */
-  const returnsAt = (returnMs: number): Script => ({
-    ...absent,
+  const proxyAbsent: Script = {
+    settings: ENVOY,
+    events: TERMINATION,
+    pod: () => NO_LISTENER,
+    active: () => NOT_ANSWERED,
+  };
+  /** The proxy is absent until the given time, and then has a client that stays connected for ten seconds. */
+  const proxyReturnsAt = (returnMs: number): Script => ({
+    ...proxyAbsent,
     pod: (nowMs) => (nowMs < returnMs ? NO_LISTENER : busyUntil(returnMs + 10_000)(nowMs)),
     active: (nowMs) => (nowMs < returnMs ? NOT_ANSWERED : nowMs < returnMs + 10_000 ? 1 : 0),
   });
 
   test("delays the drain until the proxy has returned and its clients have disconnected", () => {
-    const played = play(returnsAt(4_500));
+    const played = play(proxyReturnsAt(4_500));
     expect(played.state.outcome).toBe("drained");
     expect(played.answered.get(1)).toBeGreaterThanOrEqual(16_500);
     expect(played.answered.get(1)).toBeLessThanOrEqual(16_750);
@@ -163,7 +168,7 @@ describe("a proxy that is absent at the trigger", () => {
   test.for(DRAINED_WHEN_VALUES)(
     "and does not return delays the drain for five seconds if `drained-when` is `%s`",
     (drainedWhen) => {
-      const played = play({ ...absent, settings: { ...ENVOY, drainedWhen } });
+      const played = play({ ...proxyAbsent, settings: { ...ENVOY, drainedWhen } });
       expect(played.state).toMatchObject({
         outcome: "not-needed",
         why: "Nothing in the Pod listens on a non-loopback address, so there was nothing to drain; its proxy did not answer within 5s.",
@@ -174,28 +179,28 @@ describe("a proxy that is absent at the trigger", () => {
   );
 
   test("delays the drain for at most five seconds even if the admin interface hangs", () => {
-    const played = play({ ...absent, countMs: () => 4_000 });
+    const played = play({ ...proxyAbsent, countMs: () => 4_000 });
     expect(played.state.outcome).toBe("not-needed");
     expect(played.answered.get(1)).toBeLessThanOrEqual(TRIGGER_MS + WAIT_MS + 5);
   });
 
   test("does not delay the drain beyond the deadline", () => {
-    const played = play({ ...absent, settings: { ...ENVOY, drainDelayMs: 500, drainTimeoutMs: 1_000 } });
+    const played = play({ ...proxyAbsent, settings: { ...ENVOY, drainDelayMs: 500, drainTimeoutMs: 1_000 } });
     expect(played.state.outcome).toBe("not-needed");
     expect(played.answered.get(1)).toBeLessThanOrEqual(TRIGGER_MS + 1_505);
-    const stopped = play({ ...absent, events: [hook(100, 1), sigterm(TRIGGER_MS)] });
+    const stopped = play({ ...proxyAbsent, events: [hook(100, 1), sigterm(TRIGGER_MS)] });
     expect(stopped.state.outcome).toBe("not-needed");
     expect(stopped.answered.get(1)).toBeLessThanOrEqual(TRIGGER_MS + 1_805);
   });
 
   test("does not delay the drain if the admin interface responds without usable statistics", () => {
-    const played = play({ ...absent, active: () => -1 });
+    const played = play({ ...proxyAbsent, active: () => -1 });
     expect(played.state).toMatchObject({ outcome: "not-needed", why: expect.stringMatching(/nothing to drain\.$/) });
     expect(played.answered.get(1)).toBeLessThanOrEqual(TRIGGER_MS + 20);
   });
 
   test("and opens its ports during the driver's request is detected by a later sample, so its clients delay the drain", () => {
-    const back = returnsAt(150);
+    const back = proxyReturnsAt(150);
     const played = play({
       ...back,
       settings: { ...ENVOY, drainedWhen: "quiet" },
@@ -208,27 +213,27 @@ describe("a proxy that is absent at the trigger", () => {
 
   test("does not cause the outcome `timeout` if its response arrives at the deadline", () => {
     const settings: DrainSettings = { ...ENVOY, drainDelayMs: 500, drainTimeoutMs: 1_000 };
-    const played = play({ ...absent, settings, countMs: (nowMs) => TRIGGER_MS + 1_500 - nowMs });
+    const played = play({ ...proxyAbsent, settings, countMs: (nowMs) => TRIGGER_MS + 1_500 - nowMs });
     expect(played.state.outcome).toBe("not-needed");
   });
 
   test("does not delay the drain if Istio's proxy responds and its app has no listener", () => {
-    const played = play({ ...absent, settings: { ...ENVOY, driver: "istio" }, active: () => 0 });
+    const played = play({ ...proxyAbsent, settings: { ...ENVOY, driver: "istio" }, active: () => 0 });
     expect(played.state.outcome).toBe("not-needed");
     expect(played.answered.get(1)).toBeLessThanOrEqual(TRIGGER_MS + 20);
   });
 
   test("delays the drain while its statistics contain listeners that are not open yet", () => {
-    const played = play({ ...returnsAt(3_000), active: (nowMs) => (nowMs < 13_000 ? 1 : 0) });
+    const played = play({ ...proxyReturnsAt(3_000), active: (nowMs) => (nowMs < 13_000 ? 1 : 0) });
     expect(played.state.outcome).toBe("drained");
     expect(played.answered.get(1)).toBeGreaterThanOrEqual(15_000);
-    const listensNever = play({ ...absent, active: () => 0, settings: { ...ENVOY, drainDelayMs: 60_000 } });
+    const listensNever = play({ ...proxyAbsent, active: () => 0, settings: { ...ENVOY, drainDelayMs: 60_000 } });
     expect(listensNever.answered.get(1)).toBeLessThanOrEqual(TRIGGER_MS + WAIT_MS + 5);
   });
 
   test("does not delay the drain if the driver is not envoy", () => {
     for (const driver of ["none", "http", "linkerd"] as const) {
-      const played = play({ ...absent, settings: { ...ENVOY, driver } });
+      const played = play({ ...proxyAbsent, settings: { ...ENVOY, driver } });
       expect(played.answered.get(1)).toBeLessThanOrEqual(TRIGGER_MS + 20);
     }
   });
@@ -249,7 +254,7 @@ describe("a proxy that is absent at the trigger", () => {
         const settings = { ...ENVOY, ...plan };
         const deadlineMs = TRIGGER_MS + plan.drainDelayMs + plan.drainTimeoutMs;
         const waitEndMs = Math.min(TRIGGER_MS + WAIT_MS, deadlineMs);
-        const played = play({ ...returnsAt(returnMs), settings, countMs: () => countMs });
+        const played = play({ ...proxyReturnsAt(returnMs), settings, countMs: () => countMs });
         const atMs = played.answered.get(1);
         // The first count after the proxy's return detects the proxy; the detection takes at most two counts.
         if (returnMs + COUNT_INTERVAL_MS + 2 * countMs < waitEndMs) expect(played.state.outcome).not.toBe("not-needed");

@@ -21,9 +21,9 @@ afterAll(endManagers);
 
 type Pod = { readonly clock: TestClock; readonly envoy: FakeEnvoy; readonly manager: Manager; readonly app: App };
 
-const FAIL = "POST /healthcheck/fail";
-const DRAIN = "POST /drain_listeners?graceful&skip_exit";
-const INBOUND = "POST /drain_listeners?inboundonly&graceful&skip_exit";
+const FAIL_HEALTH_CHECK = "POST /healthcheck/fail";
+const DRAIN_LISTENERS = "POST /drain_listeners?graceful&skip_exit";
+const DRAIN_INBOUND_LISTENERS = "POST /drain_listeners?inboundonly&graceful&skip_exit";
 
 function residentKiB(pid: number): number {
   return Number(/VmRSS:\s+([0-9]+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
@@ -44,12 +44,12 @@ describeOnClock("the Envoy driver", (build) => {
   async function podWith(clock: TestClock, ...flags: string[]): Promise<Pod> {
     const envoy = await startFakeEnvoy();
     const baseFlags = ["--drain-delay=1s", "--quiet-period=500ms", "--hooks=app:app", ...flags];
-    const all = flags.some((flag) => flag.startsWith("--drain-timeout"))
+    const allFlags = flags.some((flag) => flag.startsWith("--drain-timeout"))
       ? baseFlags
       : [...baseFlags, "--drain-timeout=20s"];
     const url = flags.some((flag) => flag.startsWith("--driver-url")) ? [] : [`--driver-url=${envoy.url}`];
     const driver = flags.some((flag) => flag.startsWith("--driver=")) ? [] : ["--driver=envoy"];
-    const manager = await startManager({ build, clock, flags: [...all, ...driver, ...url] });
+    const manager = await startManager({ build, clock, flags: [...allFlags, ...driver, ...url] });
     const pod = { clock, envoy, manager, app: await startApp(manager.address, 8_080, clock) };
     pods.push(pod);
     return pod;
@@ -78,7 +78,7 @@ describeOnClock("the Envoy driver", (build) => {
       const end = await drained(pod);
       expect(end.outcome).toBe("drained");
       expect(end.ms).toBe(1_000);
-      expect(await callsOf(pod, 2)).toEqual([FAIL, DRAIN]);
+      expect(await callsOf(pod, 2)).toEqual([FAIL_HEALTH_CHECK, DRAIN_LISTENERS]);
     }),
   );
 
@@ -87,12 +87,12 @@ describeOnClock("the Envoy driver", (build) => {
     onClock(async (clock) => {
       const pod = await podWith(clock);
       const hooks = [call(pod.manager, hookPath()), call(pod.manager, hookPath()), drained(pod)];
-      const gone = await dial(pod.manager);
-      gone.write(`POST /${TOKEN}/drain HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n`);
+      const disconnectedClient = await dial(pod.manager);
+      disconnectedClient.write(`POST /${TOKEN}/drain HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n`);
       await clock.wait(100);
-      gone.destroy();
+      disconnectedClient.destroy();
       await Promise.all(hooks);
-      expect(await callsOf(pod, 2)).toEqual([FAIL, DRAIN]);
+      expect(await callsOf(pod, 2)).toEqual([FAIL_HEALTH_CHECK, DRAIN_LISTENERS]);
     }),
   );
 
@@ -102,7 +102,7 @@ describeOnClock("the Envoy driver", (build) => {
       const pod = await podWith(clock, "--driver=istio");
       pod.envoy.stats = () => listenerLines("0.0.0.0_15006", { http: { prefix: "inbound_0.0.0.0_8080" } });
       expect(await drained(pod)).toMatchObject({ outcome: "drained" });
-      expect(await callsOf(pod, 1)).toEqual([INBOUND]);
+      expect(await callsOf(pod, 1)).toEqual([DRAIN_INBOUND_LISTENERS]);
     }),
   );
 
@@ -192,7 +192,7 @@ describeOnClock("the Envoy driver", (build) => {
       const pod = await podWith(clock, "--drained-when=quiet");
       pod.envoy.faults.push(503, 503);
       expect(await drained(pod)).toMatchObject({ outcome: "drained" });
-      expect(await callsOf(pod, 4)).toEqual([FAIL, FAIL, FAIL, DRAIN]);
+      expect(await callsOf(pod, 4)).toEqual([FAIL_HEALTH_CHECK, FAIL_HEALTH_CHECK, FAIL_HEALTH_CHECK, DRAIN_LISTENERS]);
     }),
   );
 
@@ -202,7 +202,7 @@ describeOnClock("the Envoy driver", (build) => {
       const pod = await podWith(clock, "--drained-when=quiet");
       pod.envoy.defaultFault = 400;
       expect(await drained(pod)).toMatchObject({ outcome: "drained" });
-      expect(await callsOf(pod, 2)).toEqual([FAIL, DRAIN]);
+      expect(await callsOf(pod, 2)).toEqual([FAIL_HEALTH_CHECK, DRAIN_LISTENERS]);
       expect(logMessages(pod).join("\n")).toContain("drain_listeners?graceful&skip_exit: status 400");
     }),
   );
@@ -213,9 +213,9 @@ describeOnClock("the Envoy driver", (build) => {
       const pod = await podWith(clock);
       pod.envoy.stats = () => listenerLines("0.0.0.0_8080", { connections: 1, http: { prefix: "web", requests: 1 } });
       const end = drained(pod);
-      expect(await callsOf(pod, 2)).toEqual([FAIL, DRAIN]);
+      expect(await callsOf(pod, 2)).toEqual([FAIL_HEALTH_CHECK, DRAIN_LISTENERS]);
       pod.envoy.restart();
-      expect(await callsOf(pod, 4)).toEqual([FAIL, DRAIN, FAIL, DRAIN]);
+      expect(await callsOf(pod, 4)).toEqual([FAIL_HEALTH_CHECK, DRAIN_LISTENERS, FAIL_HEALTH_CHECK, DRAIN_LISTENERS]);
       expect([pod.envoy.health, pod.envoy.draining]).toEqual(["failed", true]);
       pod.envoy.stats = () => listenerLines("0.0.0.0_8080");
       expect(await end).toMatchObject({ outcome: "drained" });

@@ -5,7 +5,7 @@ import type { EnvoyCount } from "../../src/manager/drivers/envoy/envoy-stats.ts"
 
 const PORT = 8_080;
 const PROBES = [{ port: PORT, periodMs: 1_000 }];
-const COUNT_MS = 200;
+const COUNT_INTERVAL_MS = 200;
 
 /** The count of an Envoy that has answered `requests` so far, each on a separate connection. */
 function countAfter(requests: number, adminTotal: number, active = 0): EnvoyCount {
@@ -28,7 +28,7 @@ function showTraffic(newRequests: readonly number[]): readonly boolean[] {
   let requests = 0;
   return [0, ...newRequests].map((arrived, index) => {
     requests += arrived;
-    return evidence.take(countAfter(requests, index + 1), index * COUNT_MS).hadTraffic;
+    return evidence.take(countAfter(requests, index + 1), index * COUNT_INTERVAL_MS).hadTraffic;
   });
 }
 
@@ -38,8 +38,8 @@ describe("the totals in Envoy's statistics", () => {
   });
 
   test("exclude the kubelet's probes", () => {
-    const probed = Array.from({ length: 50 }, (_, index) => (index % 5 === 3 ? 1 : 0));
-    expect(showTraffic(probed).slice(1)).not.toContain(true);
+    const probesPerCount = Array.from({ length: 50 }, (_, index) => (index % 5 === 3 ? 1 : 0));
+    expect(showTraffic(probesPerCount).slice(1)).not.toContain(true);
   });
 
   test("exclude a probe that directly follows the last traffic", () => {
@@ -59,15 +59,20 @@ describe("the totals in Envoy's statistics", () => {
       { requests: 17, active: 0, hadTraffic: true },
     ];
     for (const [index, { requests, active, hadTraffic }] of steps.entries())
-      expect(evidence.take(countAfter(requests, index + 1, active), index * COUNT_MS)).toMatchObject({ hadTraffic });
+      expect(evidence.take(countAfter(requests, index + 1, active), index * COUNT_INTERVAL_MS)).toMatchObject({
+        hadTraffic,
+      });
   });
 
   test("exclude at most the configured rate of probes plus two, for arbitrary traffic", () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 4 }), { maxLength: 60 }), (newRequests) => {
-        const moved = showTraffic(newRequests).slice(1);
-        const excluded = newRequests.reduce((sum, arrived, index) => (moved[index] ? sum : sum + arrived), 0);
-        expect(excluded).toBeLessThanOrEqual(2 + (newRequests.length * COUNT_MS) / 1_000);
+        const showedTraffic = showTraffic(newRequests).slice(1);
+        const excludedRequests = newRequests.reduce(
+          (sum, arrived, index) => (showedTraffic[index] ? sum : sum + arrived),
+          0,
+        );
+        expect(excludedRequests).toBeLessThanOrEqual(2 + (newRequests.length * COUNT_INTERVAL_MS) / 1_000);
       }),
     );
   });
@@ -75,6 +80,6 @@ describe("the totals in Envoy's statistics", () => {
   test("are evidence of traffic when a total decreases", () => {
     const evidence = createEnvoyEvidence(PROBES);
     evidence.take(countAfter(10, 1), 0);
-    expect(evidence.take(countAfter(4, 2), COUNT_MS)).toEqual({ restarted: false, hadTraffic: true });
+    expect(evidence.take(countAfter(4, 2), COUNT_INTERVAL_MS)).toEqual({ restarted: false, hadTraffic: true });
   });
 });

@@ -113,8 +113,8 @@ describe("the statistics of Envoy", () => {
   });
 
   test("list the ports of listeners that the kubelet probes", () => {
-    const probed = { ...ENVOY, kubeletProbes: [80, 81].map((port) => ({ port, periodMs: 10_000 })) };
-    expect(read(listenerLines("0.0.0.0_80"), probed).probedPorts).toEqual([80]);
+    const probedSettings = { ...ENVOY, kubeletProbes: [80, 81].map((port) => ({ port, periodMs: 10_000 })) };
+    expect(read(listenerLines("0.0.0.0_80"), probedSettings).probedPorts).toEqual([80]);
   });
 
   const without = (word: string) => adminLines(3).filter((line) => !line.includes(word));
@@ -157,15 +157,15 @@ describe("the statistics of Envoy", () => {
       ...adminLines(3),
       ...listenerLines("0.0.0.0_80", { connections: 5, arrived: 9, http: { prefix: "ä", requests: 2, answered: 30 } }),
     ].join("\n");
-    const whole = Buffer.from(`${text}\n`);
+    const bytes = Buffer.from(`${text}\n`);
     const expected = read(text.split("\n").slice(adminLines(3).length));
     fc.assert(
-      fc.property(fc.array(fc.nat(whole.length), { maxLength: 20 }), (cuts) => {
+      fc.property(fc.array(fc.nat(bytes.length), { maxLength: 20 }), (cuts) => {
         const stats = createEnvoyStats(ENVOY);
-        const ends = [...cuts, whole.length].sort((a, b) => a - b);
+        const ends = [...cuts, bytes.length].sort((a, b) => a - b);
         let from = 0;
         for (const end of ends) {
-          stats.take(whole.subarray(from, end));
+          stats.take(bytes.subarray(from, end));
           from = end;
         }
         expect(stats.count()).toEqual(expected);

@@ -40,10 +40,10 @@ function socketPath(): string {
   return join(folder, `${process.pid}-${sockets}.sock`);
 }
 
-const FAIL = "POST /healthcheck/fail";
-const DRAIN = "POST /drain_listeners?graceful&skip_exit";
+const FAIL_HEALTH_CHECK = "POST /healthcheck/fail";
+const DRAIN_LISTENERS = "POST /drain_listeners?graceful&skip_exit";
 
-/** Command prefix that runs a program as a user without files on this host. */
+/** Command prefix that runs a program as a user who owns no files on this host. */
 const AS_USER_65534 = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--no-new-privs"];
 
 describeOnClock("an Envoy with a Unix socket as admin interface", (build) => {
@@ -54,8 +54,8 @@ describeOnClock("an Envoy with a Unix socket as admin interface", (build) => {
     timeout = "20s",
   ): Promise<Manager> {
     const flags = ["--drain-delay=1s", "--quiet-period=500ms", `--drain-timeout=${timeout}`, "--hooks=app:app"];
-    const all = [...flags, "--driver=envoy", `--driver-url=unix:${path}`];
-    const manager = await startManager({ build, clock, flags: all, ...options });
+    const allFlags = [...flags, "--driver=envoy", `--driver-url=unix:${path}`];
+    const manager = await startManager({ build, clock, flags: allFlags, ...options });
     const app = await startApp(manager.address, 8_080, clock);
     cleanups.push(async () => {
       await endApp(app);
@@ -86,8 +86,8 @@ describeOnClock("an Envoy with a Unix socket as admin interface", (build) => {
       const envoy = await envoyAt(path);
       const manager = await managerAt(clock, path);
       let hasEnded = false;
-      const busy = { connections: 1, http: { prefix: "web", requests: 1 } };
-      envoy.stats = () => listenerLines("0.0.0.0_8080", hasEnded ? undefined : busy);
+      const busyListener = { connections: 1, http: { prefix: "web", requests: 1 } };
+      envoy.stats = () => listenerLines("0.0.0.0_8080", hasEnded ? undefined : busyListener);
       const end = drained(manager);
       await clock.until(() => envoy.calls.length >= 2);
       // Longer than the quiet period, so only the request delays the drain.
@@ -96,7 +96,7 @@ describeOnClock("an Envoy with a Unix socket as admin interface", (build) => {
       const overMs = clock.nowMs();
       expect(await end).toMatchObject({ outcome: "drained" });
       expect(clock.nowMs() - overMs).toBeGreaterThanOrEqual(500);
-      expect(envoy.calls).toEqual([FAIL, DRAIN]);
+      expect(envoy.calls).toEqual([FAIL_HEALTH_CHECK, DRAIN_LISTENERS]);
       expect(logMessages(manager).join("\n")).not.toContain("driver cannot count");
     }),
   );
@@ -118,7 +118,7 @@ describeOnClock("an Envoy with a Unix socket as admin interface", (build) => {
     "is replaced by samples of sockets if no program listens on the socket",
     onClock(async (clock) => {
       const path = socketPath();
-      // Only a killed process does not remove its socket file.
+      // Node removes the socket file when the server closes, but not if SIGKILL ends the process.
       const killItself = `require("node:net").createServer().listen(${JSON.stringify(path)}, () => process.kill(process.pid, "SIGKILL"))`;
       spawnSync(process.execPath, ["-e", killItself]);
       const manager = await managerAt(clock, path);
@@ -199,8 +199,10 @@ describeOnClock("an Envoy with a Unix socket as admin interface", (build) => {
       const path = socketPath();
       const envoy = await envoyAt(path);
       const manager = await managerAt(clock, path, {}, "3s");
-      const busy = (n: number) => ({ connections: 1, http: { prefix: `web-${n}`, requests: n === 999 ? 1 : 0 } });
-      const lines = Array.from({ length: 1_000 }, (_, n) => listenerLines(`0.0.0.0_${20_000 + n}`, busy(n))).flat();
+      const trafficOf = (n: number) => ({ connections: 1, http: { prefix: `web-${n}`, requests: n === 999 ? 1 : 0 } });
+      const lines = Array.from({ length: 1_000 }, (_, n) =>
+        listenerLines(`0.0.0.0_${20_000 + n}`, trafficOf(n)),
+      ).flat();
       envoy.stats = () => lines;
       const end = await drained(manager);
       expect(end).toMatchObject({ outcome: "timeout", why: expect.stringContaining("1 active request") });
@@ -219,7 +221,7 @@ describe("requests over a Unix socket", () => {
     expect(await new Promise((done) => driver.countActive(done))).toBe(0);
     expect(await new Promise((done) => driver.startDrain(done))).toBe("");
     expect(driver.dials()).toBe(0);
-    expect(envoy.calls).toEqual([FAIL, DRAIN]);
+    expect(envoy.calls).toEqual([FAIL_HEALTH_CHECK, DRAIN_LISTENERS]);
   });
 
   test("fail with a message if the C library cannot be loaded", async () => {
@@ -241,14 +243,14 @@ describe("requests over a Unix socket", () => {
 });
 
 async function listenWithoutReading(path: string): Promise<Server> {
-  const open: Socket[] = [];
+  const openSockets: Socket[] = [];
   const server = createServer((socket) => {
-    open.push(socket);
+    openSockets.push(socket);
     socket.pause();
     socket.on("error", () => socket.destroy());
   });
   server.on("close", () => {
-    for (const socket of open) socket.destroy();
+    for (const socket of openSockets) socket.destroy();
   });
   await new Promise<void>((done) => server.listen(path, done));
   return server;

@@ -169,14 +169,16 @@ describe("preStop calls with the token from outside of the node", () => {
 });
 
 describe("the preStop calls that wait for their answers", () => {
-  const NONE: HookCalls = idleState([]).hooks;
+  const NO_HOLDS: HookCalls = idleState([]).hooks;
   const held = (calls: readonly { container: string; peer: string }[]): readonly Hold[] =>
-    calls.reduce((hooks, one, id) => addHold(hooks, holdOf(id, id, one.container, "app", one.peer), []), NONE).holds;
+    calls.reduce((hooks, one, id) => addHold(hooks, holdOf(id, id, one.container, "app", one.peer), []), NO_HOLDS)
+      .holds;
 
   test("are at most 128 and include the first call of each container and address", () => {
     const call = fc.record({
       container: fc.constantFrom("app", "web", "job", "mesh"),
-      // Each of the four containers may hold 32 of the 128 calls, so 31 addresses cannot displace a first call.
+      // Above 128 held calls, the container with the most calls has at least 33, from at most 31 addresses. The manager therefore
+      // answers the newest call of an address with several calls, and never the first call of an address.
       peer: fc.nat(30).map((host) => `10.9.9.${host}`),
     });
     fc.assert(

@@ -126,8 +126,8 @@ export type ListenerTraffic = {
 };
 
 /** Statistics of a listener with two worker threads. */
-export function listenerLines(name: string, busy: ListenerTraffic = { http: { prefix: "web" } }): string[] {
-  const { connections = 0, arrived = 0, http } = busy;
+export function listenerLines(name: string, traffic: ListenerTraffic = { http: { prefix: "web" } }): string[] {
+  const { connections = 0, arrived = 0, http } = traffic;
   const threads = [0, 1].flatMap((n) => [
     `listener.${name}.worker_${n}.downstream_cx_active: ${n === 0 ? connections : 0}`,
     `listener.${name}.worker_${n}.downstream_cx_total: ${n === 0 ? arrived : 0}`,

@@ -167,7 +167,7 @@ describe("a hand-over waits", () => {
   });
 });
 
-/** The relay's first status after the trigger, with the workload's last stops. */
+/** Plays a drain in which the relay's first status after the trigger reports whether the workload's last stops were graceful. */
 const drainWithStops = (
   isGraceful: boolean,
   settings: Partial<DrainSettings> = {},

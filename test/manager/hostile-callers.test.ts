@@ -55,7 +55,7 @@ describeBuilds("unauthenticated clients at the manager's port", (build) => {
   test.concurrent("are disconnected at the time limit if they send single bytes slowly", async () => {
     const socket = await dial(manager);
     const socketClosed = closed(socket);
-    // The connection is never idle, so only the limit of the whole request ends it.
+    // The connection is never idle, so only the time limit of the whole request ends it.
     socket.write("GET /x HTTP/1.1\r\nA: ");
     const drip = setInterval(() => socket.write("x"), 200);
     socket.on("error", () => {});
@@ -113,7 +113,7 @@ describeBuilds("thousands of connections to the manager's port", (build) => {
       flags: ["--drain-delay=8s", "--hooks=app:app"],
     });
     const app = await startApp(manager.address);
-    const held = call(manager, hookPath());
+    const hookCall = call(manager, hookPath());
     await pause(300, "the hook arrives before the other connections");
     const otherSockets: Socket[] = [];
     for (let round = 0; round < 30; round += 1) {
@@ -125,14 +125,14 @@ describeBuilds("thousands of connections to the manager's port", (build) => {
         otherSockets.push(socket);
       }
     }
-    // These calls are newer than all other connections.
+    // The following calls arrive after all other connections.
     expect(await statusOf(manager)).toMatchObject({ version: 1 });
-    const own = await call(manager, `/${TOKEN}/drain`, "POST");
-    const answer = await held;
-    expect(JSON.parse(own.body)).toMatchObject({ phase: "done" });
+    const drainResponse = await call(manager, `/${TOKEN}/drain`, "POST");
+    const answer = await hookCall;
+    expect(JSON.parse(drainResponse.body)).toMatchObject({ phase: "done" });
     expect(answer.status).toBe(200);
-    const open = otherSockets.filter((socket) => !socket.destroyed && socket.readyState === "open");
-    expect(open.length).toBeLessThanOrEqual(256);
+    const openSockets = otherSockets.filter((socket) => !socket.destroyed && socket.readyState === "open");
+    expect(openSockets.length).toBeLessThanOrEqual(256);
     for (const socket of otherSockets) socket.destroy();
     await endApp(app);
   });
@@ -140,20 +140,20 @@ describeBuilds("thousands of connections to the manager's port", (build) => {
 
 describeBuilds("more than 128 calls of one hook", (build) => {
   test("leave 128 calls unanswered, including the manager's own hook, because the newest calls are answered at once", async () => {
-    const fresh = await startManager({ build, flags: ["--drain-delay=50s", "--hooks=app:app"] });
-    const app = await startApp(fresh.address);
-    const own = call(fresh, `/${TOKEN}/drain`, "POST").catch(() => undefined);
-    const early: number[] = [];
+    const manager = await startManager({ build, flags: ["--drain-delay=50s", "--hooks=app:app"] });
+    const app = await startApp(manager.address);
+    const drainCall = call(manager, `/${TOKEN}/drain`, "POST").catch(() => undefined);
+    const answeredCalls: number[] = [];
     const calls: Promise<void>[] = [];
     for (let index = 0; index < 131; index += 1) {
-      calls.push(call(fresh, hookPath()).then(() => void early.push(index)));
+      calls.push(call(manager, hookPath()).then(() => void answeredCalls.push(index)));
       // The response proves that earlier calls were read.
-      await statusOf(fresh);
+      await statusOf(manager);
     }
-    await eventually(() => expect(early).toEqual([127, 128, 129, 130]));
-    fresh.kill("SIGTERM");
-    await Promise.all([...calls, own]);
-    expect(early.length).toBe(131);
+    await eventually(() => expect(answeredCalls).toEqual([127, 128, 129, 130]));
+    manager.kill("SIGTERM");
+    await Promise.all([...calls, drainCall]);
+    expect(answeredCalls.length).toBe(131);
     await endApp(app);
   });
 });

@@ -6,12 +6,12 @@ import { expect, test } from "vitest";
 import { type Build, describeBuilds } from "./builds.ts";
 import { type AttackResult, attackText, NO_ATTACK, namespacesFailure, runAttack } from "./port-attack/run-attack.ts";
 
-const refusal = namespacesFailure();
-if (refusal !== "") process.stdout.write(`skipped: no network namespaces here: ${refusal}\n`);
+const skipReason = namespacesFailure();
+if (skipReason !== "") process.stdout.write(`skipped: no network namespaces here: ${skipReason}\n`);
 
 const ADDITIONAL_KB_LIMIT = 2_048;
-/** The Node build uses more memory, the native build less. */
-const NODE_KB = 16_384;
+/** Distinguishes the builds: before the attack the Node build uses more memory, the native build less. */
+const MIN_NODE_KB = 16_384;
 
 const print = (title: string, attacked: AttackResult): void =>
   void process.stdout.write(`${attackText(title, attacked)}\n`);
@@ -26,14 +26,14 @@ function expectSameAsControl(attacked: AttackResult, control: AttackResult): voi
     outcome: control.outcome,
   });
   // Node's heap varies by more than the limit even without attack.
-  if (attacked.beforeKb < NODE_KB)
+  if (attacked.beforeKb < MIN_NODE_KB)
     expect(attacked.mostKb - attacked.beforeKb).toBeLessThanOrEqual(
       control.mostKb - control.beforeKb + ADDITIONAL_KB_LIMIT,
     );
 }
 
 describeBuilds("unauthenticated clients at the manager's port", (build) => {
-  test.skipIf(refusal !== "").for([
+  test.skipIf(skipReason !== "").for([
     { title: "2000 silent connections from 1 address", attack: "silent", amount: 2_000, addresses: 1 },
     { title: "2000 silent connections from 200 addresses", attack: "silent", amount: 2_000, addresses: 200 },
     { title: "2000 connections a second from 200 addresses", attack: "churn", amount: 2_000, addresses: 200 },

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type Cgroup, cgroupSkipReason, type Limits, openCgroup } from "./in-cgroup.ts";
-import { alive } from "./processes.ts";
+import { isAlive } from "./processes.ts";
 
 function describeWith(limits: Limits, title: string, cases: () => void): void {
   const reason = cgroupSkipReason(limits);
@@ -60,7 +60,7 @@ describeWith({ memoryMib: 100 }, "under a limit of memory", () => {
     while (cgroup.memory().nowBytes === 0) await new Promise((resolve) => setImmediate(resolve));
     await cgroup.close();
     expect(await ended).toBe("SIGKILL");
-    expect(alive(pid)).toBe(false);
+    expect(isAlive(pid)).toBe(false);
     const folder = /\/[^ ]*lastcall-test-[0-9-]+/.exec(cgroup.wrapper.join(" "))?.[0] ?? "";
     expect(existsSync(folder)).toBe(false);
   });

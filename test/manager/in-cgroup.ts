@@ -23,7 +23,7 @@ export type Cgroup = {
   readonly close: () => Promise<void>;
 };
 
-/** @returns why tests are skipped; empty if this host supports such a cgroup */
+/** @returns the reason for skipping the tests; empty if this host supports such a cgroup */
 export function cgroupSkipReason(limits: Limits): string {
   try {
     for (const folder of foldersOf(limits)) rmdirSync(folder.path);

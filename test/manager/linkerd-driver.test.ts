@@ -178,7 +178,7 @@ describe("the Linkerd driver", () => {
     const proxy = await startProxy();
     proxy.hangs = true;
     const { driver, count } = createDriver(proxy);
-    // Two counts take longer than the limit of an absence.
+    // Two counts that time out take longer than the absence after which the driver stops counting.
     expect(await count()).toBe(-1);
     expect(await count()).toBe(-1);
     expect(driver.canCount()).toBe(true);
@@ -189,7 +189,7 @@ describe("the Linkerd driver", () => {
     const { driver, count } = createDriver({ url: `http://${ownAddress()}:4191` }, messages);
     expect(await count()).toBe(-1);
     expect(driver.canCount()).toBe(true);
-    await pause(2_100, "longer than the limit of an absence");
+    await pause(2_100, "longer than the absence after which the driver stops counting");
     await count();
     expect(driver.canCount()).toBe(false);
     expect(messages.join()).toContain("Linkerd's metrics cannot be read");

@@ -29,8 +29,8 @@ import { WITHOUT_PORT_GUARD } from "./without-port-guard.ts";
 afterAll(endManagers);
 afterAll(endRelays);
 
-const LONG = ["--drain-delay=50s", "--hooks=app:app,other:app"];
-const SHORT = ["--drain-delay=500ms", "--quiet-period=500ms", "--hooks=app:app"];
+const LONG_DRAIN_FLAGS = ["--drain-delay=50s", "--hooks=app:app,other:app"];
+const SHORT_DRAIN_FLAGS = ["--drain-delay=500ms", "--quiet-period=500ms", "--hooks=app:app"];
 
 const withdrawing = (line: Record<string, unknown>) => line["phase"] === "withdrawing";
 
@@ -45,23 +45,23 @@ async function openConnections(manager: Manager, size: number): Promise<Socket[]
 
 /** @returns the limit of open files with which the process can open `free` more files */
 function fileLimitWith(free: number, pid: number): number {
-  const used = new Set(readdirSync(`/proc/${pid}/fd`).map(Number));
+  const usedDescriptors = new Set(readdirSync(`/proc/${pid}/fd`).map(Number));
   let size = 0;
-  for (let found = 0; found < free; size += 1) if (!used.has(size)) found += 1;
+  for (let found = 0; found < free; size += 1) if (!usedDescriptors.has(size)) found += 1;
   return size;
 }
 
 /** Drains an idle Pod, which proves that the manager works. */
 async function drainOutcome(manager: Manager): Promise<unknown> {
-  const held = call(manager, hookPath());
-  const own = await call(manager, `/${TOKEN}/drain`, "POST");
-  expect((await held).status).toBe(200);
-  return JSON.parse(own.body).outcome;
+  const hookCall = call(manager, hookPath());
+  const drainResponse = await call(manager, `/${TOKEN}/drain`, "POST");
+  expect((await hookCall).status).toBe(200);
+  return JSON.parse(drainResponse.body).outcome;
 }
 
 describeBuilds("a manager that gets SIGKILL or SIGSTOP", (build) => {
   test.concurrent("closes the connections of its own hook and the app's hook if SIGKILL ends it during a drain", async () => {
-    const manager = await startManager({ build, flags: LONG });
+    const manager = await startManager({ build, flags: LONG_DRAIN_FLAGS });
     const app = await startApp(manager.address);
     const own = run(["drain", `--address-scope=${manager.address}`], {}, build);
     await manager.untilLogged(withdrawing);
@@ -80,17 +80,21 @@ describeBuilds("a manager that gets SIGKILL or SIGSTOP", (build) => {
   });
 
   test.concurrent("is replaced by a manager that treats a late hook as a container restart and drains at the next trigger", async () => {
-    const first = await startManager({ build, flags: LONG });
+    const first = await startManager({ build, flags: LONG_DRAIN_FLAGS });
     const { address } = first;
     const app = await startApp(address);
     void call(first, `/${TOKEN}/drain`, "POST").catch(() => {});
     await first.untilLogged(withdrawing);
     first.kill("SIGKILL");
     await first.ended;
-    const second = await startManager({ build, address, flags: [...SHORT.slice(0, 2), "--hooks=app:app,other:app"] });
+    const second = await startManager({
+      build,
+      address,
+      flags: [...SHORT_DRAIN_FLAGS.slice(0, 2), "--hooks=app:app,other:app"],
+    });
     expect(await statusOf(second)).toMatchObject({ phase: "idle", outcome: "none" });
-    const late = await call(second, hookPath());
-    expect(JSON.parse(late.body)).toMatchObject({ outcome: "restarted" });
+    const lateResponse = await call(second, hookPath());
+    expect(JSON.parse(lateResponse.body)).toMatchObject({ outcome: "restarted" });
     const hooks = [call(second, hookPath()), call(second, hookPath("other"))];
     const all = await Promise.all([...hooks, call(second, `/${TOKEN}/drain`, "POST")]);
     for (const { body } of all) expect(JSON.parse(body)).toMatchObject({ trigger: "hook", outcome: "drained" });
@@ -99,7 +103,7 @@ describeBuilds("a manager that gets SIGKILL or SIGSTOP", (build) => {
   });
 
   test.concurrent("does not block the drain command if SIGSTOP stopped the manager before the call", async () => {
-    const manager = await startManager({ build, flags: LONG });
+    const manager = await startManager({ build, flags: LONG_DRAIN_FLAGS });
     manager.kill("SIGSTOP");
     const end = await run(["drain", `--address-scope=${manager.address}`], {}, build);
     expect(end.code).toBe(4);
@@ -116,7 +120,7 @@ describeBuilds("a manager with an unread log", (build) => {
     // A pipe of 64 KiB, filled except for its last 4 KiB.
     const pipe = openSync(`${folder}/log`, "r+");
     writeSync(pipe, Buffer.alloc(61_440));
-    const args = [...build.args, "serve", `--address-scope=${address}`, ...SHORT];
+    const args = [...build.args, "serve", `--address-scope=${address}`, ...SHORT_DRAIN_FLAGS];
     const child = spawn(build.command, args, { env: { LASTCALL_TOKEN: TOKEN }, stdio: ["ignore", pipe, "inherit"] });
     onTestFinished(() => {
       child.kill("SIGKILL");
@@ -136,7 +140,7 @@ describeBuilds("a manager with an unread log", (build) => {
 
 describeBuilds("a manager with too many connections", (build) => {
   test.concurrent("keeps at most 256 of 1000 unauthenticated connections, each for two seconds, and answers every hook", async () => {
-    const manager = await startManager({ build, wrapper: WITHOUT_PORT_GUARD, flags: SHORT });
+    const manager = await startManager({ build, wrapper: WITHOUT_PORT_GUARD, flags: SHORT_DRAIN_FLAGS });
     const app = await startApp(manager.address);
     const before = openSockets(manager.pid);
     const sockets = await openConnections(manager, 1_000);
@@ -152,7 +156,7 @@ describeBuilds("a manager with too many connections", (build) => {
   });
 
   test.concurrent("closes the connections of clients that do not read their responses", async () => {
-    const manager = await startManager({ build, flags: SHORT });
+    const manager = await startManager({ build, flags: SHORT_DRAIN_FLAGS });
     const before = openSockets(manager.pid);
     const sockets: Socket[] = [];
     for (let count = 0; count < 100; count += 1) {
@@ -176,7 +180,7 @@ describeBuilds(
   (build) => {
     test.concurrent("leaves clients in the backlog while no file descriptor is free, and answers these clients later", async () => {
       const wrapper = [...WITHOUT_PORT_GUARD, "prlimit", "--nofile=40", "--"];
-      const manager = await startManager({ build, wrapper, flags: SHORT });
+      const manager = await startManager({ build, wrapper, flags: SHORT_DRAIN_FLAGS });
       const app = await startApp(manager.address);
       const sockets = await openConnections(manager, 200);
       // The wall time encloses both readings of the CPU time, because the test may be preempted in between.
@@ -200,7 +204,7 @@ describeBuilds(
       const relay = await startRelay();
       // Two descriptors are for calls. The others are too few for the pipes, or for the child process.
       for (const free of [3, 4, 5, 6]) {
-        const manager = await startManager({ build, env: relay.env, flags: SHORT });
+        const manager = await startManager({ build, env: relay.env, flags: SHORT_DRAIN_FLAGS });
         const app = await startApp(manager.address);
         const limit = fileLimitWith(free, manager.pid);
         execFileSync("prlimit", ["--pid", String(manager.pid), `--nofile=${limit}:${limit}`]);
@@ -213,7 +217,7 @@ describeBuilds(
     });
 
     test.concurrent("answers the hooks at the deadline if it has no file descriptor for its samples", async () => {
-      const manager = await startManager({ build, flags: [...SHORT, "--drain-timeout=1s"] });
+      const manager = await startManager({ build, flags: [...SHORT_DRAIN_FLAGS, "--drain-timeout=1s"] });
       const app = await startApp(manager.address);
       // One descriptor for the call.
       const limit = fileLimitWith(1, manager.pid);
@@ -229,7 +233,11 @@ describeBuilds(
     });
 
     test.concurrent("exits with a message if it cannot allocate memory", async () => {
-      const manager = await startManager({ build, wrapper: ["prlimit", "--as=4000000", "--"], flags: LONG });
+      const manager = await startManager({
+        build,
+        wrapper: ["prlimit", "--as=4000000", "--"],
+        flags: LONG_DRAIN_FLAGS,
+      });
       let hasEnded = false;
       void manager.ended.then(() => {
         hasEnded = true;

@@ -12,35 +12,35 @@ import { cgroupSkipReason, openCgroup } from "./in-cgroup.ts";
 const CONNECTIONS = 20_000;
 /** The manager's memory limit in a Pod of the QoS class Guaranteed. */
 const LIMITS = { memoryMib: 16 };
-/** A connection takes ten words and two slots. With one object per connection the peak was 11 MiB. */
-const PEAK_KIB = 4 * 1_024;
+/** A connection needs ten words and two hash slots, each of 32 bits. With an object per connection the peak was 11 MiB. */
+const MAX_PEAK_KIB = 4 * 1_024;
 
 const FLAGS = ["--drain-delay=1s", "--drain-timeout=90s", "--quiet-period=1s"];
 
-const refusal = NATIVE_BUILD.command === "" ? "the native build is missing" : crowdSkipReason();
-if (refusal !== "") process.stdout.write(`skipped: no crowd of connections here: ${refusal}\n`);
+const skipReason = NATIVE_BUILD.command === "" ? "the native build is missing" : crowdSkipReason();
+if (skipReason !== "") process.stdout.write(`skipped: no crowd of connections here: ${skipReason}\n`);
 
 let folder = "";
 let pod: CrowdPod;
 beforeAll(async () => {
-  if (refusal !== "") return;
+  if (skipReason !== "") return;
   folder = mkdtempSync(join(tmpdir(), "lastcall-crowd-"));
   pod = await startCrowdPod(folder);
   await pod.open("mixed", CONNECTIONS);
 }, 120_000);
 afterAll(async () => {
-  if (refusal !== "") return;
+  if (skipReason !== "") return;
   await pod.end();
   rmSync(folder, { recursive: true });
 }, 120_000);
 
-test.skipIf(refusal !== "")(
+test.skipIf(skipReason !== "")(
   "both builds drain a Pod of 20 000 connections equally, the native build within its memory limit",
   { timeout: 120_000 },
   async () => {
-    const unbounded = cgroupSkipReason(LIMITS);
-    if (unbounded !== "") process.stdout.write(`the manager's memory is not bounded: ${unbounded}\n`);
-    const cgroup = unbounded === "" ? openCgroup(LIMITS) : undefined;
+    const noLimitReason = cgroupSkipReason(LIMITS);
+    if (noLimitReason !== "") process.stdout.write(`the manager's memory is not bounded: ${noLimitReason}\n`);
+    const cgroup = noLimitReason === "" ? openCgroup(LIMITS) : undefined;
     const start = (build: Build, port: number, wrapper: readonly string[]) =>
       startCrowdManager(pod, { command: [build.command, ...build.args], port, flags: FLAGS, wrapper });
     const native = await start(NATIVE_BUILD, 17_890, cgroup?.wrapper ?? []);
@@ -65,7 +65,7 @@ test.skipIf(refusal !== "")(
         evidenceSource: "netlink",
         leftTotal: 2 * Math.floor(CONNECTIONS / 3),
       });
-      expect(native.readCost().peakKiB).toBeLessThan(PEAK_KIB);
+      expect(native.readCost().peakKiB).toBeLessThan(MAX_PEAK_KIB);
     } finally {
       await native.end();
       await node.end();

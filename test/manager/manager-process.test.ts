@@ -29,9 +29,9 @@ describeBuilds(
       const jumping = "data:text/javascript,let%20n=0;Date.now=()=>(n=(n%2BMath.PI*1e12)%258e15)";
       const manager = await startManager({ build, env: { NODE_OPTIONS: `--import=${jumping}` } });
       const app = await startApp(manager.address);
-      const held = call(manager, hookPath());
+      const hookCall = call(manager, hookPath());
       await call(manager, `/${TOKEN}/drain`, "POST");
-      expect((await held).ms).toBeGreaterThanOrEqual(500);
+      expect((await hookCall).ms).toBeGreaterThanOrEqual(500);
       expect(await statusOf(manager)).toMatchObject({ outcome: "drained", milliseconds: { withdrawing: 500 } });
       manager.kill("SIGKILL");
       await endApp(app);
@@ -69,11 +69,11 @@ describeBuilds("the serve command", (build) => {
     const manager = await startManager({ build, flags: ["--drain-delay=30s", "--hooks=app:app"] });
     const app = await startApp(manager.address);
     const held = call(manager, hookPath());
-    const own = call(manager, `/${TOKEN}/drain`, "POST");
+    const drainCall = call(manager, `/${TOKEN}/drain`, "POST");
     await manager.untilLogged(phase("withdrawing"));
     await pause(200, "both callers are held");
     manager.kill("SIGTERM");
-    expect(JSON.parse((await own).body)).toMatchObject({ outcome: "forced" });
+    expect(JSON.parse((await drainCall).body)).toMatchObject({ outcome: "forced" });
     await held;
     expect((await manager.ended).code).toBe(3);
     await endApp(app);
@@ -126,12 +126,12 @@ describeBuilds("the drain and status commands", (build) => {
 
   test.concurrent("drain exits with code 4 if the server on the port never responds", async () => {
     const address = ownAddress();
-    const silent = createServer(() => {});
-    await new Promise<void>((resolve) => silent.listen(17_890, address, resolve));
+    const silentServer = createServer(() => {});
+    await new Promise<void>((resolve) => silentServer.listen(17_890, address, resolve));
     const end = await run(["drain", `--address-scope=${address}`], {}, build);
     expect(end.code).toBe(4);
     expect(end.err).toContain("no response after the request");
-    silent.close();
+    silentServer.close();
   });
 
   test.concurrent("drain exits with code 4 if the manager is killed", async () => {

@@ -10,7 +10,7 @@ import { type Build, NODE_BUILD } from "./builds.ts";
 export const TOKEN = "t0ken-of-this-test";
 export const PORT = 17_890;
 
-export type Finished = {
+export type ProcessResult = {
   readonly code: number | null;
   readonly ms: number;
   readonly out: string;
@@ -24,7 +24,7 @@ export type Manager = {
   readonly kill: (signal: NodeJS.Signals) => void;
   /** Closes the reading end of the manager's stdout. */
   readonly closeLog: () => void;
-  readonly ended: Promise<Finished>;
+  readonly ended: Promise<ProcessResult>;
   readonly untilLogged: (matches: (line: Record<string, unknown>) => boolean) => Promise<Record<string, unknown>>;
 };
 
@@ -35,7 +35,7 @@ export type StartOptions = {
   readonly address?: string;
   readonly env?: Record<string, string>;
   readonly flags?: readonly string[];
-  /** Requires a clocked build. */
+  /** Requires a build that runs on the test clock. */
   readonly clock?: TestClock;
   readonly onLine?: (line: Record<string, unknown>) => void;
 };
@@ -54,7 +54,7 @@ type LaunchOptions = {
   readonly clock?: TestClock | undefined;
 };
 
-function launch(options: LaunchOptions): { child: ChildProcess; ended: Promise<Finished> } {
+function launch(options: LaunchOptions): { child: ChildProcess; ended: Promise<ProcessResult> } {
   const startedMs = performance.now();
   const build = options.build ?? NODE_BUILD;
   const [command = "", ...args] = [...(options.wrapper ?? []), build.command, ...build.args, ...options.args];
@@ -71,7 +71,7 @@ function launch(options: LaunchOptions): { child: ChildProcess; ended: Promise<F
   child.stderr?.on("data", (chunk: Buffer) => {
     err += chunk.toString("utf8");
   });
-  const ended = new Promise<Finished>((resolve) => {
+  const ended = new Promise<ProcessResult>((resolve) => {
     child.on("close", (code) => {
       running.delete(child);
       resolve({ code, ms: performance.now() - startedMs, out, err });
@@ -129,7 +129,7 @@ export function run(
   env: Record<string, string> = {},
   build: Build = NODE_BUILD,
   clock?: TestClock,
-): Promise<Finished> {
+): Promise<ProcessResult> {
   return launch({ build, args, env, clock }).ended;
 }
 
@@ -144,7 +144,7 @@ export type CallResponse = {
 export function call(manager: { readonly address: string }, path: string, method = "GET"): Promise<CallResponse> {
   const startedMs = performance.now();
   return new Promise((resolve, reject) => {
-    const sent = request({ host: manager.address, port: PORT, path, method, agent: false }, (res) => {
+    const clientRequest = request({ host: manager.address, port: PORT, path, method, agent: false }, (res) => {
       let body = "";
       res.on("data", (chunk: Buffer) => {
         body += chunk.toString("utf8");
@@ -158,8 +158,8 @@ export function call(manager: { readonly address: string }, path: string, method
         }),
       );
     });
-    sent.on("error", reject);
-    sent.end();
+    clientRequest.on("error", reject);
+    clientRequest.end();
   });
 }
 

@@ -13,7 +13,7 @@ export type SocketFields = {
   readonly uid?: number;
   readonly receiveQueue?: number;
   readonly sendQueue?: number;
-  /** tcp_info as bytes; none when absent. */
+  /** The bytes of tcp_info; if absent, the message contains no tcp_info. */
   readonly info?: Buffer;
 };
 

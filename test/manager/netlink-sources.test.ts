@@ -6,19 +6,19 @@ import { createSocketReader } from "../../src/manager/sockets/sockets.ts";
 import { DONE, playback, REFUSED, socketMessage } from "./netlink-room.ts";
 import { readSocketLists } from "./socket-lists.ts";
 
-const HEAD = "  sl  local_address rem_address\n";
-const LISTENER =
+const TABLE_HEAD = "  sl  local_address rem_address\n";
+const LISTENER_LINE =
   "   0: 00000000:1F90 00000000:0000 0A 00000000:00000003 00:00000000 00000000     0        0 554 1 0000000034113527 100 0 0 10 0\n";
-const UDP =
+const UDP_LINE =
   "  421: 00000000:1388 00000000:0000 07 00000000:00000000 00:00000000 00000000     0        0 554 1 0000000034113527 0\n";
-const UDP_LOOPBACK = UDP.replace("00000000:1388", "0100007F:1389");
-const UDP_CONNECTED = UDP.replace(" 07 ", " 01 ").replace(":1388", ":138A");
+const UDP_LOOPBACK_LINE = UDP_LINE.replace("00000000:1388", "0100007F:1389");
+const UDP_CONNECTED_LINE = UDP_LINE.replace(" 07 ", " 01 ").replace(":1388", ":138A");
 
 const FILES: { readonly [path: string]: string } = {
-  "/proc/net/tcp": HEAD + LISTENER,
-  "/proc/net/tcp6": HEAD,
-  "/proc/net/udp": ` ${HEAD}${UDP}${UDP_LOOPBACK}${UDP_CONNECTED}`,
-  "/proc/net/udp6": ` ${HEAD}`,
+  "/proc/net/tcp": TABLE_HEAD + LISTENER_LINE,
+  "/proc/net/tcp6": TABLE_HEAD,
+  "/proc/net/udp": ` ${TABLE_HEAD}${UDP_LINE}${UDP_LOOPBACK_LINE}${UDP_CONNECTED_LINE}`,
+  "/proc/net/udp6": ` ${TABLE_HEAD}`,
   "/proc/net/snmp": "Tcp: ActiveOpens PassiveOpens\nTcp: 5 6\n",
 };
 
@@ -31,10 +31,10 @@ function readWith(libc: Libc, changed: Changed = {}, enoughUdp?: number) {
 function readerOf(libc: Libc, changed: Changed) {
   const text = (path: string) => (path in changed ? changed[path] : FILES[path]);
   const scan: ScanText = (path, take) => {
-    const whole = text(path);
-    if (whole === undefined) return "missing";
-    // The pieces end within lines.
-    for (let at = 0; at < whole.length; at += 100) if (!take(whole.slice(at, at + 100))) break;
+    const fileText = text(path);
+    if (fileText === undefined) return "missing";
+    // Most pieces end in the middle of a line.
+    for (let at = 0; at < fileText.length; at += 100) if (!take(fileText.slice(at, at + 100))) break;
     return "read";
   };
   return createSocketReader(libc, text, scan, 17_890);
@@ -76,7 +76,7 @@ describe("a sample of the sockets", () => {
 
   test.for([
     { title: "the IPv4 table is missing", changed: { "/proc/net/tcp": undefined } },
-    { title: "the IPv6 table is truncated", changed: { "/proc/net/tcp6": HEAD + LISTENER } },
+    { title: "the IPv6 table is truncated", changed: { "/proc/net/tcp6": TABLE_HEAD + LISTENER_LINE } },
     { title: "the UDP table is missing", changed: { "/proc/net/udp": undefined } },
     { title: "the UDP table is truncated", changed: { "/proc/net/udp": FILES["/proc/net/udp"]?.slice(0, -9) } },
   ])("is undefined if $title", ({ changed }) => {
@@ -123,12 +123,13 @@ describe("a sample of the sockets", () => {
   });
 
   test("stops reading UDP ports when the consumer of the ports has enough", () => {
-    const many = ` ${HEAD}${UDP.repeat(50)}`;
+    const many = ` ${TABLE_HEAD}${UDP_LINE.repeat(50)}`;
     expect(readWith(NO_LIBC, { "/proc/net/udp": many }, 3)?.udpPorts).toHaveLength(3);
   });
 
   test("reports that there are more UDP sockets than the limit", () => {
-    const many = (count: number) => readWith(NO_LIBC, { "/proc/net/udp": ` ${HEAD}${UDP_LOOPBACK.repeat(count)}` });
+    const many = (count: number) =>
+      readWith(NO_LIBC, { "/proc/net/udp": ` ${TABLE_HEAD}${UDP_LOOPBACK_LINE.repeat(count)}` });
     expect(many(4_095)).toMatchObject({ manyUdp: false, udpPorts: [] });
     expect(many(100_000)).toMatchObject({ manyUdp: true, sockets: 4_097 });
   });
@@ -140,7 +141,7 @@ test("a failed read of sockets counts as incomplete instead of blind only if an 
   const failing: Libc = { ...libc, socket: (...args) => (works ? libc.socket(...args) : -1) };
   const udp = (path: string, take: (piece: string) => boolean) => {
     if (!path.includes("udp")) return "missing";
-    take(HEAD);
+    take(TABLE_HEAD);
     return "read";
   };
   const read = createSocketReader(failing, () => undefined, udp, 17_890);

@@ -107,24 +107,24 @@ describe("during the delays of a drain", () => {
 describe("after the delays of a drain", () => {
   const busy = (overrides: Parts): DrainState =>
     draining({ ...overrides, sample: { atMs: 5_000, observation: BUSY, ...overrides.sample } });
-  const LONG = { drain: { deadlineMs: 600_000 } };
+  const LONG_DRAIN = { drain: { deadlineMs: 600_000 } };
   testWakes(busy, [
     ["busy connections are sampled frequently", {}, 5_000, [5_150, 5_150]],
     [
       "samples are frequent for a minute after the delays",
-      { sample: { atMs: 65_000 }, ...LONG },
+      { sample: { atMs: 65_000 }, ...LONG_DRAIN },
       65_000,
       [65_150, 65_150],
     ],
     [
       "samples are a second apart after the first minute",
-      { sample: { atMs: 65_001 }, ...LONG },
+      { sample: { atMs: 65_001 }, ...LONG_DRAIN },
       65_001,
       [66_001, 66_001],
     ],
     [
       "samples of quiet connections remain frequent",
-      { sample: { atMs: 65_001, observation: { ...IDLE, lastEvidenceMs: 64_900 } }, ...LONG },
+      { sample: { atMs: 65_001, observation: { ...IDLE, lastEvidenceMs: 64_900 } }, ...LONG_DRAIN },
       65_001,
       [65_151, 65_151],
     ],

@@ -86,7 +86,8 @@ describe.skipIf(!canIsolate)("a Pod in a separate network namespace", { timeout:
       left: [{ local: `${POD_ADDRESS}:8080`, peer: expect.stringContaining(`${CLIENT_ADDRESS}:`) }],
     });
     await sendCommand(client, "slow");
-    // An answered request may be ambiguous, so only evidence at the time of the sample proves an open request.
+    // The connection can also be busy because the order of an earlier request and its response is unknown. Only evidence at the
+    // time of the sample proves an open request.
     let observation = await sample(pod);
     while (observation["lastEvidenceMs"] !== observation["atMs"]) observation = await sample(pod);
     expect(observation).toMatchObject({ activity: "busy", openConnections: 1 });

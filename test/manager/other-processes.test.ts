@@ -5,8 +5,8 @@ import type { TcpSocket } from "../../src/manager/sockets/reading.ts";
 import { createProcessWatch, type OtherProcesses } from "../../src/manager/traffic/other-processes.ts";
 import { addressOf } from "./socket-lists.ts";
 
-const PROXY = 1337;
-const APP = 65_532;
+const PROXY_UID = 1337;
+const APP_UID = 65_532;
 const MANAGER_PORT = 17_890;
 
 const socket = (uid: number, state: number, localPort: number, peerPort = 0): TcpSocket => ({
@@ -39,26 +39,26 @@ function processesIn(sockets: readonly TcpSocket[]): OtherProcesses {
   return watch.finishSample();
 }
 
-const proxyListens = socket(PROXY, 10, 15_006);
+const proxyListens = socket(PROXY_UID, 10, 15_006);
 
 describe("the users of processes other than the proxy", () => {
   test.for([
-    { title: "the proxy's own sockets", sockets: [proxyListens, socket(PROXY, 1, 40_000, 443)], hasOthers: false },
+    { title: "the proxy's own sockets", sockets: [proxyListens, socket(PROXY_UID, 1, 40_000, 443)], hasOthers: false },
     {
       title: "an app with an outbound connection",
-      sockets: [proxyListens, socket(APP, 1, 40_000, 443)],
+      sockets: [proxyListens, socket(APP_UID, 1, 40_000, 443)],
       hasOthers: true,
     },
-    { title: "an app that listens", sockets: [proxyListens, socket(APP, 10, 8_080)], hasOthers: true },
+    { title: "an app that listens", sockets: [proxyListens, socket(APP_UID, 10, 8_080)], hasOthers: true },
     { title: "a TIME_WAIT entry of an app", sockets: [proxyListens, socket(0, 6, 8_080, 50_000)], hasOthers: false },
     {
       title: "the manager's listener, as the app's user",
-      sockets: [proxyListens, socket(APP, 10, MANAGER_PORT)],
+      sockets: [proxyListens, socket(APP_UID, 10, MANAGER_PORT)],
       hasOthers: false,
     },
     {
       title: "a hook's connection to the manager",
-      sockets: [proxyListens, socket(APP, 1, 40_000, MANAGER_PORT)],
+      sockets: [proxyListens, socket(APP_UID, 1, 40_000, MANAGER_PORT)],
       hasOthers: false,
     },
   ])("include the owner of $title: $hasOthers", ({ sockets, hasOthers }) => {
@@ -70,7 +70,7 @@ describe("the users of processes other than the proxy", () => {
   });
 
   test("include the proxy's user if that user listens on a port that is not a mesh port", () => {
-    expect(processesIn([proxyListens, socket(PROXY, 10, 8_080)])).toEqual({
+    expect(processesIn([proxyListens, socket(PROXY_UID, 10, 8_080)])).toEqual({
       known: true,
       hasOthers: false,
       sharedUser: true,
@@ -78,12 +78,12 @@ describe("the users of processes other than the proxy", () => {
   });
 
   test("are unknown if no proxy listens", () => {
-    expect(processesIn([socket(APP, 1, 40_000, 443)]).known).toBe(false);
+    expect(processesIn([socket(APP_UID, 1, 40_000, 443)]).known).toBe(false);
   });
 
   test("do not depend on the order of listeners or connections", () => {
     const any = fc.record({
-      uid: fc.constantFrom(PROXY, APP, 0),
+      uid: fc.constantFrom(PROXY_UID, APP_UID, 0),
       state: fc.constantFrom(1, 3, 6, 10),
       localPort: fc.constantFrom(8_080, 15_006, 40_000, MANAGER_PORT),
     });

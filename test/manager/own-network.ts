@@ -9,7 +9,7 @@ export const canIsolate = unshareResult.status === 0 && spawnSync("ip", ["-V"]).
 if (!canIsolate)
   process.stdout.write(`skipped: cannot create network namespaces: ${unshareResult.stderr ?? unshareResult.error}\n`);
 
-/** Ends a program that hangs, because a synchronous call blocks the time limits of tests. */
+/** Ends a program that hangs. While the synchronous call waits, the test runner cannot enforce the test's own time limit. */
 const PROGRAM_LIMIT_MS = 100_000;
 
 /** @param program file next to this one @returns one value per line of JSON. @throws if the program hangs or prints an error */

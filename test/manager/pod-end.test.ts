@@ -26,7 +26,7 @@ async function closedPort(): Promise<number> {
   return port;
 }
 
-const SHORT = ["--drain-delay=500ms", "--quiet-period=500ms", "--hooks=app:app"];
+const SHORT_DRAIN_FLAGS = ["--drain-delay=500ms", "--quiet-period=500ms", "--hooks=app:app"];
 const phase = (name: string) => (line: Record<string, unknown>) =>
   line["message"] === "drain phase" && line["phase"] === name;
 
@@ -65,10 +65,10 @@ describeOnClock("the drain of a terminating Pod", (build) => {
         answeredMs = clock.nowMs();
       });
       await clock.wait(200);
-      const held = call(manager, hookPath());
+      const hookCall = call(manager, hookPath());
       await call(manager, `/${TOKEN}/drain`, "POST");
       const releasedMs = clock.nowMs();
-      await Promise.all([held, request]);
+      await Promise.all([hookCall, request]);
       expect(releasedMs - answeredMs).toBeGreaterThanOrEqual(500);
       expect(await statusOf(manager)).toMatchObject({ outcome: "drained" });
       manager.kill("SIGKILL");
@@ -110,10 +110,10 @@ describeOnClock("the drain of a terminating Pod", (build) => {
       const manager = await startManager({ build, clock });
       const app = await startApp(manager.address, 8_080, clock);
       manager.closeLog();
-      const held = call(manager, hookPath());
+      const hookCall = call(manager, hookPath());
       const answer = await call(manager, `/${TOKEN}/drain`, "POST");
       expect(JSON.parse(answer.body)).toMatchObject({ outcome: "drained" });
-      expect((await held).status).toBe(200);
+      expect((await hookCall).status).toBe(200);
       manager.kill("SIGKILL");
       await endApp(app);
     }),
@@ -153,8 +153,8 @@ describeOnClock("the drain of a terminating Pod", (build) => {
       }
       await manager.untilLogged(phase("done"));
       expect(await statusOf(manager)).toMatchObject({ outcome: "drained", trigger: "hook" });
-      const late = await call(manager, hookPath());
-      expect(late.status).toBe(200);
+      const lateResponse = await call(manager, hookPath());
+      expect(lateResponse.status).toBe(200);
       manager.kill("SIGKILL");
       await endApp(app);
     }),
@@ -243,8 +243,8 @@ describeOnClock("a failure of the original hook", (build) => {
       const held = call(manager, hookPath());
       await call(manager, `/${TOKEN}/drain`, "POST");
       expect(JSON.parse((await held).body)).toMatchObject({ outcome: "drained" });
-      const warned = manager.lines().filter((line) => WARNED.includes(String(line["message"])));
-      expect(warned).toMatchObject([{ level: "warn", message, detail: expect.stringContaining(detail) }]);
+      const warnings = manager.lines().filter((line) => WARNED.includes(String(line["message"])));
+      expect(warnings).toMatchObject([{ level: "warn", message, detail: expect.stringContaining(detail) }]);
       manager.kill("SIGKILL");
       await endApp(app);
     }),
@@ -292,7 +292,7 @@ describeOnClock("a manager whose own hook is not called", (build) => {
   test.concurrent(
     "drains at SIGTERM in classic mode",
     onClock(async (clock) => {
-      const manager = await startManager({ build, clock, flags: [...SHORT, "--classic"] });
+      const manager = await startManager({ build, clock, flags: [...SHORT_DRAIN_FLAGS, "--classic"] });
       const app = await startApp(manager.address, 8_080, clock);
       const held = call(manager, hookPath());
       await statusOf(manager);

@@ -43,9 +43,9 @@ describe("the filter for the first bytes of a request", () => {
 });
 
 describe("the port guard", () => {
-  const guard = (isSupported: boolean, prepared: string[]): PortGuard => ({
+  const guard = (isSupported: boolean, preparedPrefixes: string[]): PortGuard => ({
     prepare: (path) => {
-      prepared.push(path);
+      preparedPrefixes.push(path);
       return isSupported;
     },
     attach: () => {},

@@ -4,17 +4,17 @@ import { parseLosses, parseOpens } from "../../src/manager/sockets/kernel-counte
 import { createTableReader } from "../../src/manager/sockets/proc-tables.ts";
 import { parseTable } from "./socket-lists.ts";
 
-const HEAD = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n";
-const LISTENER =
+const TABLE_HEAD = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n";
+const LISTENER_LINE =
   "   0: 00000000:1F90 00000000:0000 0A 00000000:00000003 00:00000000 00000000     0        0 554 1 0000000034113527 100 0 0 10 0\n";
-const OPEN =
+const OPEN_CONNECTION_LINE =
   "  17: 0700010A:1F90 0900020A:C350 01 00000010:00000005 02:000A7214 00000000 65532        0 991 2 0000000000000000 20 4 30 10 -1\n";
-const SIX =
+const IPV6_LINE =
   "   3: 0000000000000000FFFF00000100007F:1F90 B80D0120000000000000000000000001:C350 06 00000000:00000000 03:00001770 00000000     0        0 0 3 0000000000000000\n";
 
 describe("a socket table of /proc/net", () => {
   test("results in one socket without tcp_info for each line", () => {
-    expect(parseTable(HEAD + LISTENER + OPEN, 2)).toEqual([
+    expect(parseTable(TABLE_HEAD + LISTENER_LINE + OPEN_CONNECTION_LINE, 2)).toEqual([
       {
         ...NO_TCP_INFO,
         family: 2,
@@ -43,7 +43,7 @@ describe("a socket table of /proc/net", () => {
   });
 
   test("results in the IPv4 form of mapped IPv6 addresses, and in the shortest form of others", () => {
-    expect(parseTable(HEAD + SIX, 10)?.[0]).toMatchObject({
+    expect(parseTable(TABLE_HEAD + IPV6_LINE, 10)?.[0]).toMatchObject({
       state: 6,
       localAddress: "127.0.0.1",
       peerAddress: "2001:db8::100:0",
@@ -51,27 +51,27 @@ describe("a socket table of /proc/net", () => {
   });
 
   test("is empty if it contains only a header", () => {
-    expect(parseTable(HEAD, 2)).toEqual([]);
-    expect(parseTable(` ${HEAD}`, 2)).toEqual([]);
+    expect(parseTable(TABLE_HEAD, 2)).toEqual([]);
+    expect(parseTable(` ${TABLE_HEAD}`, 2)).toEqual([]);
   });
 
   test.for([
     { title: "an empty text", text: "" },
-    { title: "a header without a line break", text: HEAD.trimEnd() },
-    { title: "lines without a header", text: OPEN },
-    { title: "a truncated last line", text: HEAD + LISTENER + OPEN.slice(0, 60) },
-    { title: "a last line without a line break", text: HEAD + OPEN.trimEnd() },
-    { title: "a line that is not a socket", text: `${HEAD}hello\n` },
-    { title: "an invalid digit", text: HEAD + OPEN.replace("C350", "C35G") },
-    { title: "IPv6 lines read as IPv4", text: HEAD + SIX },
-    { title: "an empty line", text: `${HEAD}\n${OPEN}` },
+    { title: "a header without a line break", text: TABLE_HEAD.trimEnd() },
+    { title: "lines without a header", text: OPEN_CONNECTION_LINE },
+    { title: "a truncated last line", text: TABLE_HEAD + LISTENER_LINE + OPEN_CONNECTION_LINE.slice(0, 60) },
+    { title: "a last line without a line break", text: TABLE_HEAD + OPEN_CONNECTION_LINE.trimEnd() },
+    { title: "a line that is not a socket", text: `${TABLE_HEAD}hello\n` },
+    { title: "an invalid digit", text: TABLE_HEAD + OPEN_CONNECTION_LINE.replace("C350", "C35G") },
+    { title: "IPv6 lines read as IPv4", text: TABLE_HEAD + IPV6_LINE },
+    { title: "an empty line", text: `${TABLE_HEAD}\n${OPEN_CONNECTION_LINE}` },
   ])("is invalid if it contains $title", ({ text }) => {
     expect(parseTable(text, 2)).toBeUndefined();
   });
 
   test("is invalid if it is truncated within a line", () => {
-    const text = HEAD + LISTENER + OPEN;
-    const whole = [HEAD.length, HEAD.length + LISTENER.length, text.length];
+    const text = TABLE_HEAD + LISTENER_LINE + OPEN_CONNECTION_LINE;
+    const whole = [TABLE_HEAD.length, TABLE_HEAD.length + LISTENER_LINE.length, text.length];
     fc.assert(
       fc.property(fc.nat(text.length), (cut) => {
         const read = parseTable(text.slice(0, cut), 2);
@@ -81,10 +81,13 @@ describe("a socket table of /proc/net", () => {
   });
 
   test("has the same sockets for any division into chunks", () => {
-    const lines = fc.array(fc.constantFrom(LISTENER, OPEN, OPEN.slice(3), "hello\n"), { maxLength: 6 });
+    const lines = fc.array(
+      fc.constantFrom(LISTENER_LINE, OPEN_CONNECTION_LINE, OPEN_CONNECTION_LINE.slice(3), "hello\n"),
+      { maxLength: 6 },
+    );
     fc.assert(
       fc.property(lines, fc.array(fc.nat(900), { maxLength: 8 }), (chosen, cuts) => {
-        const text = HEAD + chosen.join("");
+        const text = TABLE_HEAD + chosen.join("");
         const ordered = cuts.filter((cut) => cut < text.length).sort((a, b) => a - b);
         expect(parseTable(text, 2, ordered)).toEqual(parseTable(text, 2));
       }),
@@ -92,27 +95,27 @@ describe("a socket table of /proc/net", () => {
   });
 
   test("is not read further after the consumer of its sockets stopped the read", () => {
-    let taken = 0;
+    let socketCount = 0;
     const reader = createTableReader(2, () => {
-      taken += 1;
-      return taken < 2;
+      socketCount += 1;
+      return socketCount < 2;
     });
-    expect(reader.take(HEAD + LISTENER)).toBe(true);
-    expect(reader.take(OPEN + OPEN)).toBe(false);
-    expect([taken, reader.end()]).toEqual([2, true]);
+    expect(reader.take(TABLE_HEAD + LISTENER_LINE)).toBe(true);
+    expect(reader.take(OPEN_CONNECTION_LINE + OPEN_CONNECTION_LINE)).toBe(false);
+    expect([socketCount, reader.end()]).toEqual([2, true]);
   });
 
   test("is invalid, and not buffered, if it contains no line breaks", () => {
     const reader = createTableReader(2, () => true);
     const noise = "x".repeat(4_096);
-    expect(reader.take(HEAD)).toBe(true);
+    expect(reader.take(TABLE_HEAD)).toBe(true);
     expect([reader.take(noise), reader.end()]).toEqual([false, false]);
   });
 
   test("is read without exceptions from arbitrary text", () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 300 }), fc.constantFrom(2, 10), (text, family) => {
-        const read = parseTable(HEAD + text, family);
+        const read = parseTable(TABLE_HEAD + text, family);
         return read === undefined || read.every((s) => s.localPort >= 0 && s.localPort < 65_536);
       }),
     );

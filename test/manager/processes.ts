@@ -18,4 +18,4 @@ function parentOf(pid: number): number {
   }
 }
 
-export const alive = (pid: number) => parentOf(pid) >= 0;
+export const isAlive = (pid: number) => parentOf(pid) >= 0;

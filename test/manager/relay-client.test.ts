@@ -7,7 +7,7 @@ import { createRelayClient, NO_RESPONSE_YET } from "../../src/manager/relay/rela
 import { NO_ENDPOINT } from "../../src/manager/relay/relay-settings.ts";
 import { createProcessWatch } from "../../src/manager/traffic/other-processes.ts";
 import { toTcpSocket } from "./socket-lists.ts";
-import { CLIENT, createTestMonitor, listener, POD, reading, socket } from "./traffic-room.ts";
+import { CLIENT_ADDRESS, createTestMonitor, listener, POD_ADDRESS, reading, socket } from "./traffic-room.ts";
 
 const WANTS_STATUS: RelayDemand = { kind: "status", delayEndMs: -1 };
 const STATUS_LINE = 'status {"state":"in","terminating":true,"reason":""}\n';
@@ -196,7 +196,7 @@ describe("connections of the relay's client", () => {
     };
     expect(others(relay)).toBe(false);
     expect(others(NO_ENDPOINT)).toBe(true);
-    expect(others({ address: CLIENT, port: 443 })).toBe(true);
-    expect(POD).not.toBe(relay.address);
+    expect(others({ address: CLIENT_ADDRESS, port: 443 })).toBe(true);
+    expect(POD_ADDRESS).not.toBe(relay.address);
   });
 });

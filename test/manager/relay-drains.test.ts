@@ -22,7 +22,7 @@ import {
   TOKEN,
 } from "./manager-process.ts";
 import { describeOnClock, onClock } from "./on-clock.ts";
-import { alive, childrenOf } from "./processes.ts";
+import { childrenOf, isAlive } from "./processes.ts";
 
 afterAll(endRelays);
 afterAll(endManagers);
@@ -222,7 +222,7 @@ describeOnClock("a drain with a relay", (build) => {
     { first: statusLine({ graceSeconds: 12 }) },
     async ({ manager }) => {
       const report = await drain(manager);
-      // 12 s minus the app's grace period of 5 s and a margin of 2 s.
+      // The deadline is 5 s after the trigger: the Pod's grace period of 12 s, minus the app's of 5 s and a margin of 2 s.
       expect(report).toMatchObject({ outcome: "timeout", relay: "offered" });
       expect(report.milliseconds.withdrawing).toBeGreaterThanOrEqual(5_000);
       expect(report.why).toContain("shortened from 23s");
@@ -254,7 +254,7 @@ describeOnClock("a drain with a relay", (build) => {
       const clients = childrenOf(manager.pid);
       expect(clients).toHaveLength(1);
       manager.kill("SIGKILL");
-      await clock.until(() => !clients.some(alive) && relay.streamCount() === 0);
+      await clock.until(() => !clients.some(isAlive) && relay.streamCount() === 0);
       await own;
     },
   );

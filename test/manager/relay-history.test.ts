@@ -92,11 +92,11 @@ describe("for arbitrary sequences of correct relay statuses", () => {
   const outAtMs = fc.integer({ min: 200, max: 60_000 });
 
   const statusesOf = (outMs: number, outages: readonly { atMs: number; forMs: number }[]): DrainEvent[] => {
-    const silent = (ms: number) => outages.some((one) => ms >= one.atMs && ms < one.atMs + one.forMs);
+    const isOutage = (ms: number) => outages.some((one) => ms >= one.atMs && ms < one.atMs + one.forMs);
     const changeTimes = [150, outMs, ...outages.flatMap((one) => [one.atMs, one.atMs + one.forMs])];
     return [...new Set(changeTimes)]
       .sort((a, b) => a - b)
-      .map((ms) => status(ms, silent(ms) ? "unknown" : ms < outMs ? "in" : "out"));
+      .map((ms) => status(ms, isOutage(ms) ? "unknown" : ms < outMs ? "in" : "out"));
   };
 
   test("interruptions do not extend a drain", () => {

@@ -77,7 +77,7 @@ describeBuilds("the relay's client", (build) => {
     const client = startClient(build, env);
     await client.line(/^dial$/);
     const beforeMs = cpuMs(client.child.pid ?? 0);
-    // The client reports this two seconds later.
+    // The client reports this two seconds after it has started to connect.
     await client.line(/^lost no answer within/);
     expect(cpuMs(client.child.pid ?? 0) - beforeMs).toBeLessThan(500); // bound: CPU time, which other programs do not lengthen
     client.child.kill("SIGKILL");

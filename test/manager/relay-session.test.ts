@@ -148,7 +148,7 @@ describe("the client's session with the relay", () => {
 
   test("connects again, with growing delays, to a relay that sends no heartbeats, and keeps its statuses", () => {
     const events: SessionEvent[] = [delay(0, 2_000), received(10, 1)];
-    // Every connection receives one line, 20 ms after the dial.
+    // Every connection receives one line, 20 ms after the client has started to connect.
     for (let count = 0; count < 20; count += 1) {
       const dials = play(events, 60_000).dials;
       events.push(received((dials[count + 1] ?? 0) + 20, count + 2));

@@ -55,7 +55,7 @@ function requestDrain(): Promise<unknown> {
   return once(outgoing, "response").then(([response]) => once(response.resume(), "end"));
 }
 
-/** @returns when the connection was reset or refused */
+/** Resolves when the app has reset or refused the connection. */
 async function sendToApp(): Promise<void> {
   const socket = connect(APP_PORT, "127.0.0.1");
   socket.on("connect", () => socket.write("x"));

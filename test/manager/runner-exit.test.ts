@@ -79,9 +79,9 @@ test("no report is sent at the manager's exit if the resets are unknown or no dr
   await unknown.drain();
   await unknown.stop();
   expect(unknown.delivered).toHaveLength(1);
-  const idle = startManager({ report: () => RESETS }, 5);
-  await idle.stop();
-  expect(idle.delivered).toEqual([]);
+  const idleManager = startManager({ report: () => RESETS }, 5);
+  await idleManager.stop();
+  expect(idleManager.delivered).toEqual([]);
 });
 
 test("an unresponsive relay delays the manager's exit by 500 ms", async () => {

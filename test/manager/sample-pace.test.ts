@@ -11,19 +11,19 @@ const { quietPeriodMs } = ONE_APP;
 const QUIET_POD: PodAt = () => QUIET;
 
 test("samples are rare in a busy Pod with thousands of sockets", () => {
-  const few = play({ events: TERMINATION, pod: busyUntil(999_999), sockets: 200 });
-  const many = play({ events: TERMINATION, pod: busyUntil(999_999), sockets: 3_000 });
-  expect(few.wakes).toBeGreaterThan(350);
+  const withFewSockets = play({ events: TERMINATION, pod: busyUntil(999_999), sockets: 200 });
+  const withManySockets = play({ events: TERMINATION, pod: busyUntil(999_999), sockets: 3_000 });
+  expect(withFewSockets.wakes).toBeGreaterThan(350);
   // One minute with a sample every 1.5 s, and the samples of the drain delay.
-  expect(many.wakes).toBeLessThan(70);
+  expect(withManySockets.wakes).toBeLessThan(70);
 });
 
 test("samples are more frequent in a quiet Pod with thousands of sockets, to detect short traffic", () => {
   const shortTraffic: PodAt = (nowMs) => ({ ...QUIET, lastEvidenceMs: nowMs - 10 });
-  const many = play({ events: TERMINATION, pod: shortTraffic, sockets: 3_000 });
+  const withManySockets = play({ events: TERMINATION, pod: shortTraffic, sockets: 3_000 });
   // One minute with a sample every 0.3 s.
-  expect(many.wakes).toBeGreaterThan(200);
-  expect(many.wakes).toBeLessThan(230);
+  expect(withManySockets.wakes).toBeGreaterThan(200);
+  expect(withManySockets.wakes).toBeLessThan(230);
 });
 
 test("samples are rare during the drain delay in a Pod with thousands of sockets, even with a long quiet period", () => {

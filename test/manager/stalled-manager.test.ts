@@ -16,7 +16,7 @@ import {
 import { isStopped, openSockets } from "./process-load.ts";
 import { WITHOUT_PORT_GUARD } from "./without-port-guard.ts";
 
-/** Longer than the limit of an unauthenticated connection. */
+/** Longer than the time limit of an unauthenticated connection. */
 const STALL_MS = 2_600;
 /** As during a migration of a virtual machine, or on an overloaded node. */
 const LONG_STALL_MS = 8_000;
@@ -54,8 +54,8 @@ describeBuilds("a manager that SIGSTOP suspended", (build) => {
     const manager = await startManager({ build, flags: ["--hooks=app:app", "--drain-delay=30s"] });
     const app = await startApp(manager.address);
     await stop(manager);
-    const own = await run(["drain", `--address-scope=${manager.address}`], {}, build);
-    expect(own).toMatchObject({ code: 4, out: "" });
+    const drainCommand = await run(["drain", `--address-scope=${manager.address}`], {}, build);
+    expect(drainCommand).toMatchObject({ code: 4, out: "" });
     manager.kill("SIGCONT");
     expect(await manager.untilLogged((line) => line["phase"] === "withdrawing")).toMatchObject({ trigger: "hook" });
     manager.kill("SIGKILL");

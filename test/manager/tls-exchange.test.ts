@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { makeCaPair, makeServerPair } from "../../src/authority/signing.ts";
 import { exchangeOverTls } from "../../src/manager/http/http-client.ts";
 
-// The limit of the close must not pass on a busy host.
+// With the real timers, the time limit of close() could expire on a busy host.
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout"] }));
 afterEach(() => void vi.useRealTimers());
 

@@ -5,7 +5,15 @@ import * as tcp from "../../src/manager/sockets/tcp-states.ts";
 import { createConnectionMemory } from "../../src/manager/traffic/connection-memory.ts";
 import { createTrafficMonitor, NO_CONNECTIONS } from "../../src/manager/traffic/traffic-monitor.ts";
 import type { TextSocket } from "./socket-lists.ts";
-import { CLIENT, createTestMonitor, listener, NODE, POD, reading, socket } from "./traffic-room.ts";
+import {
+  CLIENT_ADDRESS,
+  createTestMonitor,
+  listener,
+  NODE_ADDRESS,
+  POD_ADDRESS,
+  reading,
+  socket,
+} from "./traffic-room.ts";
 
 const ended = { state: tcp.TIME_WAIT, uid: 0, lastDataSentMs: -1, lastDataReceivedMs: -1, bytesReceived: -1 };
 
@@ -302,8 +310,8 @@ describe("connections that change between two samples", () => {
     expect(observation.left).toHaveLength(20);
     expect(observation.leftTotal).toBe(300);
     expect(observation.left[0]).toEqual({
-      local: `${POD}:8080`,
-      peer: `${CLIENT}:20000`,
+      local: `${POD_ADDRESS}:8080`,
+      peer: `${CLIENT_ADDRESS}:20000`,
       ageMs: 3_000,
       state: "ESTABLISHED",
     });
@@ -486,7 +494,7 @@ describe("the ports that a drain observes", () => {
 describe("peers of connections", () => {
   test("in the Pod itself are not evidence when they connect, but are busy during a request", () => {
     const { sample } = createTestMonitor();
-    const own = { localAddress: POD, peerAddress: POD };
+    const own = { localAddress: POD_ADDRESS, peerAddress: POD_ADDRESS };
     sample(reading([listener()]), 1_000);
     expect(
       sample(reading([listener(), socket({ ...own, ...ended, lastAckReceivedMs: 5 })]), 1_150).lastEvidenceMs,
@@ -503,11 +511,11 @@ describe("peers of connections", () => {
     expect(sample(reading([listener(), forwarded]), 1_150).lastEvidenceMs).toBe(1_145);
   });
 
-  const probe = (port: number) => socket({ ...ended, peerAddress: NODE, peerPort: port, lastAckReceivedMs: 5 });
+  const probe = (port: number) => socket({ ...ended, peerAddress: NODE_ADDRESS, peerPort: port, lastAckReceivedMs: 5 });
 
   test("at the kubelet's address count as probes up to the configured rate", () => {
     const { monitor, sample } = createTestMonitor({ kubeletProbes: [{ port: 8080, periodMs: 10_000 }] });
-    monitor.addKubelet(`::ffff:${NODE}`);
+    monitor.addKubelet(`::ffff:${NODE_ADDRESS}`);
     sample(reading([listener()]), 1_000);
     expect(sample(reading([listener(), probe(1), probe(2)]), 1_150).lastEvidenceMs).toBe(-1);
     expect(sample(reading([listener(), probe(1), probe(2), probe(3)]), 1_300).lastEvidenceMs).toBe(1_295);
@@ -521,7 +529,7 @@ describe("peers of connections", () => {
     fc.assert(
       fc.property(delays, before, fc.integer({ min: 150, max: 4_500 }), (late, ended, gapMs) => {
         const { monitor, sample } = createTestMonitor({ kubeletProbes: [{ port: 8080, periodMs }] });
-        monitor.addKubelet(NODE);
+        monitor.addKubelet(NODE_ADDRESS);
         const sockets = Array.from({ length: ended }, (_, index) => probe(40_000 + index));
         sample(reading([listener(), ...sockets]), 1_000);
         const foundAt = new Map<number, TextSocket[]>();
@@ -540,7 +548,7 @@ describe("peers of connections", () => {
 
   test("at the kubelet's address are evidence at twice the configured rate of probes", () => {
     const { monitor, sample } = createTestMonitor({ kubeletProbes: [{ port: 8080, periodMs: 1_000 }] });
-    monitor.addKubelet(NODE);
+    monitor.addKubelet(NODE_ADDRESS);
     const sockets: TextSocket[] = [];
     sample(reading([listener()]), 1_000);
     let evidence = 0;
@@ -554,30 +562,32 @@ describe("peers of connections", () => {
 
   test("at the kubelet's address count as clients on a port without probes", () => {
     const { monitor, sample } = createTestMonitor({ kubeletProbes: [{ port: 9, periodMs: 10_000 }] });
-    monitor.addKubelet(NODE);
+    monitor.addKubelet(NODE_ADDRESS);
     sample(reading([listener()]), 1_000);
     expect(sample(reading([listener(), probe(1)]), 1_150).lastEvidenceMs).toBe(1_145);
   });
 
   test("at an address of the Pod never count as the kubelet", () => {
     const { monitor, sample } = createTestMonitor({ kubeletProbes: [{ port: 8080, periodMs: 10_000 }] });
-    monitor.addKubelet(POD);
-    expect(sample(reading([listener(), socket({ peerAddress: POD, receiveQueue: 3 })]), 1_000).activity).toBe("busy");
+    monitor.addKubelet(POD_ADDRESS);
+    expect(sample(reading([listener(), socket({ peerAddress: POD_ADDRESS, receiveQueue: 3 })]), 1_000).activity).toBe(
+      "busy",
+    );
   });
 
   test("at the kubelet's address are busy until their response, but are not evidence", () => {
     const { monitor, sample } = createTestMonitor({ kubeletProbes: [{ port: 8080, periodMs: 10_000 }] });
-    monitor.addKubelet(NODE);
-    const waiting = socket({ peerAddress: NODE, lastDataReceivedMs: 90, lastDataSentMs: 100, peerPort: 9 });
-    const answered = socket({ peerAddress: NODE, lastDataReceivedMs: 290, lastDataSentMs: 10, peerPort: 9 });
+    monitor.addKubelet(NODE_ADDRESS);
+    const waiting = socket({ peerAddress: NODE_ADDRESS, lastDataReceivedMs: 90, lastDataSentMs: 100, peerPort: 9 });
+    const answered = socket({ peerAddress: NODE_ADDRESS, lastDataReceivedMs: 290, lastDataSentMs: 10, peerPort: 9 });
     expect(sample(reading([listener(), waiting]), 1_000)).toMatchObject({ activity: "busy", lastEvidenceMs: -1 });
     expect(sample(reading([listener(), answered]), 1_200)).toMatchObject({ activity: "quiet", lastEvidenceMs: -1 });
   });
 
   test("at the kubelet's address count as clients if their connection lasts longer than every probe", () => {
     const { monitor, sample } = createTestMonitor({ kubeletProbes: [{ port: 8080, periodMs: 10_000 }] });
-    monitor.addKubelet(NODE);
-    const long = socket({ peerAddress: NODE, receiveQueue: 3 });
+    monitor.addKubelet(NODE_ADDRESS);
+    const long = socket({ peerAddress: NODE_ADDRESS, receiveQueue: 3 });
     expect(sample(reading([listener(), long]), 1_000)).toMatchObject({ openConnections: 0, lastEvidenceMs: -1 });
     expect(sample(reading([listener(), long]), 11_001)).toMatchObject({ activity: "busy", openConnections: 1 });
   });
@@ -587,9 +597,9 @@ describe("for arbitrary sockets", () => {
   const anySocket = fc.record({
     family: fc.constantFrom(2, 10),
     state: fc.integer({ min: 0, max: 13 }),
-    localAddress: fc.constantFrom(POD, "127.0.0.1", "0.0.0.0", "::"),
+    localAddress: fc.constantFrom(POD_ADDRESS, "127.0.0.1", "0.0.0.0", "::"),
     localPort: fc.constantFrom(8080, 17_890, 15_006, 40_000),
-    peerAddress: fc.constantFrom(CLIENT, POD, NODE, "127.0.0.1", "127.0.0.6"),
+    peerAddress: fc.constantFrom(CLIENT_ADDRESS, POD_ADDRESS, NODE_ADDRESS, "127.0.0.1", "127.0.0.6"),
     peerPort: fc.integer({ min: 1, max: 6 }),
     uid: fc.constantFrom(0, 1000),
     receiveQueue: fc.integer({ min: 0, max: 3 }),
@@ -609,7 +619,7 @@ describe("for arbitrary sockets", () => {
         fc.array(fc.tuple(fc.array(anySocket, { maxLength: 12 }), fc.nat(2_000), fc.nat(5)), { maxLength: 12 }),
         (samples) => {
           const { monitor, sample } = createTestMonitor({ kubeletProbes: [{ port: 8080, periodMs: 500 }] });
-          monitor.addKubelet(NODE);
+          monitor.addKubelet(NODE_ADDRESS);
           let nowMs = 0;
           let before = -1;
           let passiveOpens = 0;

@@ -9,13 +9,13 @@ import { NO_CONNECTIONS } from "../../src/manager/traffic/traffic-monitor.ts";
 import { createPlainMemory } from "./plain-memory.ts";
 import { type TextSocket, toTcpSocket } from "./socket-lists.ts";
 import {
-  CLIENT,
+  CLIENT_ADDRESS,
   createTestMonitor,
   feedSample,
   type KnownObservation,
   listener,
-  NODE,
-  POD,
+  NODE_ADDRESS,
+  POD_ADDRESS,
   reading,
   socket,
 } from "./traffic-room.ts";
@@ -41,15 +41,15 @@ const anySample = fc.record({
 test("the result of samples does not depend on the kernel's order of connections", () => {
   fc.assert(
     fc.property(fc.array(anySample, { minLength: 2, maxLength: 8 }), (samples) => {
-      const plain = createTestMonitor();
-      const mixed = createTestMonitor();
+      const monitorWithMap = createTestMonitor();
+      const mixedMonitor = createTestMonitor();
       for (const [index, { connections, reversed, shownTwice }] of samples.entries()) {
         const sockets = connections.map(socketOf);
         const shuffled = reversed ? [...sockets].reverse() : sockets;
         const mixedSockets = shownTwice ? [...shuffled, ...sockets] : shuffled;
         const nowMs = 10_000 + index * 150;
-        const { left: expectedLeft, ...expected } = plain.sample(reading([listener(), ...sockets]), nowMs);
-        const { left, ...found } = mixed.sample(reading([...mixedSockets, listener()]), nowMs);
+        const { left: expectedLeft, ...expected } = monitorWithMap.sample(reading([listener(), ...sockets]), nowMs);
+        const { left, ...found } = mixedMonitor.sample(reading([...mixedSockets, listener()]), nowMs);
         expect(found).toEqual(expected);
         expect(new Set(left)).toEqual(new Set(expectedLeft));
       }
@@ -74,9 +74,9 @@ test("a connection keeps its age if the kernel's list changes before its entry",
 const anyAge = fc.oneof(fc.nat(400), fc.constantFrom(0, 300));
 
 /** One connection over several samples. Its counters never decrease, unless another connection reuses the addresses. */
-const anyLife = fc.record({
-  peer: fc.constantFrom(CLIENT, NODE, POD, "2001:db8::7", "::ffff:10.9.9.9", "127.0.0.1"),
-  local: fc.constantFrom(POD, "2001:db8::1"),
+const anyConnectionHistory = fc.record({
+  peer: fc.constantFrom(CLIENT_ADDRESS, NODE_ADDRESS, POD_ADDRESS, "2001:db8::7", "::ffff:10.9.9.9", "127.0.0.1"),
+  local: fc.constantFrom(POD_ADDRESS, "2001:db8::1"),
   peerPort: fc.integer({ min: FIRST_PORT, max: FIRST_PORT + 3 }),
   steps: fc.array(
     fc.record({
@@ -103,22 +103,22 @@ const anyLife = fc.record({
   ),
 });
 
-type Life = typeof anyLife extends fc.Arbitrary<infer T> ? T : never;
+type ConnectionHistory = typeof anyConnectionHistory extends fc.Arbitrary<infer T> ? T : never;
 
-function socketsOf(life: Life): (TextSocket | undefined)[] {
+function socketsOf(connectionHistory: ConnectionHistory): (TextSocket | undefined)[] {
   let received = 0;
   let sent = 0;
   let acks = 0;
-  return life.steps.map((step) => {
+  return connectionHistory.steps.map((step) => {
     received = (step.reusesAddresses && step.state === tcp.TIME_WAIT ? 0 : received) + step.receivedSegments;
     sent += step.sentSegments;
     acks += step.sentAcks;
     if (!step.isListed) return undefined;
     const counts = step.hasCounters && step.state !== tcp.TIME_WAIT && step.state !== tcp.SYN_RECV;
     return socket({
-      localAddress: life.local,
-      peerAddress: life.peer,
-      peerPort: life.peerPort,
+      localAddress: connectionHistory.local,
+      peerAddress: connectionHistory.peer,
+      peerPort: connectionHistory.peerPort,
       state: step.state,
       receiveQueue: step.receiveQueue,
       lastDataReceivedMs: step.receivedMs,
@@ -132,7 +132,7 @@ function socketsOf(life: Life): (TextSocket | undefined)[] {
 }
 
 const anyHistory = fc.record({
-  lives: fc.uniqueArray(anyLife, {
+  connectionHistories: fc.uniqueArray(anyConnectionHistory, {
     selector: ({ local, peer, peerPort }) => `${local} ${peer} ${peerPort}`,
     maxLength: 12,
   }),
@@ -148,17 +148,17 @@ const PROBED = { kubeletProbes: [{ port: 8080, periodMs: 1_000 }] };
 
 /** Replays one history on several monitors. Skips the comparison of failed samples. */
 function replay(
-  { lives, broken, kubeletAt, opened }: typeof anyHistory extends fc.Arbitrary<infer T> ? T : never,
+  { connectionHistories, broken, kubeletAt, opened }: typeof anyHistory extends fc.Arbitrary<infer T> ? T : never,
   monitors: readonly ReturnType<typeof createTestMonitor>[],
   each: (observation: readonly KnownObservation[]) => void,
 ): void {
-  const socketsByLife = lives.map(socketsOf);
+  const socketsOfConnections = connectionHistories.map(socketsOf);
   let passiveOpens = 100;
   for (let index = 0; index < 6; index += 1) {
-    const sockets = [listener(), ...socketsByLife.flatMap((life) => life[index] ?? [])];
+    const sockets = [listener(), ...socketsOfConnections.flatMap((samples) => samples[index] ?? [])];
     const nowMs = 10_000 + index * 150;
     passiveOpens += opened[index] ?? 0;
-    if (index === kubeletAt) for (const { monitor } of monitors) monitor.addKubelet(NODE);
+    if (index === kubeletAt) for (const { monitor } of monitors) monitor.addKubelet(NODE_ADDRESS);
     const end = broken.find(({ sample }) => sample === index);
     if (end === undefined) each(monitors.map(({ sample }) => sample(reading(sockets, { passiveOpens }), nowMs)));
     else {
@@ -174,9 +174,9 @@ test("the table of tracked connections leads to the same results as a map of obj
   fc.assert(
     fc.property(anyHistory, fc.boolean(), (history, sameSlot) => {
       // Constant hash factors put all connections into one slot, where they must stay distinct.
-      const table = createTestMonitor(PROBED, createConnectionMemory(sameSlot ? () => 0 : Math.random));
-      const plain = createTestMonitor(PROBED, createPlainMemory());
-      replay(history, [table, plain], ([one, other]) => expect(one).toEqual(other));
+      const monitorWithTable = createTestMonitor(PROBED, createConnectionMemory(sameSlot ? () => 0 : Math.random));
+      const monitorWithMap = createTestMonitor(PROBED, createPlainMemory());
+      replay(history, [monitorWithTable, monitorWithMap], ([one, other]) => expect(one).toEqual(other));
     }),
     { numRuns: 2_000 },
   );
@@ -185,9 +185,9 @@ test("the table of tracked connections leads to the same results as a map of obj
 test("a table with too few slots never makes a busy Pod quiet or its last traffic older", () => {
   fc.assert(
     fc.property(anyHistory, fc.integer({ min: 0, max: 6 }), (history, limit) => {
-      const small = createTestMonitor(PROBED, createConnectionMemory(Math.random, limit));
-      const large = createTestMonitor(PROBED, createPlainMemory());
-      replay(history, [small, large], ([one, other]) => {
+      const smallMonitor = createTestMonitor(PROBED, createConnectionMemory(Math.random, limit));
+      const largeMonitor = createTestMonitor(PROBED, createPlainMemory());
+      replay(history, [smallMonitor, largeMonitor], ([one, other]) => {
         expect(one?.openConnections).toBeGreaterThanOrEqual(other?.openConnections ?? 0);
         expect(one?.lastEvidenceMs).toBeGreaterThanOrEqual(other?.lastEvidenceMs ?? 0);
         if (one?.activity === "quiet") expect([other?.activity, one.untracked]).toEqual(["quiet", 0]);
@@ -215,12 +215,12 @@ test("received data is classified as ambiguous after a sample without segment co
 });
 
 describe("connections beyond the number that the manager tracks", () => {
-  const many = (count: number) => Array.from({ length: count }, (_, n) => socket({ peerPort: 20_000 + n }));
+  const manySockets = (count: number) => Array.from({ length: count }, (_, n) => socket({ peerPort: 20_000 + n }));
 
   test("are counted and listed, and make the Pod busy even if they are idle", () => {
     const { sample } = createTestMonitor({}, createConnectionMemory(Math.random, 5));
-    expect(sample(reading([listener(), ...many(5)]), 10_000)).toMatchObject({ activity: "quiet", untracked: 0 });
-    expect(sample(reading([listener(), ...many(8)]), 20_000)).toMatchObject({
+    expect(sample(reading([listener(), ...manySockets(5)]), 10_000)).toMatchObject({ activity: "quiet", untracked: 0 });
+    expect(sample(reading([listener(), ...manySockets(8)]), 20_000)).toMatchObject({
       activity: "untracked",
       lastEvidenceMs: 20_000,
       openConnections: 8,
@@ -232,12 +232,12 @@ describe("connections beyond the number that the manager tracks", () => {
 
   test("are evidence at the time of the first sample after their end", () => {
     const { sample } = createTestMonitor({}, createConnectionMemory(Math.random, 5));
-    sample(reading([listener(), ...many(8)]), 10_000);
-    expect(sample(reading([listener(), ...many(4)]), 20_000)).toMatchObject({
+    sample(reading([listener(), ...manySockets(8)]), 10_000);
+    expect(sample(reading([listener(), ...manySockets(4)]), 20_000)).toMatchObject({
       activity: "quiet",
       lastEvidenceMs: 20_000,
     });
-    expect(sample(reading([listener(), ...many(4)]), 30_000)).toMatchObject({
+    expect(sample(reading([listener(), ...manySockets(4)]), 30_000)).toMatchObject({
       activity: "quiet",
       lastEvidenceMs: 20_000,
     });
@@ -252,10 +252,10 @@ describe("connections beyond the number that the manager tracks", () => {
     };
 
     test("count as connections of clients even if their peer's address is later added to the Pod's own addresses", () => {
-      const ours = { localAddress: "2001:db8::1", peerAddress: POD };
+      const ours = { localAddress: "2001:db8::1", peerAddress: POD_ADDRESS };
       for (const memory of [createSmallMemory(), createPlainMemory()]) {
         const testMonitor = createTestMonitor({}, memory);
-        // The second connection adds the peer's address to the Pod's own, after the first was classified.
+        // The second connection adds the address of the first one's peer to the Pod's own addresses, after the first was classified.
         occupyRecord(testMonitor, socket(ours), socket());
         testMonitor.sample(reading([listener(), socket(ours)]), 12_000);
         const observation = testMonitor.sample(reading([listener(), socket({ ...ours, state: tcp.SYN_RECV })]), 13_000);
@@ -265,9 +265,9 @@ describe("connections beyond the number that the manager tracks", () => {
 
     test("do not count as probes even if the kubelet's address is added later", () => {
       const testMonitor = createTestMonitor(PROBED, createSmallMemory());
-      const fromNode = socket({ peerAddress: NODE });
+      const fromNode = socket({ peerAddress: NODE_ADDRESS });
       occupyRecord(testMonitor, fromNode);
-      testMonitor.monitor.addKubelet(NODE);
+      testMonitor.monitor.addKubelet(NODE_ADDRESS);
       const observation = testMonitor.sample(reading([listener(), fromNode]), 12_000);
       expect(observation).toMatchObject({ openConnections: 1, untracked: 0 });
     });
@@ -310,16 +310,16 @@ test("addresses and ports that a client chooses collide in the table at most as 
   const SLOTS = 262_144;
   for (const one of [similar, varied]) {
     const hash = createSlotHash(Math.random);
-    const taken = new Map<number, number>();
+    const connectionsPerSlot = new Map<number, number>();
     for (let n = 0; n < 60_000; n += 1) {
       const { peer, ports } = one(n);
       const slot = hash.slotOf(peer, ports, 0, SLOTS);
-      taken.set(slot, (taken.get(slot) ?? 0) + 1);
+      connectionsPerSlot.set(slot, (connectionsPerSlot.get(slot) ?? 0) + 1);
     }
-    expect(Math.min(...taken.keys())).toBeGreaterThanOrEqual(0);
-    expect(Math.max(...taken.keys())).toBeLessThan(SLOTS);
+    expect(Math.min(...connectionsPerSlot.keys())).toBeGreaterThanOrEqual(0);
+    expect(Math.max(...connectionsPerSlot.keys())).toBeLessThan(SLOTS);
     // 60 000 random connections in 262 144 slots rarely put 9 into one slot.
-    expect(Math.max(...taken.values())).toBeLessThan(24);
+    expect(Math.max(...connectionsPerSlot.values())).toBeLessThan(24);
   }
 });
 

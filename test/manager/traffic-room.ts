@@ -11,17 +11,17 @@ import {
 } from "../../src/manager/traffic/traffic-monitor.ts";
 import { type TextSocket, toTcpSocket } from "./socket-lists.ts";
 
-export const POD = "10.1.0.7";
-export const CLIENT = "10.2.0.9";
-export const NODE = "10.0.0.1";
+export const POD_ADDRESS = "10.1.0.7";
+export const CLIENT_ADDRESS = "10.2.0.9";
+export const NODE_ADDRESS = "10.0.0.1";
 
 export function socket(overrides: Partial<TextSocket> = {}): TextSocket {
   return {
     family: 2,
     state: tcp.ESTABLISHED,
-    localAddress: POD,
+    localAddress: POD_ADDRESS,
     localPort: 8080,
-    peerAddress: CLIENT,
+    peerAddress: CLIENT_ADDRESS,
     peerPort: 50_000,
     uid: 1000,
     receiveQueue: 0,
@@ -60,7 +60,7 @@ export function reading(sockets: readonly TextSocket[], overrides: Partial<Sampl
   return { source: "netlink", sockets, udpPorts: [], passiveOpens: 100, activeOpens: 50, ...overrides };
 }
 
-/** Feeds a monitor in the order of the socket reader: UDP ports, listeners, connections. */
+/** Adds the input to a monitor in the order of the socket reader: UDP ports, listeners, connections. */
 export function feedSample(monitor: TrafficMonitor, input: SampleInput, nowMs: number): void {
   monitor.startSample(nowMs);
   input.udpPorts.every((port) => monitor.addUdpPort(port));

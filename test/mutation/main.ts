@@ -1,7 +1,7 @@
 /**
  * `npm run test:mutation [-- [--incremental] ROOM…]`: runs Stryker on the rooms of `rooms.ts`
  * and prints the survived mutants. Fails if fewer than {@link MIN_PERCENT} of all mutants are killed.
- * With `--incremental` it repeats only the mutants of changed source files and changed tests; changed imports have no effect.
+ * With `--incremental` it repeats only the mutants of changed source files and changed tests; a change of a file that they import has no effect.
  */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";

@@ -9,7 +9,7 @@ export type Mutant = {
 /** The used fields of Stryker's JSON report. */
 export type MutationReport = { readonly files: Readonly<Record<string, { readonly mutants: readonly Mutant[] }>> };
 
-export type Score = { readonly noticed: number; readonly survived: number };
+export type Score = { readonly killed: number; readonly survived: number };
 
 const KILLED = ["Killed", "Timeout"];
 const SURVIVED = ["Survived", "NoCoverage"];
@@ -17,22 +17,22 @@ const SURVIVED = ["Survived", "NoCoverage"];
 /** Excludes mutants that do not compile, and those of code that runs once when a module is loaded. */
 export function scoreOf(mutants: readonly Mutant[]): Score {
   const count = (statuses: readonly string[]) => mutants.filter(({ status }) => statuses.includes(status)).length;
-  return { noticed: count(KILLED), survived: count(SURVIVED) };
+  return { killed: count(KILLED), survived: count(SURVIVED) };
 }
 
 export function sumOf(scores: readonly Score[]): Score {
   return {
-    noticed: scores.reduce((sum, { noticed }) => sum + noticed, 0),
+    killed: scores.reduce((sum, { killed }) => sum + killed, 0),
     survived: scores.reduce((sum, { survived }) => sum + survived, 0),
   };
 }
 
-export function percentOf({ noticed, survived }: Score): number {
-  return noticed + survived === 0 ? 100 : (100 * noticed) / (noticed + survived);
+export function percentOf({ killed, survived }: Score): number {
+  return killed + survived === 0 ? 100 : (100 * killed) / (killed + survived);
 }
 
 export function scoreLine(name: string, score: Score): string {
-  const counts = `${score.noticed} of ${score.noticed + score.survived}`;
+  const counts = `${score.killed} of ${score.killed + score.survived}`;
   return `${name.padEnd(48)} ${percentOf(score).toFixed(1).padStart(5)} %  ${counts}`;
 }
 

@@ -11,8 +11,8 @@ const MAX_RESIDENT_PART = 2 / 3;
 /** @returns the bytes of the file in the process's memory */
 function residentBytes(pid: number, file: string): number {
   const maps = readFileSync(`/proc/${pid}/smaps`, "utf8").split(/^(?=[0-9a-f]+-[0-9a-f]+ )/m);
-  const own = maps.filter((map) => map.split("\n")[0]?.endsWith(` ${file}`));
-  return 1024 * own.reduce((sum, map) => sum + Number(/^Rss: +(\d+) kB$/m.exec(map)?.[1] ?? Number.NaN), 0);
+  const mapsOfFile = maps.filter((map) => map.split("\n")[0]?.endsWith(` ${file}`));
+  return 1024 * mapsOfFile.reduce((sum, map) => sum + Number(/^Rss: +(\d+) kB$/m.exec(map)?.[1] ?? Number.NaN), 0);
 }
 
 test.skipIf(inject("nativeManager") === "")(

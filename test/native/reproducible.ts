@@ -18,16 +18,16 @@ const COPIED = [
 const SOURCES = ["src/manager", "package.json", "tsconfig.json", "LICENSE"];
 const LINKED = ["node_modules", "native/toolchain"];
 
-const here = await buildManager("x64");
+const originalBuild = await buildManager("x64");
 const elsewhere = mkdtempSync(`${tmpdir()}/lastcall-elsewhere-`);
 try {
   mkdirSync(`${elsewhere}/src`);
   for (const part of [...COPIED, ...SOURCES]) cpSync(`${ROOT}/${part}`, `${elsewhere}/${part}`, { recursive: true });
   for (const part of LINKED) symlinkSync(`${ROOT}/${part}`, `${elsewhere}/${part}`);
   const output = await runProgram(process.execPath, ["native/build/main.ts"], elsewhere);
-  const there = /sha256 ([0-9a-f]{64})/.exec(output)?.[1];
-  process.stdout.write(`${here.file}: ${here.sha256}\n${elsewhere}: ${there}\n`);
-  if (!output.includes(": built,") || there !== here.sha256) {
+  const digestOfCopy = /sha256 ([0-9a-f]{64})/.exec(output)?.[1];
+  process.stdout.write(`${originalBuild.file}: ${originalBuild.sha256}\n${elsewhere}: ${digestOfCopy}\n`);
+  if (!output.includes(": built,") || digestOfCopy !== originalBuild.sha256) {
     process.stderr.write("the two builds differ: something of the folder or the time is in the binary\n");
     process.exitCode = 1;
   }

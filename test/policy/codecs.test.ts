@@ -8,7 +8,7 @@ function codecOf(field: Field): Codec<unknown> {
   return ANNOTATIONS[field].codec as Codec<unknown>;
 }
 
-const GOOD: Readonly<Record<Field, readonly string[]>> = {
+const VALID_TEXTS: Readonly<Record<Field, readonly string[]>> = {
   inject: ["enabled", "disabled"],
   mode: ["auto", "sleep"],
   drainDelayMs: ["0s", "1500ms"],
@@ -37,7 +37,7 @@ describe.for(FIELDS)("the codec of the setting %s", (field) => {
   const { parse, format, schema } = codecOf(field);
 
   test("reads valid values, which match the schema", () => {
-    for (const text of GOOD[field]) {
+    for (const text of VALID_TEXTS[field]) {
       const value = parse(text);
       expect(value, text).toBeDefined();
       expect(parse(format(value))).toEqual(value);
@@ -49,7 +49,7 @@ describe.for(FIELDS)("the codec of the setting %s", (field) => {
   test("never throws, and every accepted value is equal after formatting and parsing", () => {
     fc.assert(
       fc.property(
-        fc.oneof(fc.string(), fc.constantFrom(...GOOD[field]), fc.stringMatching(/^[0-9a-z:/.,=-]{1,30}$/)),
+        fc.oneof(fc.string(), fc.constantFrom(...VALID_TEXTS[field]), fc.stringMatching(/^[0-9a-z:/.,=-]{1,30}$/)),
         (text) => {
           const value = parse(text);
           if (value !== undefined) expect(parse(format(value))).toEqual(value);

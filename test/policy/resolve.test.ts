@@ -170,12 +170,25 @@ describe("invalid settings", () => {
     expect(resolvePolicy([pod({ status: "{}" })], {}).problems).toEqual([]);
   });
 
-  const BAD = ["", " 5", "-1", "1e9s", "NaN", "\u0000", "ünïcode", "x".repeat(10_240), "null", "{}", "5s\n", "0x10"];
+  const INVALID_TEXTS = [
+    "",
+    " 5",
+    "-1",
+    "1e9s",
+    "NaN",
+    "\u0000",
+    "ünïcode",
+    "x".repeat(10_240),
+    "null",
+    "{}",
+    "5s\n",
+    "0x10",
+  ];
   test.for(FIELDS.filter((field) => field !== "inject"))(
     "of the annotation %s, with any text, are reported with a short message",
     (field) => {
       const { name } = ANNOTATIONS[field];
-      for (const text of BAD) {
+      for (const text of INVALID_TEXTS) {
         const { policy, problems } = resolvePolicy([pod({ [name]: text })], {});
         // Such a text is a valid name of a container or a profile.
         if ((field === "containers" || field === "profile") && /^(?!x{64})[a-z0-9]+$/.test(text)) continue;

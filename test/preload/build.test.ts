@@ -19,7 +19,7 @@ const LIMIT_BYTES = { x64: 16 * 1024, arm64: 68 * 1024 };
 /** Values of e_machine in an ELF file, and its offset in bytes. */
 const MACHINE = { x64: 62, arm64: 183 };
 const MACHINE_OFFSET = 18;
-/** Short enough for a complete review. */
+/** The source of the library must be short enough for a complete review. */
 const LIMIT_LINES = 500;
 
 const folder = mkdtempSync(join(tmpdir(), "lastcall-preload-build-"));
@@ -36,16 +36,16 @@ describe.each(PROCESSOR_NAMES)("the preload library for %s", (name) => {
   test.skipIf(missing.length > 0)(
     "is small, compiled for its processor, and identical in every build folder",
     async () => {
-      const here = await buildPreload(name, join(folder, `${name}.so`));
-      expect(here.bytes).toBeLessThanOrEqual(LIMIT_BYTES[name]);
+      const localBuild = await buildPreload(name, join(folder, `${name}.so`));
+      expect(localBuild.bytes).toBeLessThanOrEqual(LIMIT_BYTES[name]);
       const elsewhere = join(folder, `elsewhere-${name}`);
       mkdirSync(elsewhere);
       for (const part of ["native/build", "native/preload", "package.json"])
         cpSync(join(ROOT, part), join(elsewhere, part), { recursive: true });
       symlinkSync(join(ROOT, "node_modules"), join(elsewhere, "node_modules"));
       const output = await runProgram(process.execPath, ["native/build/preload-main.ts"], elsewhere);
-      expect(output).toContain(`sha256 ${here.sha256}`);
-      const bytes = readFileSync(here.file);
+      expect(output).toContain(`sha256 ${localBuild.sha256}`);
+      const bytes = readFileSync(localBuild.file);
       expect(bytes.readUInt16LE(MACHINE_OFFSET)).toBe(MACHINE[name]);
       if (name !== process.arch) return;
       const native = join(elsewhere, "build/native");

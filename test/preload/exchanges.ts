@@ -1,9 +1,9 @@
 /** Part of the sanitizer run: random exchanges through the preload library on a fake kernel. */
 import { Finding, type Part } from "../manager/fuzz/sanitize-part.ts";
-import { demandCleanEnd, FUZZ_FOLDER, start } from "../manager/fuzz/sanitized-process.ts";
+import { FUZZ_FOLDER, requireCleanExit, start } from "../manager/fuzz/sanitized-process.ts";
 import { compileSanitized } from "./sanitized.ts";
 
-/** Takes about 0.1 s. */
+/** This number of exchanges takes about 0.1 s. */
 const BATCH = 10_000;
 
 export const preloadExchanges: Part = async ({ random, shouldContinue }) => {
@@ -14,7 +14,7 @@ export const preloadExchanges: Part = async ({ random, shouldContinue }) => {
     const args = [String(random.below(0x7fffffff)), String(BATCH)];
     const end = await start(program, args).ended;
     const input = Buffer.from(args.join(" "));
-    demandCleanEnd(end, [0, 1], input);
+    requireCleanExit(end, [0, 1], input);
     if (end.code === 1) throw new Finding(end.out, input);
     checked += BATCH;
     changed += Number(/^([0-9]+) changed/.exec(end.out)?.[1]);

@@ -15,7 +15,7 @@ import { hasProgram } from "./programs-here.ts";
 const CONNECTIONS = 20;
 const GET = "GET /f.txt HTTP/1.1\r\nHost: a\r\n\r\n";
 const EXPECTING_POST = "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n";
-/** The body of every response; its bytes are those of an HTTP response. */
+/** The body of every response. It looks like the head of an HTTP response, to which the library must not add a header. */
 const BODY = "HTTP/1.1 200 OK\r\n\r\n";
 const CALLS = ["write", "writev", "pieces", "send", "sendmsg", "fork"];
 const NODE_SERVER = join(import.meta.dirname, "servers/node-http.ts");

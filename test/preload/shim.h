@@ -136,7 +136,7 @@ static void open_connection(void) {
 
 static void receive(const char *bytes) { memcpy(in + in_bytes, bytes, strlen(bytes)), in_bytes += strlen(bytes); }
 
-/* @returns the number of added headers; -1 if the output differs otherwise */
+/* @returns the number of added headers; -1 if the output has any other difference */
 static int close_headers(void) {
   int found = 0;
   bytes_t i = 0, o = 0;

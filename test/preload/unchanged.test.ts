@@ -14,7 +14,7 @@ import {
 } from "./preload-scenario.ts";
 
 const GET = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
-const OLD_GET = "GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n";
+const HTTP_1_0_GET = "GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n";
 const CHUNKED = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n";
 const UPGRADE = "GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n";
 const EVENTS = GET.replace("/", "/events");
@@ -22,7 +22,7 @@ const BODY = "HTTP/1.1 200 OK\r\n\r\n";
 const LAST_EVENT = "data: 3\n\n\r\n0\r\n\r\n";
 const NODE_SERVER = join(import.meta.dirname, "servers/node-http.ts");
 
-/** servers.test.ts prints the reason for a skip. */
+/** Without gcc the tests are skipped; servers.test.ts prints the reason. */
 const hasCompiler = spawnSync("gcc", ["--version"]).status === 0;
 
 let scenario: PreloadScenario;
@@ -96,9 +96,9 @@ describe.skipIf(!hasCompiler)("the preload library does not change responses", (
     const manager = await scenario.openManager();
     await scenario.start(nodeServer(address), address);
     // The app closes the connection.
-    const before = await (await scenario.connect(address)).request(OLD_GET, BODY);
+    const before = await (await scenario.connect(address)).request(HTTP_1_0_GET, BODY);
     await manager.setMode(MODE.close);
-    expect(await (await scenario.connect(address)).request(OLD_GET, BODY)).toBe(before);
+    expect(await (await scenario.connect(address)).request(HTTP_1_0_GET, BODY)).toBe(before);
   });
 
   test("for a chunked request until it is complete, and adds the header to the next response", async () => {

@@ -17,7 +17,7 @@ import { admitPod, admitWithRelay, type Replica, requestRelay, startReplica, typ
 import { sliceObject } from "./slices/slice-cases.ts";
 import { slicesOf } from "./slices/watched-cluster.ts";
 
-const LIMIT = { timeout: 400_000 };
+const TIMEOUT = { timeout: 400_000 };
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
@@ -59,7 +59,7 @@ const firstStatus = (replica: Replica, variables: Variables): Promise<unknown> =
 describe("two relay replicas with one Secret", () => {
   test(
     "inject credentials that both replicas accept, and do not replace a credential of the other replica",
-    LIMIT,
+    TIMEOUT,
     async () => {
       const server = await startApiServer();
       const [first, second] = await Promise.all([startTestReplica(server), startTestReplica(server)]);
@@ -81,7 +81,7 @@ describe("two relay replicas with one Secret", () => {
 
   test(
     "send the shutdown `graceful` of a workload only if they received the reports of its Pods without resets",
-    LIMIT,
+    TIMEOUT,
     async () => {
       const server = await startApiServer();
       const [first, second] = await Promise.all([startTestReplica(server), startTestReplica(server)]);
@@ -100,7 +100,7 @@ describe("two relay replicas with one Secret", () => {
 
   test(
     "create a new CA after the Secret's deletion, and serve the Pods that the other replica injects",
-    LIMIT,
+    TIMEOUT,
     async () => {
       const server = await startApiServer();
       const [first, second] = await Promise.all([startTestReplica(server), startTestReplica(server)]);
@@ -108,9 +108,11 @@ describe("two relay replicas with one Secret", () => {
       server.remove(SECRETS, "lastcall-relay", "lastcall");
       await eventually(() => expect(first.output() + second.output()).toContain("lost CAs"));
       await eventually(async () => {
-        const now = (await admitPod(first, OWNED_POD)).variables;
-        expect(now["LASTCALL_RELAY_NAME"]).not.toBe(before["LASTCALL_RELAY_NAME"]);
-        const responses = await Promise.all([first, second].map((each) => requestRelay(each, now, REPORT_REQUEST)));
+        const currentVariables = (await admitPod(first, OWNED_POD)).variables;
+        expect(currentVariables["LASTCALL_RELAY_NAME"]).not.toBe(before["LASTCALL_RELAY_NAME"]);
+        const responses = await Promise.all(
+          [first, second].map((each) => requestRelay(each, currentVariables, REPORT_REQUEST)),
+        );
         expect(responses.map(({ status }) => status)).toEqual([200, 200]);
       });
       // The TLS handshake of a client that trusts only the deleted CA fails. Its Pod therefore drains without a withdrawal status.
@@ -121,7 +123,7 @@ describe("two relay replicas with one Secret", () => {
 });
 
 describe("the ports of the relay and the webhook", () => {
-  test("serve the relay's routes and the webhook's routes separately", LIMIT, async () => {
+  test("serve the relay's routes and the webhook's routes separately", TIMEOUT, async () => {
     const replica = await startTestReplica(await startApiServer());
     const { variables } = await admitWithRelay(replica, OWNED_POD);
     for (const path of ["/mutate", "/metrics", "/healthz", "/readyz", "/"]) {
@@ -138,7 +140,7 @@ describe("the ports of the relay and the webhook", () => {
     );
   });
 
-  test("reject a client whose credential is missing, changed or of another namespace", LIMIT, async () => {
+  test("reject a client whose credential is missing, changed or of another namespace", TIMEOUT, async () => {
     const replica = await startTestReplica(await startApiServer());
     const { variables } = await admitWithRelay(replica, OWNED_POD);
     const credential = variables["LASTCALL_RELAY_CREDENTIAL"] ?? "";
@@ -153,7 +155,7 @@ describe("the ports of the relay and the webhook", () => {
 
 test(
   "after SIGTERM and the drain delay the relay ends the open streams, and the program exits despite idle connections",
-  LIMIT,
+  TIMEOUT,
   async () => {
     const server = await startApiServer();
     const endpoints = [{ uid: POD_IDENTITY.uid, address: "10.1.2.3", conditions: { ready: true } }];
@@ -166,7 +168,7 @@ test(
     });
     const stream = requestRelay(replica, variables, { ...WITHDRAWAL_REQUEST, onText: () => started() });
     await first;
-    // One connection has no request, and one has an incomplete request.
+    // One connection sends no request, and one sends an incomplete request.
     await Promise.all([
       openIdleConnection(replica, variables, ""),
       openIdleConnection(replica, variables, "POST /v1/drains HTTP/1.1\r\n"),
@@ -189,7 +191,7 @@ test(
 );
 
 describe("Pods are admitted", () => {
-  test("without relay variables if the relay's address is invalid, which is logged once", LIMIT, async () => {
+  test("without relay variables if the relay's address is invalid, which is logged once", TIMEOUT, async () => {
     const unexpanded = "[$(LASTCALL_WEBHOOK_SERVICE_HOST)]:$(LASTCALL_WEBHOOK_SERVICE_PORT)";
     const replica = await startTestReplica(await startApiServer(), [`--relay-address=${unexpanded}`]);
     for (let attempt = 0; attempt < 3; attempt += 1)
@@ -199,7 +201,7 @@ describe("Pods are admitted", () => {
 
   test(
     "without the relay's CA while the relay's Secret cannot be read, and with the CA afterwards",
-    LIMIT,
+    TIMEOUT,
     async () => {
       const server = await startApiServer();
       const restrictedApi = await forbidSecrets(server);
@@ -216,7 +218,7 @@ describe("Pods are admitted", () => {
     },
   );
 
-  test("without a credential for a namespace until that namespace exists", LIMIT, async () => {
+  test("without a credential for a namespace until that namespace exists", TIMEOUT, async () => {
     const server = await startApiServer();
     server.remove("/api/v1/namespaces", "shop");
     const replica = await startTestReplica(server);
@@ -231,7 +233,7 @@ describe("Pods are admitted", () => {
 
   test(
     "with the relay's variables even while the relay's port of this replica is in use by another process",
-    LIMIT,
+    TIMEOUT,
     async () => {
       const otherServer = createServer();
       const port = await listenOnOwnPort(otherServer, "127.0.0.1");
@@ -252,7 +254,7 @@ describe("Pods are admitted", () => {
     },
   );
 
-  test("by threads of normal CPU priority, while only the relay's thread has a lower priority", LIMIT, async () => {
+  test("by threads of normal CPU priority, while only the relay's thread has a lower priority", TIMEOUT, async () => {
     const replica = await startTestReplica(await startApiServer());
     await admitWithRelay(replica, OWNED_POD);
     const nicenesses = readdirSync(`/proc/${replica.pid}/task`).map((thread) => {
@@ -263,7 +265,7 @@ describe("Pods are admitted", () => {
     expect(nicenesses.filter((niceness) => niceness !== processNiceness)).toEqual([RELAY_NICENESS]);
   });
 
-  test("even if the admin port, which serves recent drains, is in use", LIMIT, async () => {
+  test("even if the admin port, which serves recent drains, is in use", TIMEOUT, async () => {
     const otherServer = createServer();
     const port = await listenOnOwnPort(otherServer, "::");
     cleanups.push(() => otherServer.close());

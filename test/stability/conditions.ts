@@ -1,4 +1,4 @@
-/** Defines conditions under which tests may fail: load, pauses, random order. Each lasts as long as one run. */
+/** Defines conditions under which tests may fail: load, pauses, random order. Each starts and ends with a run of the suite. */
 import { spawn } from "node:child_process";
 import { availableParallelism } from "node:os";
 
@@ -13,9 +13,9 @@ export type Condition = {
 };
 
 const BUSY_LOOPS_PER_CORE = 2;
-/** Durations of a pause. The longest exceed short timeouts between programs, such as 2 s for a connection to the relay. */
-const FROZEN_MS = { min: 500, max: 3_000 };
-const FREE_MS = { min: 1_000, max: 8_000 };
+/** Duration of a pause of all processes. The longest pauses exceed short timeouts between programs, such as 2 s for a connection to the relay. */
+const PAUSE_MS = { min: 500, max: 3_000 };
+const BETWEEN_PAUSES_MS = { min: 1_000, max: 8_000 };
 
 export const CONDITIONS: readonly Condition[] = [
   { name: "alone", runs: 10, args: [], start: () => () => {} },
@@ -33,16 +33,16 @@ function startBusyLoops(): () => void {
   };
 }
 
-/** Stops and continues the complete run repeatedly, including the programs under test. */
+/** Stops and continues all processes of the run repeatedly, including the programs under test. */
 function freezeRepeatedly(group: number): () => void {
   let timer: NodeJS.Timeout;
   const freeze = () => {
     sendSignal(group, "SIGSTOP");
-    timer = setTimeout(resume, randomBetween(FROZEN_MS));
+    timer = setTimeout(resume, randomBetween(PAUSE_MS));
   };
   const resume = () => {
     sendSignal(group, "SIGCONT");
-    timer = setTimeout(freeze, randomBetween(FREE_MS));
+    timer = setTimeout(freeze, randomBetween(BETWEEN_PAUSES_MS));
   };
   resume();
   return () => {

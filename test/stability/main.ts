@@ -1,7 +1,8 @@
 /**
- * `npm run test:stability`: repeats the suite on an idle host, a busy one, one that is frozen at random, and in random
- * order, and prints the failed tests with their counts. `--busy=2` sets the runs of one condition and omits the others,
- * `--suite=test:programs` selects another suite than `npm test`; the test runner gets the arguments after `--`.
+ * `npm run test:stability`: repeats the suite under four conditions (idle host, busy host, random pauses of all processes of the
+ * suite, random order of the tests) and prints the failed tests with their counts. `--busy=2` sets the number of runs under one
+ * condition and omits the others, `--suite=test:programs` selects another suite than `npm test`; the test runner gets the
+ * arguments after `--`.
  */
 import { loadavg } from "node:os";
 import { parseArgs } from "node:util";

@@ -46,6 +46,6 @@ export function eventuallyWithin(limitMs: number): <T>(check: () => T | Promise<
   };
 }
 
-function messageOf(seen: unknown): string {
-  return seen instanceof Error ? seen.message : String(seen);
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

@@ -9,7 +9,7 @@ const SRC = fileURLToPath(new URL("../../src/", import.meta.url));
 export function startCoverage(): () => readonly string[] {
   const session = new Session();
   session.connect();
-  // In the same process the response arrives before `post` returns.
+  // The inspector of the same process responds before `post` returns.
   session.post("Profiler.enable");
   session.post("Profiler.startPreciseCoverage", { callCount: true, detailed: false });
   return () => {

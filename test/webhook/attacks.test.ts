@@ -12,7 +12,7 @@ import { keepAliveAgent, type RunningWebhook, sendRequest, startWebhook } from "
 import { samplesOf } from "./server-under-test.ts";
 
 const ATTACKER = join(import.meta.dirname, "../../bench/intake/attacker.ts");
-const LIMIT = { timeout: 240_000 };
+const TIMEOUT = { timeout: 240_000 };
 /** Memory limits of a replica under one attack, and under all attacks together; the chart's limit is 537 MB. */
 const MEMORY_LIMIT_BYTES = 400e6;
 const ALL_ATTACKS_MEMORY_LIMIT_BYTES = 440e6;
@@ -53,8 +53,8 @@ async function admitUntilRefused(webhook: RunningWebhook, { kind, reason, times 
     expect((await sendRequest(webhook, { path: "/mutate", body: reviewText(), agent })).status).toBe(200);
     expect((await sendRequest(webhook, { path: "/mutate", body: reviewText() })).status).toBe(200);
     const text = (await sendRequest(webhook, { path: "/metrics", agent })).body;
-    const refused = samplesOf(text, "lastcall_requests_refused_total").get(`{reason="${reason}"}`) ?? 0;
-    if (refused >= times) break;
+    const refusedCount = samplesOf(text, "lastcall_requests_refused_total").get(`{reason="${reason}"}`) ?? 0;
+    if (refusedCount >= times) break;
     await pause(100, "the admissions are not sent without a pause");
   }
   expect(readPeakResidentBytes(webhook.pid)).toBeLessThan(
@@ -78,7 +78,7 @@ test.for([
   { kind: "all", reason: "bodies_full", times: 300, title: "several attacks at once" },
 ])(
   "the webhook admits Pods during an attack, and refuses and counts the attacker's requests: $title",
-  LIMIT,
+  TIMEOUT,
   async (row) => {
     const webhook = await startForTest();
     await attack(webhook, row.kind);
@@ -102,7 +102,7 @@ async function responseTo(webhook: RunningWebhook, bytes: string): Promise<strin
   return text;
 }
 
-test("an invalid HTTP request gets a response with the reason, and its connection is closed", LIMIT, async () => {
+test("an invalid HTTP request gets a response with the reason, and its connection is closed", TIMEOUT, async () => {
   const webhook = await startForTest();
   const post = "POST /mutate HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n";
   expect(await responseTo(webhook, `${post}transfer-encoding: chunked\r\n\r\n1\r\nx\r\n`)).toMatch(
@@ -111,8 +111,8 @@ test("an invalid HTTP request gets a response with the reason, and its connectio
   expect(await responseTo(webhook, `${post}x: ${"x".repeat(20_000)}`)).toMatch(/^HTTP\/1\.1 431 /);
   expect(await responseTo(webhook, "hello\r\n\r\n")).toMatch(/^HTTP\/1\.1 400 /);
   await new Promise((resolve) => {
-    const plain = connectTcp({ host: "127.0.0.1", port: webhook.port }, () => plain.write(`${post}\r\n`));
-    plain.on("error", () => undefined).once("close", resolve);
+    const plainSocket = connectTcp({ host: "127.0.0.1", port: webhook.port }, () => plainSocket.write(`${post}\r\n`));
+    plainSocket.on("error", () => undefined).once("close", resolve);
   });
   const refused = samplesOf((await sendRequest(webhook, { path: "/metrics" })).body, "lastcall_requests_refused_total");
   expect([...refused].filter(([, times]) => times > 0)).toEqual(

@@ -10,7 +10,7 @@ import { makeCaPair } from "../../src/authority/signing.ts";
 import { reviewText } from "./pod-review.ts";
 import { type RunningWebhook, spawnWebhook, startWebhook } from "./running-webhook.ts";
 
-const LIMIT = { timeout: 180_000 };
+const TIMEOUT = { timeout: 180_000 };
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
@@ -39,16 +39,19 @@ type ClientRequest = {
 type ClientResponse = { readonly status: number; readonly isResumed: boolean };
 
 function send(webhook: RunningWebhook, { path, method, client, agent }: ClientRequest): Promise<ClientResponse> {
-  const where = { host: "127.0.0.1", port: webhook.port, ca: webhook.ca, servername: "localhost" };
+  const serverOptions = { host: "127.0.0.1", port: webhook.port, ca: webhook.ca, servername: "localhost" };
   const headers = { "content-type": "application/json" };
   return new Promise((resolve, reject) => {
-    const sent = request({ ...where, path, method, headers, agent: agent ?? false, ...client }, (reply) => {
-      const isResumed = reply.socket instanceof TLSSocket && reply.socket.isSessionReused();
-      reply.resume();
-      reply.once("close", () => resolve({ status: reply.statusCode ?? 0, isResumed }));
-    });
-    sent.once("error", reject);
-    sent.end(method === "POST" ? reviewText() : undefined);
+    const clientRequest = request(
+      { ...serverOptions, path, method, headers, agent: agent ?? false, ...client },
+      (reply) => {
+        const isResumed = reply.socket instanceof TLSSocket && reply.socket.isSessionReused();
+        reply.resume();
+        reply.once("close", () => resolve({ status: reply.statusCode ?? 0, isResumed }));
+      },
+    );
+    clientRequest.once("error", reject);
+    clientRequest.end(method === "POST" ? reviewText() : undefined);
   });
 }
 
@@ -61,7 +64,7 @@ async function startWithClientCa(): Promise<{ readonly webhook: RunningWebhook; 
   return { webhook, ca };
 }
 
-test("with --client-ca, reviews require a client certificate of that CA, and probes do not", LIMIT, async () => {
+test("with --client-ca, reviews require a client certificate of that CA, and probes do not", TIMEOUT, async () => {
   const { webhook, ca } = await startWithClientCa();
   expect(await send(webhook, { ...REVIEW, client: await makeClientCertificate(ca) })).toMatchObject({ status: 200 });
   expect(await send(webhook, REVIEW)).toMatchObject({ status: 403 });
@@ -72,14 +75,14 @@ test("with --client-ca, reviews require a client certificate of that CA, and pro
   }
 });
 
-test("a resumed TLS session without a client certificate cannot send reviews", LIMIT, async () => {
+test("a resumed TLS session without a client certificate cannot send reviews", TIMEOUT, async () => {
   const { webhook } = await startWithClientCa();
   const agent = new Agent({ maxCachedSessions: 10 });
   expect(await send(webhook, { ...REVIEW, agent })).toEqual({ status: 403, isResumed: false });
   expect(await send(webhook, { ...REVIEW, agent })).toEqual({ status: 403, isResumed: true });
 });
 
-test("a client CA file without a certificate is reported at startup", LIMIT, async () => {
+test("a client CA file without a certificate is reported at startup", TIMEOUT, async () => {
   const ca = await caNamed("ours");
   for (const text of ["nothing", (await makeClientCertificate(ca)).cert]) {
     const end = await spawnWebhook(["--port=0", "--host=127.0.0.1", `--client-ca=${fileWith(text)}`]).ended;

@@ -20,7 +20,7 @@ const webhook = (name: string, caBundle: string | undefined = "Q0E="): RawObject
   fieldOfLaterVersions: "kept",
 });
 
-const ORIGINALS = [webhook("namespace.drain.lastcall.dev"), webhook("pod.drain.lastcall.dev")];
+const INSTALLED_WEBHOOKS = [webhook("namespace.drain.lastcall.dev"), webhook("pod.drain.lastcall.dev")];
 
 type ConfigurationOptions = {
   readonly originals?: readonly RawObject[];
@@ -29,7 +29,7 @@ type ConfigurationOptions = {
 
 /** Runs one check of a cluster with these webhooks; `proofError`: why the dry run failed, "" if it succeeded. */
 async function check(
-  { originals = ORIGINALS, ...rest }: ConfigurationOptions,
+  { originals = INSTALLED_WEBHOOKS, ...rest }: ConfigurationOptions,
   proofError = "",
   written: "done" | "conflict" = "done",
 ) {
@@ -62,11 +62,15 @@ describe("a Helm release with failurePolicy Fail", () => {
   });
 
   test("writes a copy of every webhook, with failurePolicy Fail, after a dry-run Pod is injected", async () => {
-    expect(await check({})).toMatchObject({ isEnforcing: true, why: "", writes: [failClosedCopies(ORIGINALS)] });
+    expect(await check({})).toMatchObject({
+      isEnforcing: true,
+      why: "",
+      writes: [failClosedCopies(INSTALLED_WEBHOOKS)],
+    });
   });
 
   test("does not send a write or dry run while the copies are up to date", async () => {
-    expect(await check({ copies: failClosedCopies(ORIGINALS) })).toEqual({
+    expect(await check({ copies: failClosedCopies(INSTALLED_WEBHOOKS) })).toEqual({
       isEnforcing: true,
       why: "",
       reason: "none",
@@ -78,13 +82,13 @@ describe("a Helm release with failurePolicy Fail", () => {
   test("does not copy a webhook that only checks settings", () => {
     const clientConfig = { service: { name: "lastcall-webhook", path: "/settings" }, caBundle: "Q0E=" };
     const settingsWebhook = { ...webhook("settings.drain.lastcall.dev"), clientConfig };
-    expect(failClosedCopies([...ORIGINALS, settingsWebhook])).toEqual(failClosedCopies(ORIGINALS));
+    expect(failClosedCopies([...INSTALLED_WEBHOOKS, settingsWebhook])).toEqual(failClosedCopies(INSTALLED_WEBHOOKS));
   });
 
   test("updates the copies after a change of the webhooks, without another dry run", async () => {
-    const changed = [{ ...ORIGINALS[0], timeoutSeconds: 9 }, webhook("another.drain.lastcall.dev")];
+    const changed = [{ ...INSTALLED_WEBHOOKS[0], timeoutSeconds: 9 }, webhook("another.drain.lastcall.dev")];
     const { isEnforcing, writes, proofs } = await check(
-      { originals: changed, copies: failClosedCopies(ORIGINALS) },
+      { originals: changed, copies: failClosedCopies(INSTALLED_WEBHOOKS) },
       "not proven",
     );
     expect([isEnforcing, writes, proofs]).toEqual([true, [failClosedCopies(changed)], 0]);
@@ -92,10 +96,10 @@ describe("a Helm release with failurePolicy Fail", () => {
 
   test.for([
     { title: "before the caBundle is written", copies: [] },
-    { title: "after the caBundle was removed", copies: failClosedCopies(ORIGINALS) },
+    { title: "after the caBundle was removed", copies: failClosedCopies(INSTALLED_WEBHOOKS) },
   ])("does not copy a webhook without a caBundle: $title", async ({ copies }) => {
     const { isEnforcing, writes, proofs } = await check({
-      originals: [ORIGINALS[0] as RawObject, webhook("b", "")],
+      originals: [INSTALLED_WEBHOOKS[0] as RawObject, webhook("b", "")],
       copies,
     });
     expect([isEnforcing, writes, proofs]).toEqual([copies.length > 0, [], 0]);
@@ -122,11 +126,11 @@ describe("the API requests of enforcement", () => {
     proofLabels: { team: "web" },
     image: "registry.example/lastcall-manager:1",
   };
-  const KIND = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations";
+  const CONFIGURATIONS_PATH = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations";
   type Stored = { readonly metadata: { readonly resourceVersion: string }; readonly webhooks?: readonly RawObject[] };
   const OBJECTS: Readonly<Record<string, Stored>> = {
-    [`${KIND}/drain.lastcall.dev`]: { metadata: { resourceVersion: "4" }, webhooks: ORIGINALS },
-    [`${KIND}/enforce.lastcall.dev`]: { metadata: { resourceVersion: "7" } },
+    [`${CONFIGURATIONS_PATH}/drain.lastcall.dev`]: { metadata: { resourceVersion: "4" }, webhooks: INSTALLED_WEBHOOKS },
+    [`${CONFIGURATIONS_PATH}/enforce.lastcall.dev`]: { metadata: { resourceVersion: "7" } },
   };
 
   /** An API server. `isInjecting`: dry-run Pods that opt in get the annotation of an injected Pod. */
@@ -163,10 +167,10 @@ describe("the API requests of enforcement", () => {
     const { ports, requests } = apiServer(true);
     expect(await enforce(ports)).toEqual({ isEnforcing: true, why: "", reason: "none" });
     const { path, body } = requests.at(-1) ?? { path: "" };
-    expect(path).toBe(`${KIND}/enforce.lastcall.dev`);
+    expect(path).toBe(`${CONFIGURATIONS_PATH}/enforce.lastcall.dev`);
     expect(JSON.parse(body ?? "")).toEqual([
       { op: "replace", path: "/metadata/resourceVersion", value: "7" },
-      { op: "add", path: "/webhooks", value: failClosedCopies(ORIGINALS) },
+      { op: "add", path: "/webhooks", value: failClosedCopies(INSTALLED_WEBHOOKS) },
     ]);
   });
 
@@ -227,7 +231,7 @@ describe("the API requests of enforcement", () => {
   });
 
   test("do not create the configuration for the copies if it is missing", async () => {
-    const { [`${KIND}/enforce.lastcall.dev`]: _gone, ...others } = OBJECTS;
+    const { [`${CONFIGURATIONS_PATH}/enforce.lastcall.dev`]: _gone, ...others } = OBJECTS;
     const { ports, requests } = apiServer(true, others);
     expect((await enforce(ports)).isEnforcing).toBe(false);
     expect(requests).toEqual([]);
@@ -235,11 +239,11 @@ describe("the API requests of enforcement", () => {
 });
 
 describe("a copied webhook", () => {
-  const [copy = {}] = failClosedCopies(ORIGINALS);
+  const [copy = {}] = failClosedCopies(INSTALLED_WEBHOOKS);
 
   test("has failurePolicy Fail and otherwise equals the original, with all unknown fields", () => {
     const { failurePolicy, matchConditions, ...others } = copy;
-    const { failurePolicy: _ignore, matchConditions: conditions, ...same } = ORIGINALS[0] as RawObject;
+    const { failurePolicy: _ignore, matchConditions: conditions, ...same } = INSTALLED_WEBHOOKS[0] as RawObject;
     expect([failurePolicy, others]).toEqual(["Fail", same]);
     expect(objectsAt({ matchConditions }, "matchConditions").slice(0, -1)).toEqual(conditions);
   });

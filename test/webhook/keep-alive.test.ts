@@ -3,7 +3,7 @@ import { afterEach, expect, test } from "vitest";
 import { reviewText } from "./pod-review.ts";
 import { keepAliveAgent, sendRequest, startWebhook } from "./running-webhook.ts";
 
-const LIMIT = { timeout: 240_000 };
+const TIMEOUT = { timeout: 240_000 };
 /** Without `keepNextRequest` of `send-review.ts`, about one review in ten fails with a connection error. */
 const ROUNDS = 100;
 const cleanups: (() => unknown)[] = [];
@@ -25,7 +25,7 @@ function largestReview(): string {
 
 test(
   "a large review on a keep-alive connection, immediately after a large response, gets a response",
-  LIMIT,
+  TIMEOUT,
   async () => {
     const webhook = await startWebhook(["--opt-in=all"]);
     cleanups.push(webhook.destroy);

@@ -12,7 +12,7 @@ import { reviewText } from "./pod-review.ts";
 import { keepAliveAgent, type RunningWebhook, sendRequest, spawnWebhook, startWebhook } from "./running-webhook.ts";
 import { samplesOf, sum } from "./server-under-test.ts";
 
-const LIMIT = { timeout: 180_000 };
+const TIMEOUT = { timeout: 180_000 };
 const CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n";
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -34,7 +34,7 @@ function temporaryFolder(): string {
 
 test(
   "the webhook admits Pods over HTTPS with a certificate of the CA that it wrote to a file, and counts each request once",
-  LIMIT,
+  TIMEOUT,
   async () => {
     const webhook = await startForTest(["--opt-in", "all"]);
     const agent = keepAliveAgent(4);
@@ -56,14 +56,14 @@ test(
   },
 );
 
-test("a review of 8 MiB over TCP gets status 413 while the client is still sending", LIMIT, async () => {
+test("a review of 8 MiB over TCP gets status 413 while the client is still sending", TIMEOUT, async () => {
   const webhook = await startForTest();
   const reply = await sendRequest(webhook, { path: "/mutate", body: "x".repeat(8 * 1024 * 1024) });
   expect(reply.status).toBe(413);
   expect(reply.body).toContain("7340032");
 });
 
-test("a client that disconnects during its review is counted and affects no other request", LIMIT, async () => {
+test("a client that disconnects during its review is counted and affects no other request", TIMEOUT, async () => {
   const webhook = await startForTest();
   const { socket } = await beginBody(webhook, 1_000);
   socket.write("{");
@@ -74,7 +74,7 @@ test("a client that disconnects during its review is counted and affects no othe
   expect((await sendRequest(webhook, { path: "/mutate", body: reviewText() })).status).toBe(200);
 });
 
-test("TLS 1.1 is refused and TLS 1.2 is accepted", LIMIT, async () => {
+test("TLS 1.1 is refused and TLS 1.2 is accepted", TIMEOUT, async () => {
   const webhook = await startForTest();
   const handshake = (maxVersion: "TLSv1.1" | "TLSv1.2") =>
     new Promise<string>((resolve) => {
@@ -121,7 +121,7 @@ async function sendUntilWithdrawn(webhook: RunningWebhook, agent: Agent, counts:
 }
 
 describe("after SIGTERM or SIGINT the webhook", () => {
-  test("stays ready, responds to every request under load, and exits with status 0", LIMIT, async () => {
+  test("stays ready, responds to every request under load, and exits with status 0", TIMEOUT, async () => {
     const webhook = await startForTest(["--opt-in=all", "--drain-delay=10s"]);
     const agent = keepAliveAgent(8);
     cleanups.push(() => agent.destroy());
@@ -143,7 +143,7 @@ describe("after SIGTERM or SIGINT the webhook", () => {
     expect(webhook.output()).toMatch(/received a stop signal, still serving[\s\S]*no longer listening[\s\S]*"stopped"/);
   });
 
-  test("completes a review whose body is incomplete when the port closes", LIMIT, async () => {
+  test("completes a review whose body is incomplete when the port closes", TIMEOUT, async () => {
     const webhook = await startForTest(["--drain-delay=500ms"]);
     const body = reviewText();
     const { socket, received } = await beginBody(webhook, Buffer.byteLength(body));
@@ -158,7 +158,7 @@ describe("after SIGTERM or SIGINT the webhook", () => {
     expect(await webhook.ended).toMatchObject({ status: 0 });
   });
 
-  test("does not wait for idle keep-alive connections", LIMIT, async () => {
+  test("does not wait for idle keep-alive connections", TIMEOUT, async () => {
     const webhook = await startForTest(["--drain-delay=200ms"]);
     const agent = keepAliveAgent(3);
     cleanups.push(() => agent.destroy());
@@ -168,7 +168,7 @@ describe("after SIGTERM or SIGINT the webhook", () => {
     expect(webhook.output()).not.toContain("were cut");
   });
 
-  test("skips the drain delay after SIGINT", LIMIT, async () => {
+  test("skips the drain delay after SIGINT", TIMEOUT, async () => {
     // This drain delay is longer than the time limit of the test.
     const webhook = await startForTest(["--drain-delay=10m"]);
     webhook.signal("SIGINT");
@@ -176,7 +176,7 @@ describe("after SIGTERM or SIGINT the webhook", () => {
     expect(webhook.output()).toMatch(/"drainDelayMs":0,.*received a stop signal, still serving/);
   });
 
-  test("exits at once after a second signal, and logs that signal", LIMIT, async () => {
+  test("exits at once after a second signal, and logs that signal", TIMEOUT, async () => {
     const webhook = await startForTest(["--drain-delay=10m"]);
     webhook.signal("SIGTERM");
     await eventually(() => expect(webhook.output()).toContain("still serving"));
@@ -189,7 +189,7 @@ describe("after SIGTERM or SIGINT the webhook", () => {
 
 test(
   "after a change of the certificate files, new connections get the new certificate, and open connections continue",
-  LIMIT,
+  TIMEOUT,
   async () => {
     const nowMs = Date.now();
     const [one, two] = [await makeCertificate("lastcall", nowMs), await makeCertificate("lastcall", nowMs)];
@@ -220,7 +220,7 @@ test(
   },
 );
 
-test("a port in use ends the webhook with one line of output and status 1", LIMIT, async () => {
+test("a port in use ends the webhook with one line of output and status 1", TIMEOUT, async () => {
   const holder = createServer();
   await new Promise<void>((resolve) => holder.listen(0, "127.0.0.1", resolve));
   cleanups.push(() => holder.close());
@@ -233,7 +233,7 @@ test("a port in use ends the webhook with one line of output and status 1", LIMI
   );
 });
 
-test("invalid flags and configuration values are all reported at once, with exit status 64", LIMIT, async () => {
+test("invalid flags and configuration values are all reported at once, with exit status 64", TIMEOUT, async () => {
   const file = join(temporaryFolder(), "config.yaml");
   writeFileSync(file, "defaults: {drain-timeout: soon}\nonInvalid: maybe\n");
   const end = await spawnWebhook(["--port=x", "--opt-in=none", `--config=${file}`]).ended;

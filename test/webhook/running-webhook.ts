@@ -87,8 +87,8 @@ export function sendRequest(webhook: RunningWebhook, { path, body, agent }: Requ
     const headers =
       body === undefined ? {} : { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
     const method = body === undefined ? "GET" : "POST";
-    const where = { host: "127.0.0.1", port: webhook.port, ca: webhook.ca, servername: "localhost" };
-    const sent = request({ ...where, path, method, headers, agent: agent ?? false }, (reply) => {
+    const serverOptions = { host: "127.0.0.1", port: webhook.port, ca: webhook.ca, servername: "localhost" };
+    const clientRequest = request({ ...serverOptions, path, method, headers, agent: agent ?? false }, (reply) => {
       let text = "";
       reply.setEncoding("utf8");
       reply.on("data", (chunk: string) => {
@@ -99,8 +99,8 @@ export function sendRequest(webhook: RunningWebhook, { path, body, agent }: Requ
       });
       reply.on("error", reject);
     });
-    sent.on("error", reject);
-    sent.end(body);
+    clientRequest.on("error", reject);
+    clientRequest.end(body);
   });
 }
 

@@ -100,13 +100,13 @@ describe("the self-test of a Helm release", () => {
 });
 
 describe("the Pod that the self-test starts", () => {
-  const POD = "/api/v1/namespaces/shop/pods/lastcall-self-test";
+  const POD_PATH = "/api/v1/namespaces/shop/pods/lastcall-self-test";
   const statusOf = (manager: object, probe: object) => ({
     initContainerStatuses: [{ name: "lastcall", state: manager }],
     containerStatuses: [{ name: "probe", state: probe }],
   });
-  const RUNS = { running: {} };
-  const ENDED = { terminated: { exitCode: 0 } };
+  const RUNNING_STATE = { running: {} };
+  const TERMINATED_STATE = { terminated: { exitCode: 0 } };
 
   /** Each read returns the next of these statuses of the Pod; later reads return the last status. */
   async function start(statuses: readonly object[], refusals: readonly ApiResponse[] = []) {
@@ -141,17 +141,20 @@ describe("the Pod that the self-test starts", () => {
   }
 
   test("has the manager's image in both containers, opts in, and is deleted after both containers have run", async () => {
-    const { passes, reported, requestLines, requests } = await start([{ phase: "Pending" }, statusOf(RUNS, ENDED)]);
+    const { passes, reported, requestLines, requests } = await start([
+      { phase: "Pending" },
+      statusOf(RUNNING_STATE, TERMINATED_STATE),
+    ]);
     expect(passes).toBe(true);
     expect(reported).toEqual([
       "Pod lastcall-self-test in namespace shop does not start its container lastcall: it has no status yet",
     ]);
     expect(requestLines.slice(2)).toEqual([
-      `DELETE ${POD}?gracePeriodSeconds=0`,
+      `DELETE ${POD_PATH}?gracePeriodSeconds=0`,
       "POST /api/v1/namespaces/shop/pods",
-      `GET ${POD}`,
-      `GET ${POD}`,
-      `DELETE ${POD}?gracePeriodSeconds=0`,
+      `GET ${POD_PATH}`,
+      `GET ${POD_PATH}`,
+      `DELETE ${POD_PATH}?gracePeriodSeconds=0`,
     ]);
     expect(JSON.parse(requests[3]?.body ?? "")).toMatchObject({
       metadata: { name: "lastcall-self-test", labels: { team: "web", "lastcall.dev/inject": "enabled" } },
@@ -167,12 +170,12 @@ describe("the Pod that the self-test starts", () => {
     ],
     [
       "the manager crashes",
-      statusOf({ terminated: { exitCode: 139 } }, RUNS),
+      statusOf({ terminated: { exitCode: 139 } }, RUNNING_STATE),
       "its container lastcall: it exited with status 139",
     ],
     [
       "the container `probe` does not run",
-      statusOf(RUNS, { waiting: { reason: "RunContainerError" } }),
+      statusOf(RUNNING_STATE, { waiting: { reason: "RunContainerError" } }),
       "its container probe",
     ],
     [
@@ -184,13 +187,13 @@ describe("the Pod that the self-test starts", () => {
     const { passes, reported, requestLines, nowMs } = await start([status]);
     expect(passes).toBe(false);
     expect(reported).toEqual([expect.stringContaining(why)]);
-    expect(requestLines.at(-1)).toBe(`DELETE ${POD}?gracePeriodSeconds=0`);
+    expect(requestLines.at(-1)).toBe(`DELETE ${POD_PATH}?gracePeriodSeconds=0`);
     expect(nowMs).toBe(5_000);
   });
 
   test("replaces the Pod of an earlier self-test after that Pod is deleted", async () => {
     const conflict = { status: 409, text: JSON.stringify({ message: "object is being deleted" }) };
-    const { passes, reported } = await start([statusOf(ENDED, ENDED)], [conflict, conflict]);
+    const { passes, reported } = await start([statusOf(TERMINATED_STATE, TERMINATED_STATE)], [conflict, conflict]);
     expect(passes).toBe(true);
     expect(reported).toEqual([
       'The API server refuses Pod lastcall-self-test in namespace shop (409): "object is being deleted"',

@@ -31,8 +31,8 @@ test("every flag can be set by an environment variable, and the flag wins", () =
     ].filter((text) => parse(text) !== undefined && parse(text) !== SETTINGS[key].fallback);
     const [first = "", second = first] = texts;
     expect(readSettings([], { [variableOf(flag)]: first }).settings[key]).toEqual(parse(first));
-    const both = readSettings([`--${flag}`, second], { [variableOf(flag)]: first });
-    expect(both.settings[key]).toEqual(parse(second));
+    const bothSettings = readSettings([`--${flag}`, second], { [variableOf(flag)]: first });
+    expect(bothSettings.settings[key]).toEqual(parse(second));
   }
 });
 

@@ -4,7 +4,7 @@ import type { Log } from "../../src/webhook/log.ts";
 import type { WebhookServer } from "../../src/webhook/server.ts";
 import { shutDown } from "../../src/webhook/shutdown.ts";
 
-const DELAY_MS = 20_000;
+const DRAIN_DELAY_MS = 20_000;
 const LIMIT_MS = 30_000;
 
 /** Starts the shutdown of a server. `finish` completes its last request; `endSleep` ends its next sleep. */
@@ -29,7 +29,7 @@ function startShutdown() {
   } as unknown as WebhookServer;
   const log = (first: unknown, message?: unknown) => void events.push(`logs ${message ?? first}`);
   const shutdown = shutDown(app, {
-    drainDelayMs: DELAY_MS,
+    drainDelayMs: DRAIN_DELAY_MS,
     log: { info: log, warn: log } as unknown as Log,
     sleep: (ms) => new Promise((wake) => sleeps.push({ ms, wake })),
     onClosing: () => void events.push("calls onClosing"),
@@ -46,7 +46,7 @@ function startShutdown() {
 test("during shutdown the webhook serves for the drain delay, closes its port and completes open requests", async () => {
   const { events, shutdown, endSleep, finish } = startShutdown();
   expect(events).toEqual(["logs received a stop signal, still serving"]);
-  await endSleep(DELAY_MS);
+  await endSleep(DRAIN_DELAY_MS);
   expect(events.slice(1)).toEqual(["logs no longer listening", "closes the server", "calls onClosing"]);
   finish();
   await shutdown;
@@ -55,7 +55,7 @@ test("during shutdown the webhook serves for the drain delay, closes its port an
 
 test("during shutdown a request that is open 30 s after the drain delay is aborted, and logged", async () => {
   const { events, shutdown, endSleep } = startShutdown();
-  await endSleep(DELAY_MS);
+  await endSleep(DRAIN_DELAY_MS);
   await endSleep(LIMIT_MS);
   await shutdown;
   expect(events.slice(4)).toEqual([

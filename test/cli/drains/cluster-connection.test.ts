@@ -9,18 +9,18 @@ import { kubeconfigFor } from "./fake-cluster.ts";
 const folder = mkdtempSync(join(tmpdir(), "lastcall-kubeconfig-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-function file(name: string, text: string): string {
+function writeKubeconfig(name: string, text: string): string {
   const path = join(folder, name);
   writeFileSync(path, text);
   return path;
 }
 
-const FIRST_FILE = file("one.yaml", kubeconfigFor("https://one.example:6443", "ca"));
-const SECOND_FILE = file(
+const FIRST_FILE = writeKubeconfig("one.yaml", kubeconfigFor("https://one.example:6443", "ca"));
+const SECOND_FILE = writeKubeconfig(
   "two.yaml",
   kubeconfigFor("https://two.example:6443", "ca", "there").replace("name: here", "name: there"),
 );
-const WITHOUT_CURRENT_CONTEXT = file(
+const WITHOUT_CURRENT_CONTEXT = writeKubeconfig(
   "unchosen.yaml",
   kubeconfigFor("https://three.example:6443", "ca").replace(/current-context.*/, ""),
 );
@@ -28,12 +28,12 @@ const HOME = join(folder, "home");
 mkdirSync(join(HOME, ".kube"), { recursive: true });
 writeFileSync(join(HOME, ".kube", "config"), kubeconfigFor("https://home.example:6443", "ca"));
 
-const EMPTY: UserEnvironment = { environment: {}, homeFolder: folder };
+const EMPTY_ENVIRONMENT: UserEnvironment = { environment: {}, homeFolder: folder };
 
 async function connectedServer(
   kubeconfig: string | undefined,
   context: string | undefined,
-  user = EMPTY,
+  user = EMPTY_ENVIRONMENT,
 ): Promise<string> {
   const connected = await connectCluster({ kubeconfig, context }, user);
   if (connected.ok) connected.close();
@@ -96,13 +96,13 @@ test.for([
   },
   {
     title: "the kubeconfig is not YAML",
-    kubeconfig: file("odd.yaml", "a: [\n"),
+    kubeconfig: writeKubeconfig("odd.yaml", "a: [\n"),
     context: undefined,
     message: "odd.yaml: not a readable kubeconfig",
   },
   {
     title: "the kubeconfig is empty",
-    kubeconfig: file("empty.yaml", ""),
+    kubeconfig: writeKubeconfig("empty.yaml", ""),
     context: undefined,
     message: "empty.yaml: not a readable kubeconfig",
   },

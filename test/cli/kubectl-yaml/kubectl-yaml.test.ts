@@ -8,24 +8,26 @@ import { sameJson } from "../../../src/kubernetes/raw-json.ts";
 import { DIFFERENCES, type Difference } from "./differences.ts";
 import { changedManifests, manifests, wordsInPlaces } from "./texts.ts";
 
-const BUILD = join(import.meta.dirname, "../../../build");
-const READER = join(BUILD, "kubectl-yaml");
+const BUILD_FOLDER = join(import.meta.dirname, "../../../build");
+const READER_PROGRAM = join(BUILD_FOLDER, "kubectl-yaml");
 
 /** Builds kubectl's reader. @returns the reason why it is missing, `undefined` after a successful build */
 function buildReader(): string | undefined {
-  mkdirSync(BUILD, { recursive: true });
-  const { error, status, stderr } = spawnSync("go", ["build", "-o", READER, "."], {
+  mkdirSync(BUILD_FOLDER, { recursive: true });
+  const { error, status, stderr } = spawnSync("go", ["build", "-o", READER_PROGRAM, "."], {
     cwd: import.meta.dirname,
     encoding: "utf8",
   });
   if (error !== undefined) return "Go is missing";
-  return status === 0 && existsSync(READER) ? undefined : stderr.trim().split("\n")[0];
+  return status === 0 && existsSync(READER_PROGRAM) ? undefined : stderr.trim().split("\n")[0];
 }
 
 type Reading = { readonly value?: unknown; readonly error?: string };
 
 function readByKubectl(texts: readonly string[]): readonly Reading[] {
-  return JSON.parse(execFileSync(READER, { input: JSON.stringify(texts), encoding: "utf8", maxBuffer: 2 ** 30 }));
+  return JSON.parse(
+    execFileSync(READER_PROGRAM, { input: JSON.stringify(texts), encoding: "utf8", maxBuffer: 2 ** 30 }),
+  );
 }
 
 /** Reads one document; `undefined` for several, which kubectl splits before it parses. */

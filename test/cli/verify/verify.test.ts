@@ -14,7 +14,7 @@ beforeEach(async () => {
   cluster = await fakeCluster();
   replica = await cluster.addReplica("lastcall-webhook-a", []);
   setDeployment({});
-  cluster.objects.set("/apis/apps/v1/namespaces/shop/replicasets", { items: [OLD, NEW] });
+  cluster.objects.set("/apis/apps/v1/namespaces/shop/replicasets", { items: [OLD_REPLICA_SET, NEW_REPLICA_SET] });
   cluster.pods.push(webPod("web-2-a"));
 });
 afterEach(() => cluster.close());
@@ -26,8 +26,8 @@ const replicaSet = (name: string, minutesAgo: number) => ({
     ownerReferences: [{ kind: "Deployment", name: "web" }],
   },
 });
-const OLD = replicaSet("web-1", 600);
-const NEW = replicaSet("web-2", 5);
+const OLD_REPLICA_SET = replicaSet("web-1", 600);
+const NEW_REPLICA_SET = replicaSet("web-2", 5);
 
 function setDeployment(status: object): void {
   cluster.objects.set("/apis/apps/v1/namespaces/shop/deployments/web", {

@@ -157,10 +157,10 @@ describe("several EndpointSlices", () => {
 });
 
 describe("an address in an EndpointSlice", () => {
-  const WITHOUT_TARGET = { addresses: ["10.0.0.7"], conditions: { ready: true } };
+  const ENDPOINT_WITHOUT_TARGET = { addresses: ["10.0.0.7"], conditions: { ready: true } };
 
   test("identifies the Pod in mirrored and handwritten EndpointSlices, which have no uid", () => {
-    expect(endpointStateIn([sliceWith({ managedBy: MIRRORING }, WITHOUT_TARGET)]).state).toBe("in");
+    expect(endpointStateIn([sliceWith({ managedBy: MIRRORING }, ENDPOINT_WITHOUT_TARGET)]).state).toBe("in");
     expect(endpointStateIn([sliceWith({ managedBy: "" }, { addresses: ["10.0.0.99", "10.0.0.7"] })]).state).toBe("in");
     expect(endpointStateIn([sliceWith({ managedBy: MIRRORING }, { addresses: ["10.0.0.8"] })]).services).toEqual([]);
   });
@@ -168,7 +168,7 @@ describe("an address in an EndpointSlice", () => {
   test("in a handwritten EndpointSlice does not make a Pod terminating", () => {
     const handwritten = sliceWith(
       { managedBy: "people" },
-      { ...WITHOUT_TARGET, conditions: { ready: true, terminating: true } },
+      { ...ENDPOINT_WITHOUT_TARGET, conditions: { ready: true, terminating: true } },
     );
     expect(endpointStateIn([handwritten])).toMatchObject({ state: "out", terminating: false });
   });
@@ -182,7 +182,7 @@ describe("an address in an EndpointSlice", () => {
 
   test("identifies the Pod if the endpoint's targetRef is not a Pod", () => {
     const machine = {
-      ...WITHOUT_TARGET,
+      ...ENDPOINT_WITHOUT_TARGET,
       targetRef: { kind: "VirtualMachineInstance", name: "web-0", uid: "uid-of-a-machine" },
     };
     expect(endpointStateIn([sliceWith({ managedBy: "people" }, machine)]).state).toBe("in");
@@ -217,29 +217,31 @@ describe("an address in an EndpointSlice", () => {
 });
 
 describe("endpoints with host names", () => {
-  const FQDN = { addressType: "FQDN", managedBy: "people" };
+  const FQDN_SLICE = { addressType: "FQDN", managedBy: "people" };
 
   test("give the status `unknown`, because only DNS can resolve host names", () => {
-    expect(endpointStateIn([sliceWith(FQDN, entryOf(WEB_0, READY_CONDITIONS, "web.example"))])).toMatchObject({
+    expect(endpointStateIn([sliceWith(FQDN_SLICE, entryOf(WEB_0, READY_CONDITIONS, "web.example"))])).toMatchObject({
       state: "unknown",
       reason: "Service web offers the Pod by a host name (slice web-abc)",
     });
   });
 
   test("give the status `out` if they are terminating", () => {
-    expect(endpointStateIn([sliceWith(FQDN, entryOf(WEB_0, TERMINATING_CONDITIONS, "web.example"))]).state).toBe("out");
+    expect(endpointStateIn([sliceWith(FQDN_SLICE, entryOf(WEB_0, TERMINATING_CONDITIONS, "web.example"))]).state).toBe(
+      "out",
+    );
   });
 
   test("do not override a ready endpoint of the Pod", () => {
     const raws = [
-      sliceWith(FQDN, entryOf(WEB_0, READY_CONDITIONS, "web.example")),
+      sliceWith(FQDN_SLICE, entryOf(WEB_0, READY_CONDITIONS, "web.example")),
       sliceWith({ name: "a" }, entryOf(WEB_0)),
     ];
     expect(endpointStateIn(raws)).toMatchObject({ state: "in", services: [{ state: "unknown" }, { state: "in" }] });
   });
 
   test("of other hosts are ignored", () => {
-    expect(endpointStateIn([sliceWith(FQDN, { addresses: ["elsewhere.example"] })]).services).toEqual([]);
+    expect(endpointStateIn([sliceWith(FQDN_SLICE, { addresses: ["elsewhere.example"] })]).services).toEqual([]);
   });
 });
 

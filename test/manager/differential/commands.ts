@@ -134,12 +134,12 @@ export const COMMANDS: readonly Scenario[] = [
     play: async (pod) => {
       await pod.app();
       await pod.serve(["--drain-delay=40s", "--hooks=app:app"]);
-      const own = pod.command("own", ["drain", `--address-scope=${pod.address}`]);
+      const drainCommand = pod.command("own", ["drain", `--address-scope=${pod.address}`]);
       await pod.phase("withdrawing");
       const hook = pod.hook("hook");
       await pod.clock.wait(300);
       await pod.stop("SIGKILL");
-      await Promise.all([hook, own]);
+      await Promise.all([hook, drainCommand]);
     },
   },
 ];

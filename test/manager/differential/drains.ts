@@ -23,9 +23,9 @@ export const DRAINS: readonly Scenario[] = [
       await pod.app();
       // The drain delay is long enough for the hook, which is called after the start of the command.
       await pod.serve(["--drain-delay=4s", ...ONE_APP.slice(1)]);
-      const own = pod.command("own", ["drain", `--address-scope=${pod.address}`]);
+      const drainCommand = pod.command("own", ["drain", `--address-scope=${pod.address}`]);
       await pod.phase("withdrawing");
-      await Promise.all([own, pod.hook("hook")]);
+      await Promise.all([drainCommand, pod.hook("hook")]);
       await pod.command("status", ["status", `--address-scope=${pod.address}`]);
       await pod.stop("SIGINT");
     },
@@ -108,8 +108,8 @@ export const DRAINS: readonly Scenario[] = [
     play: async (pod) => {
       await pod.app();
       await pod.serve([...ONE_APP, "--drained-when=connections"]);
-      const idle = await pod.dialApp();
-      const clientCloses = pod.clock.wait(3_000).then(() => idle.end());
+      const idleConnection = await pod.dialApp();
+      const clientCloses = pod.clock.wait(3_000).then(() => idleConnection.end());
       await Promise.all([terminatePod(pod), clientCloses]);
     },
   },

@@ -1,4 +1,4 @@
-/** Scenarios of the http driver, of drivers outside of the build, and of original hooks. */
+/** Scenarios of the http driver, of drivers that the build does not contain, and of the containers' original hooks. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Manager } from "../manager-process.ts";
@@ -23,7 +23,7 @@ async function startRecordingApp(pod: SimulatedPod, respond: RequestHandler, hos
 }
 
 function httpDriver(pod: SimulatedPod, active: string): string[] {
-  // The port is ignored, because the driver's own connection may or may not be open at the deadline.
+  // The manager ignores port 8081, because the driver's own connection to it may or may not be open at the deadline.
   const at = `http://${pod.address}:8081`;
   return [
     ...ONE_APP,

@@ -7,9 +7,9 @@ const FLAGS = ["--drain-delay=20s", "--quiet-period=300ms", "--drain-timeout=40s
 
 /** Calls the manager's own hook first, because a native relay client may reach the relay before the app's hook is called. */
 async function deletePod(pod: SimulatedPod): Promise<void> {
-  const own = pod.drain("own");
+  const drainCall = pod.drain("own");
   await pod.phase("withdrawing");
-  await Promise.all([own, pod.hook("hook")]);
+  await Promise.all([drainCall, pod.hook("hook")]);
 }
 
 export const RELAYS: readonly Scenario[] = [

@@ -4,7 +4,7 @@ import { PORT } from "../manager-process.ts";
 import { ONE_APP, type Scenario, SHORT_DRAIN, terminatePod } from "./scenario.ts";
 import type { SimulatedPod } from "./simulated-pod.ts";
 
-const LONG = ["--drain-delay=40s", "--hooks=app:app"];
+const LONG_DRAIN_FLAGS = ["--drain-delay=40s", "--hooks=app:app"];
 
 /** Starts a drain. `held` resolves when both hook calls are answered. */
 async function startDrain(pod: SimulatedPod, flags: readonly string[]): Promise<{ readonly held: Promise<unknown> }> {
@@ -46,7 +46,7 @@ export const SIGNALS: readonly Scenario[] = [
   {
     title: "SIGTERM arrives during the delay",
     play: async (pod) => {
-      const drain = await startDrain(pod, LONG);
+      const drain = await startDrain(pod, LONG_DRAIN_FLAGS);
       await pod.phase("withdrawing");
       await pod.clock.wait(500);
       await pod.stop();
@@ -89,20 +89,20 @@ export const SIGNALS: readonly Scenario[] = [
       await pod.app();
       const manager = await pod.serve(["--drain-delay=2s", "--quiet-period=500ms", "--classic", "--hooks=app:app"]);
       const hook = pod.hook("hook");
-      const own = pod.drain("own");
+      const drainCall = pod.drain("own");
       await pod.phase("withdrawing");
       manager.kill("SIGTERM");
       await hook;
       await pod.clock.wait(1_000);
       await pod.stop();
-      await own;
+      await drainCall;
     },
   },
   {
     title: "SIGTERM arrives twice in classic mode",
     play: async (pod) => {
       await pod.app();
-      const manager = await pod.serve([...LONG, "--classic"]);
+      const manager = await pod.serve([...LONG_DRAIN_FLAGS, "--classic"]);
       const held = [pod.hook("hook"), pod.drain("own")];
       await pod.phase("withdrawing");
       manager.kill("SIGTERM");

@@ -24,7 +24,7 @@ export type SimulatedPod = {
   readonly command: (name: string, args: readonly string[], env?: Record<string, string>) => Promise<void>;
   /** Starts an app in the Pod, which delays responses by the query parameter `ms`. */
   readonly app: (serving?: AppOptions) => Promise<Server>;
-  /** Sends the app a client's request, which may fail. */
+  /** Sends the app a request of a client; ignores a failure of the request. */
   readonly visit: (path: string, port?: number) => Promise<void>;
   /** Waits for the phase and its first sample, after which both builds report the same status. */
   readonly phase: (name: PhaseName) => Promise<void>;
@@ -95,10 +95,10 @@ export async function transcriptOf(build: Build, play: (pod: SimulatedPod) => Pr
     },
     visit: (path, port = 8_080) =>
       new Promise((resolve) => {
-        const sent = request({ host: address, port, path, agent: false }, (res) => res.resume());
-        sent.on("error", () => {});
-        sent.on("close", resolve);
-        sent.end();
+        const clientRequest = request({ host: address, port, path, agent: false }, (res) => res.resume());
+        clientRequest.on("error", () => {});
+        clientRequest.on("close", resolve);
+        clientRequest.end();
       }),
     phase: async (name) => {
       await startedManager().untilLogged((line) => line["message"] === "drain phase" && line["phase"] === name);

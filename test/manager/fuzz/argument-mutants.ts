@@ -4,7 +4,7 @@ import { pause } from "../../time/pause.ts";
 import { mutated } from "./mutations.ts";
 import { SAMPLES } from "./samples.ts";
 import { type Budget, Finding } from "./sanitize-part.ts";
-import { demandCleanEnd, SANITIZED_MANAGER, start, TOKEN } from "./sanitized-process.ts";
+import { requireCleanExit, SANITIZED_MANAGER, start, TOKEN } from "./sanitized-process.ts";
 import type { Random } from "./seeded-random.ts";
 
 /** Arguments of `unshare` for a network namespace, because damaged flags may contain any port and address. */
@@ -14,16 +14,16 @@ const LIMIT_MS = 30_000;
 export async function argumentMutants(budget: Budget): Promise<string> {
   if (spawnSync("unshare", [...NETWORK_NAMESPACE, "true"]).status !== 0)
     return "skipped: this host does not allow network namespaces, which damaged flags require";
-  let refused = 0;
+  let refusedCount = 0;
   let ran = 0;
-  while (budget.shouldContinue(refused + ran)) {
+  while (budget.shouldContinue(refusedCount + ran)) {
     const args = argumentsOf(budget.random);
     const env = variablesOf(budget.random);
     const input = Buffer.from(JSON.stringify({ args, env }));
-    if (await isRefused(args, env, input)) refused += 1;
+    if (await isRefused(args, env, input)) refusedCount += 1;
     else ran += 1;
   }
-  return `${refused} refused with a message, ${ran} ran`;
+  return `${refusedCount} refused with a message, ${ran} ran`;
 }
 
 async function isRefused(args: readonly string[], env: Record<string, string>, input: Buffer): Promise<boolean> {
@@ -41,7 +41,7 @@ async function isRefused(args: readonly string[], env: Record<string, string>, i
   if (!ended) manager.child.kill("SIGTERM");
   const end = await manager.ended;
   // Status 4: `drain` and `status` run without a manager.
-  demandCleanEnd(end, [0, 3, 4, 64], input);
+  requireCleanExit(end, [0, 3, 4, 64], input);
   if (end.code === 64 && end.err.trim() === "") throw new Finding("status 64 without a message", input);
   return end.code === 64;
 }

@@ -1,14 +1,14 @@
 /** Detects growth of memory and descriptors over equal rounds. Pure. */
 
 export type Round = {
-  /** Equivalent hours of a Pod's life since the start. */
+  /** Hours of a Pod's life that the rounds until now correspond to. */
   readonly hours: number;
   readonly residentKib: number;
   readonly descriptors: number;
 };
 
 export type Growth = {
-  /** Slope of the linear regression. */
+  /** Growth of the resident memory, as the slope of a linear regression. */
   readonly kibPerDay: number;
   readonly descriptors: number;
   /** Describes the growth; empty if there is none. */
@@ -26,7 +26,7 @@ export function growthOf(rounds: readonly Round[]): Growth {
   const last = warm.at(-1);
   if (first === undefined || last === undefined || warm.length < 3)
     return { kibPerDay: Number.NaN, descriptors: 0, problem: `${rounds.length} rounds are too few` };
-  const kibPerDay = 24 * slope(warm);
+  const kibPerDay = 24 * residentKibPerHour(warm);
   const descriptors = last.descriptors - first.descriptors;
   return { kibPerDay, descriptors, problem: problemOf(kibPerDay, descriptors, last.residentKib > first.residentKib) };
 }
@@ -39,7 +39,7 @@ function problemOf(kibPerDay: number, descriptors: number, isLarger: boolean): s
 }
 
 /** Least squares of resident memory over hours. */
-function slope(rounds: readonly Round[]): number {
+function residentKibPerHour(rounds: readonly Round[]): number {
   const meanHours = mean(rounds.map(({ hours }) => hours));
   const meanKib = mean(rounds.map(({ residentKib }) => residentKib));
   let covariance = 0;

@@ -4,28 +4,28 @@ import { pause } from "../../time/pause.ts";
 import { mutated } from "./mutations.ts";
 import { METRICS } from "./samples.ts";
 import { type Budget, Finding } from "./sanitize-part.ts";
-import { demandCleanEnd, FUZZ_FOLDER, start } from "./sanitized-process.ts";
+import { FUZZ_FOLDER, requireCleanExit, start } from "./sanitized-process.ts";
 import { createRandom, type Random, seedOf } from "./seeded-random.ts";
 
-export const CALLER = `${FUZZ_FOLDER}/caller-sanitize`;
+export const CALLER_PROGRAM = `${FUZZ_FOLDER}/caller-sanitize`;
 
-const plain = (body: string, more = ""): Buffer =>
+const responseWithBody = (body: string, more = ""): Buffer =>
   Buffer.from(`HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: ${body.length}\r\n${more}\r\n${body}`);
-const chunked = (...chunks: readonly string[]): Buffer =>
+const chunkedResponse = (...chunks: readonly string[]): Buffer =>
   Buffer.from(
     `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${[...chunks, ""].map((chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`).join("")}`,
   );
 /** Responses with a length, so that a truncation is detectable. */
-const FRAMED = [
-  plain("12"),
-  plain('{"version":1}', "Connection: close\r\n"),
-  plain(METRICS),
-  plain("7".repeat(20_000)),
-  chunked("1", "2\n"),
-  chunked(METRICS.slice(0, 50), METRICS.slice(50)),
+const RESPONSES_WITH_LENGTH = [
+  responseWithBody("12"),
+  responseWithBody('{"version":1}', "Connection: close\r\n"),
+  responseWithBody(METRICS),
+  responseWithBody("7".repeat(20_000)),
+  chunkedResponse("1", "2\n"),
+  chunkedResponse(METRICS.slice(0, 50), METRICS.slice(50)),
 ];
 const RESPONSES = [
-  ...FRAMED,
+  ...RESPONSES_WITH_LENGTH,
   Buffer.from("HTTP/1.0 200 OK\r\n\r\n0"),
   Buffer.from("HTTP/1.1 204 No Content\r\n\r\n"),
   Buffer.from("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n3"),
@@ -41,17 +41,18 @@ type PlannedResponse = { readonly bytes: Buffer; readonly cut: boolean; readonly
 /** The response depends only on the number of the call, not on its time or kind. */
 function responseTo(seed: number, n: number): PlannedResponse {
   const random: Random = createRandom(seedOf(seed, String(n)));
-  // An original hook waits five seconds for a response, so its calls rarely get no response.
-  const deliveryMode = random.below(n % 4 === 1 && random.chance(0.9) ? SILENT : SILENT + 1);
-  const framed = random.pick(FRAMED);
-  if (random.chance(0.15)) return { bytes: framed.subarray(0, random.below(framed.length)), cut: true, deliveryMode };
+  // The call of a container's original hook waits five seconds for a response, so few of these calls get none.
+  const deliveryMode = random.below(n % 4 === 1 && random.chance(0.9) ? LEAVES_OPEN : LEAVES_OPEN + 1);
+  const responseWithLength = random.pick(RESPONSES_WITH_LENGTH);
+  if (random.chance(0.15))
+    return { bytes: responseWithLength.subarray(0, random.below(responseWithLength.length)), cut: true, deliveryMode };
   const response = random.pick(RESPONSES);
   return { bytes: random.chance(0.1) ? response : mutated(response, random), cut: false, deliveryMode };
 }
 
 const PIECE_INTERVAL_MS = 5;
 /** The delivery mode that leaves the response unfinished. */
-const SILENT = 59;
+const LEAVES_OPEN = 59;
 
 async function respond(socket: Socket, { bytes, deliveryMode }: PlannedResponse): Promise<void> {
   const pieces = deliveryMode < 50 ? 1 + (deliveryMode % 3) : 6;
@@ -60,7 +61,7 @@ async function respond(socket: Socket, { bytes, deliveryMode }: PlannedResponse)
     socket.write(bytes.subarray(at, at + size));
     if (pieces > 1) await pause(PIECE_INTERVAL_MS, "each piece is a segment of its own");
   }
-  if (deliveryMode === SILENT) return;
+  if (deliveryMode === LEAVES_OPEN) return;
   if (deliveryMode % 8 === 7) socket.resetAndDestroy();
   else socket.end();
 }
@@ -89,20 +90,22 @@ const BATCH = 300;
 export async function hostileAnswers(budget: Budget): Promise<string> {
   const seed = budget.random.below(0xffffffff);
   const app = await openApp(seed);
-  let called = 0;
-  let accepted = 0;
+  let callCount = 0;
+  let acceptedCount = 0;
   try {
-    while (budget.shouldContinue(called)) {
-      const end = await start(CALLER, [String(app.port), String(called), String(BATCH)]).ended;
-      const input = Buffer.from(`answers of seed ${seed}, numbers ${called} to ${called + BATCH - 1}\n${end.out}`);
-      demandCleanEnd(end, [0], input);
-      accepted += countAccepted(end.out, seed, input);
-      called += BATCH;
+    while (budget.shouldContinue(callCount)) {
+      const end = await start(CALLER_PROGRAM, [String(app.port), String(callCount), String(BATCH)]).ended;
+      const input = Buffer.from(
+        `answers of seed ${seed}, numbers ${callCount} to ${callCount + BATCH - 1}\n${end.out}`,
+      );
+      requireCleanExit(end, [0], input);
+      acceptedCount += countAccepted(end.out, seed, input);
+      callCount += BATCH;
     }
   } finally {
     app.server.close();
   }
-  return `${called} calls, ${accepted} accepted as complete`;
+  return `${callCount} calls, ${acceptedCount} accepted as complete`;
 }
 
 /** @returns the number of accepted responses. @throws Finding if a call has no result or a truncated response was accepted */

@@ -54,11 +54,11 @@ export type HostileRelay = {
 export async function openHostileRelay(seed: number): Promise<HostileRelay> {
   const { ca, leaf } = await certificates();
   const servers: Server[] = [];
-  const open = new Set<Socket>();
+  const openSockets = new Set<Socket>();
   const track = (socket: Socket) => {
-    open.add(socket);
+    openSockets.add(socket);
     socket.on("error", () => {});
-    socket.on("close", () => open.delete(socket));
+    socket.on("close", () => openSockets.delete(socket));
   };
   const relay = createTlsServer(leaf, (socket) => {
     track(socket);
@@ -93,7 +93,7 @@ export async function openHostileRelay(seed: number): Promise<HostileRelay> {
     },
     close: () => {
       for (const server of servers) server.close();
-      for (const socket of open) socket.destroy();
+      for (const socket of openSockets) socket.destroy();
     },
   };
 }
@@ -101,19 +101,19 @@ export async function openHostileRelay(seed: number): Promise<HostileRelay> {
 function sendDamaged(relaySocket: Socket, clientSocket: Socket, seed: number, n: number): void {
   const damage = tlsDamageOf(seed, n);
   const random = createRandom(seedOf(seed, `proxy ${n}`));
-  let passed = 0;
+  let passedBytes = 0;
   relaySocket.on("data", (bytes: Buffer) => {
-    let sent = bytes;
-    if (damage.kind === "mutated" && passed === 0) sent = mutated(bytes, random);
+    let sentBytes = bytes;
+    if (damage.kind === "mutated" && passedBytes === 0) sentBytes = mutated(bytes, random);
     if (damage.kind === "garbled")
-      sent = Buffer.from(
+      sentBytes = Buffer.from(
         bytes.map((byte, at) => {
-          const from = passed + at - damage.at;
+          const from = passedBytes + at - damage.at;
           return from >= 0 && from < GARBLED_BYTES ? byte ^ 0x5a : byte;
         }),
       );
-    passed += bytes.length;
-    clientSocket.write(sent);
+    passedBytes += bytes.length;
+    clientSocket.write(sentBytes);
   });
   relaySocket.on("close", () => clientSocket.destroy());
   clientSocket.on("close", () => relaySocket.destroy());
@@ -123,15 +123,16 @@ const PIECE_INTERVAL_MS = 5;
 
 async function respond(socket: Socket, seed: number, n: number): Promise<void> {
   const random = createRandom(seedOf(seed, `answer ${n}`));
-  const whole = random.pick(RESPONSES);
-  const bytes = random.chance(0.15) ? whole : mutated(whole, random);
+  const response = random.pick(RESPONSES);
+  const bytes = random.chance(0.15) ? response : mutated(response, random);
   const pieces = random.chance(0.7) ? 1 : 2 + random.below(5);
   const size = Math.max(1, Math.ceil(bytes.length / pieces));
   for (let at = 0; at < bytes.length && !socket.destroyed; at += size) {
     socket.write(bytes.subarray(at, at + size));
     if (pieces > 1) await pause(PIECE_INTERVAL_MS, "each piece is a segment of its own");
   }
-  // Some streams get no end and wait for their limit. Reports always get an end, because they would wait for twice their limit.
+  // The server leaves some streams open, and their clients wait until their time limit. It always ends the connection of a report,
+  // whose client would wait for twice its limit.
   const closingMode = random.below(n % 3 === 2 ? 8 : 10);
   if (closingMode < 5) socket.end();
   else if (closingMode < 8) socket.destroy();

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CALLS_PER_PROXY, type HostileRelay, openHostileRelay, tlsDamageOf } from "./hostile-relay-server.ts";
 import { type Budget, Finding } from "./sanitize-part.ts";
-import { demandCleanEnd, FUZZ_FOLDER, start } from "./sanitized-process.ts";
+import { FUZZ_FOLDER, requireCleanExit, start } from "./sanitized-process.ts";
 
-export const RELAY_CLIENT = `${FUZZ_FOLDER}/relay-sanitize`;
+export const RELAY_CLIENT_PROGRAM = `${FUZZ_FOLDER}/relay-sanitize`;
 
 /** Number of parallel callers, which may exceed the cores, because the callers mostly wait. */
 const PARALLEL_CALLERS = 4;
@@ -19,22 +19,22 @@ export async function hostileRelays(budget: Budget): Promise<string> {
   const caFile = join(folder, "ca.pem");
   const relay = await openHostileRelay(seed);
   writeFileSync(caFile, relay.ca);
-  let called = 0;
-  let trusted = 0;
+  let callCount = 0;
+  let trustedCount = 0;
   try {
-    while (budget.shouldContinue(called)) {
-      const firsts = Array.from({ length: PARALLEL_CALLERS }, (_, at) => called + at * CALLS_PER_PROXY);
+    while (budget.shouldContinue(callCount)) {
+      const firsts = Array.from({ length: PARALLEL_CALLERS }, (_, at) => callCount + at * CALLS_PER_PROXY);
       const counts = await Promise.all(firsts.map((first) => callAll(relay, { seed, first, caFile })));
-      called += PARALLEL_CALLERS * CALLS_PER_PROXY;
-      trusted += counts.reduce((sum, one) => sum + one, 0);
+      callCount += PARALLEL_CALLERS * CALLS_PER_PROXY;
+      trustedCount += counts.reduce((sum, one) => sum + one, 0);
     }
   } finally {
     relay.close();
     rmSync(folder, { recursive: true });
   }
-  if (called >= ENOUGH_CALLS && trusted === 0)
+  if (callCount >= ENOUGH_CALLS && trustedCount === 0)
     throw new Finding("no response was accepted", Buffer.from(`seed ${seed}`));
-  return `${called} calls over TLS, ${trusted} trusted`;
+  return `${callCount} calls over TLS, ${trustedCount} trusted`;
 }
 
 type Calls = { readonly seed: number; readonly first: number; readonly caFile: string };
@@ -43,9 +43,9 @@ type Calls = { readonly seed: number; readonly first: number; readonly caFile: s
 async function callAll(relay: HostileRelay, { seed, first, caFile }: Calls): Promise<number> {
   const port = await relay.proxyFor(first);
   const args = [port, caFile, first, CALLS_PER_PROXY].map(String);
-  const end = await start(RELAY_CLIENT, args).ended;
+  const end = await start(RELAY_CLIENT_PROGRAM, args).ended;
   const input = Buffer.from(`answers of seed ${seed}, numbers from ${first}\n${end.out}`);
-  demandCleanEnd(end, [0], input);
+  requireCleanExit(end, [0], input);
   const lines = end.out.trimEnd().split("\n");
   if (lines.length !== CALLS_PER_PROXY) throw new Finding(`${lines.length} ends of ${CALLS_PER_PROXY}`, input);
   const trusted = lines.filter((line) => /^[0-9]+ (status|delivered)/.test(line));

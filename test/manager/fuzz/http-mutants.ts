@@ -6,10 +6,10 @@ import { WITHOUT_PORT_GUARD } from "../without-port-guard.ts";
 import { mutated, spliced } from "./mutations.ts";
 import { type Budget, Finding } from "./sanitize-part.ts";
 import {
-  demandCleanEnd,
   exchange,
   MANAGER_PORT,
   type Running,
+  requireCleanExit,
   SANITIZED_MANAGER,
   start,
   TOKEN,
@@ -35,24 +35,24 @@ const REQUESTS = [
 const VALID = Buffer.from(`GET /${TOKEN}/status HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
 
 const BATCH = 60;
-/** Longer than the limit of an unauthenticated connection, even on a busy host. */
-const ANSWER_LIMIT_MS = 30_000;
-const REPORT_MS = 5_000;
+/** Longer than the time limit of an unauthenticated connection, even on a busy host. */
+const RESPONSE_LIMIT_MS = 30_000;
+const SANITIZER_REPORT_MS = 5_000;
 
 export async function httpMutants(budget: Budget): Promise<string> {
   // Without the port guard, all bytes reach the parser.
   const managers = [await startedManager([]), await startedManager(WITHOUT_PORT_GUARD)];
-  let sent = 0;
-  while (budget.shouldContinue(sent))
+  let sentCount = 0;
+  while (budget.shouldContinue(sentCount))
     for (const manager of managers) {
       await sendBatch(manager, budget.random);
-      sent += BATCH;
+      sentCount += BATCH;
     }
   for (const { running } of managers) {
     running.child.kill("SIGTERM");
-    demandCleanEnd(await Promise.race([running.ended, endTimeout()]), [0, 3], Buffer.alloc(0));
+    requireCleanExit(await Promise.race([running.ended, endTimeout()]), [0, 3], Buffer.alloc(0));
   }
-  return `${sent} damaged requests, ${sent / BATCH} valid ones answered`;
+  return `${sentCount} damaged requests, ${sentCount / BATCH} valid ones answered`;
 }
 
 type Manager = { readonly running: Running; readonly address: string };
@@ -62,7 +62,7 @@ async function startedManager(wrapper: readonly string[]): Promise<Manager> {
   const flags = [`--address-scope=${address}`, "--hooks=app:app,web:app", "--drain-delay=1s", "--drain-timeout=3s"];
   const [command = "", ...args] = [...wrapper, SANITIZED_MANAGER, "serve", ...flags];
   const running = start(command, args);
-  await untilPrinted(running, /"listening"/, ANSWER_LIMIT_MS);
+  await untilPrinted(running, /"listening"/, RESPONSE_LIMIT_MS);
   return { running, address };
 }
 
@@ -75,12 +75,12 @@ async function sendBatch({ running, address }: Manager, random: Random): Promise
     waitMs: random.below(60),
   }));
   await Promise.all(batch.map((bytes, n) => send(address, bytes, closings[n] ?? IMMEDIATE)));
-  await demandResponse(running, address, Buffer.concat(batch));
+  await requireResponse(running, address, Buffer.concat(batch));
 }
 
 function endTimeout(): Promise<never> {
   return new Promise((_, reject) => {
-    setTimeout(() => reject(new Finding("the manager continued after SIGTERM", VALID)), ANSWER_LIMIT_MS).unref();
+    setTimeout(() => reject(new Finding("the manager continued after SIGTERM", VALID)), RESPONSE_LIMIT_MS).unref();
   });
 }
 
@@ -121,13 +121,16 @@ function send(address: string, bytes: Buffer, closing: Closing): Promise<void> {
   });
 }
 
-async function demandResponse(manager: Running, address: string, batch: Buffer): Promise<void> {
+async function requireResponse(manager: Running, address: string, batch: Buffer): Promise<void> {
   const sentMs = performance.now();
-  const response = await exchange(address, VALID, ANSWER_LIMIT_MS);
+  const response = await exchange(address, VALID, RESPONSE_LIMIT_MS);
   const tookMs = Math.round(performance.now() - sentMs);
   if (/^HTTP\/1\.1 200 .*"version":1/s.test(response)) return;
   // The exit with a sanitizer's report explains more than the missing response.
-  const end = await Promise.race([manager.ended, pause(REPORT_MS, "a sanitizer needs time to write its report")]);
-  if (end !== undefined) demandCleanEnd(end, [], batch);
+  const end = await Promise.race([
+    manager.ended,
+    pause(SANITIZER_REPORT_MS, "a sanitizer needs time to write its report"),
+  ]);
+  if (end !== undefined) requireCleanExit(end, [], batch);
   throw new Finding(`a valid request was answered after ${tookMs} ms with: "${response.slice(0, 500)}"`, batch);
 }

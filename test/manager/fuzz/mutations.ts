@@ -24,13 +24,13 @@ const overwriteByte: Mutation = (bytes, random) => {
 const truncate: Mutation = (bytes, random) => bytes.subarray(0, random.below(bytes.length));
 
 const wrongLength: Mutation = (bytes, random) => {
-  const wide = random.chance(0.5) && bytes.length >= 4;
+  const isFourBytes = random.chance(0.5) && bytes.length >= 4;
   const copy = Buffer.from(bytes);
   if (copy.length < 2) return copy;
   // Fields of the kernel's messages are aligned, and the first ones are lengths.
-  const at = Math.min(copy.length - (wide ? 4 : 2), random.below(Math.ceil(copy.length / 2)) * 2);
+  const at = Math.min(copy.length - (isFourBytes ? 4 : 2), random.below(Math.ceil(copy.length / 2)) * 2);
   const value = random.pick(ODD_NUMBERS);
-  if (wide) copy.writeUInt32LE(value, at);
+  if (isFourBytes) copy.writeUInt32LE(value, at);
   else copy.writeUInt16LE(value & 0xffff, at);
   return copy;
 };
@@ -49,8 +49,8 @@ const dropChunk: Mutation = (bytes, random) => {
 };
 
 const insertBytes: Mutation = (bytes, random) => {
-  const some = Buffer.from(Array.from({ length: 1 + random.below(8) }, () => random.below(256)));
-  return insert(bytes, random.below(bytes.length + 1), some);
+  const insertedBytes = Buffer.from(Array.from({ length: 1 + random.below(8) }, () => random.below(256)));
+  return insert(bytes, random.below(bytes.length + 1), insertedBytes);
 };
 
 const insertText: Mutation = (bytes, random) =>

@@ -79,9 +79,9 @@ describe("a netlink dump", () => {
   test("with a damaged part is complete only with its end message, and leaves no descriptor open", () => {
     fc.assert(
       fc.property(fc.array(seed, { minLength: 1, maxLength: 4 }), (seeds) => {
-        const made = dump(seeds.map(damagedPart));
-        expect(made.open).toBe(0);
-        expect(made.dump.sockets.every(isValidSocket)).toBe(true);
+        const replay = dump(seeds.map(damagedPart));
+        expect(replay.open).toBe(0);
+        expect(replay.dump.sockets.every(isValidSocket)).toBe(true);
       }),
       RUNS,
     );
@@ -116,7 +116,12 @@ describe("a netlink dump", () => {
         const plain = socketMessage({ info: tcpInfo(1, 2, 3, 4) });
         const bare = socketMessage();
         const known = plain.subarray(bare.length);
-        const body = Buffer.concat([bare.subarray(16), ...before.map(made), known, ...after.map(made)]);
+        const body = Buffer.concat([
+          bare.subarray(16),
+          ...before.map(attributeBytes),
+          known,
+          ...after.map(attributeBytes),
+        ]);
         expect(read(message(20, body)).sockets).toEqual(read(plain).sockets);
         expect(read(message(20, body)).sockets[0]).toMatchObject({ lastDataSentMs: 1, lastDataReceivedMs: 2 });
       }),
@@ -132,7 +137,7 @@ describe("a netlink dump", () => {
     );
   });
 
-  function made(attribute: { readonly type: number; readonly size: number }): Buffer {
+  function attributeBytes(attribute: { readonly type: number; readonly size: number }): Buffer {
     const bytes = Buffer.alloc(4 + Math.ceil(attribute.size / 4) * 4, 0xaa);
     bytes.writeUInt16LE(4 + attribute.size, 0);
     bytes.writeUInt16LE(attribute.type, 2);

@@ -1,7 +1,7 @@
 /** Runs the process tests of the manager on the sanitized binary. */
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { Finding } from "./sanitize-part.ts";
-import { demandCleanEnd, FUZZ_FOLDER, ROOT, SANITIZED_MANAGER, start } from "./sanitized-process.ts";
+import { FUZZ_FOLDER, ROOT, requireCleanExit, SANITIZED_MANAGER, start } from "./sanitized-process.ts";
 
 const WRAPPER = `${FUZZ_FOLDER}/sanitized-manager`;
 const REPORT = "report";
@@ -32,11 +32,11 @@ export async function processCases(): Promise<string> {
   const defects = reports().map((name) => readFileSync(`${FUZZ_FOLDER}/${name}`, "utf8"));
   if (defects.length > 0)
     throw new Finding(`a sanitizer reports a defect:\n${defects.join("\n")}`, Buffer.from(end.out));
-  demandCleanEnd(end, [0], Buffer.from(end.out));
-  const passed = /Tests .*?([0-9]+) passed/.exec(end.out)?.[1];
+  requireCleanExit(end, [0], Buffer.from(end.out));
+  const passedTests = /Tests .*?([0-9]+) passed/.exec(end.out)?.[1];
   // A filter without matches would skip every test and succeed.
-  if (passed === undefined) throw new Finding("no case was run", Buffer.from(end.out));
-  return `${passed} cases passed`;
+  if (passedTests === undefined) throw new Finding("no case was run", Buffer.from(end.out));
+  return `${passedTests} cases passed`;
 }
 
 function reports(): string[] {

@@ -9,8 +9,8 @@ import { buildManager, buildProgram } from "../../../native/build/build.ts";
 import { changedCredentials, damagedDocuments, randomPods } from "../../fuzz/parts.ts";
 import { preloadExchanges } from "../../preload/exchanges.ts";
 import { argumentMutants } from "./argument-mutants.ts";
-import { CALLER, hostileAnswers } from "./hostile-answers.ts";
-import { hostileRelays, RELAY_CLIENT } from "./hostile-relays.ts";
+import { CALLER_PROGRAM, hostileAnswers } from "./hostile-answers.ts";
+import { hostileRelays, RELAY_CLIENT_PROGRAM } from "./hostile-relays.ts";
 import { httpMutants } from "./http-mutants.ts";
 import { PARSERS_PROGRAM, parserComparison } from "./parser-comparison.ts";
 import { processCases } from "./process-cases.ts";
@@ -97,8 +97,8 @@ async function runPart(name: string, options: Options): Promise<boolean> {
 /** Limits a part to a number of cases, or to an equal share of the seconds. */
 function limitOf(name: string, { share, seconds, only }: Options, startedMs: number): Budget["shouldContinue"] {
   if (share !== undefined) return (done) => done < (PARTS[name]?.caseCount ?? 0) * share;
-  const counted = only.filter((one) => PARTS[one]?.caseCount !== undefined).length;
-  const untilMs = startedMs + (seconds * 1_000) / Math.max(1, counted);
+  const countedParts = only.filter((one) => PARTS[one]?.caseCount !== undefined).length;
+  const untilMs = startedMs + (seconds * 1_000) / Math.max(1, countedParts);
   return () => performance.now() < untilMs;
 }
 
@@ -107,8 +107,8 @@ async function run(options: Options): Promise<boolean> {
   await buildManager("sanitize");
   const folder = "test/manager/fuzz";
   await buildProgram("sanitize", { source: `${folder}/native-parsers-main.ts`, bindsLibc: false }, PARSERS_PROGRAM);
-  await buildProgram("sanitize", { source: `${folder}/native-caller-main.ts`, bindsLibc: false }, CALLER);
-  await buildProgram("sanitize", { source: `${folder}/native-relay-main.ts`, bindsLibc: false }, RELAY_CLIENT);
+  await buildProgram("sanitize", { source: `${folder}/native-caller-main.ts`, bindsLibc: false }, CALLER_PROGRAM);
+  await buildProgram("sanitize", { source: `${folder}/native-relay-main.ts`, bindsLibc: false }, RELAY_CLIENT_PROGRAM);
   await buildProgram("sanitize", { source: `${folder}/soak-main.ts`, bindsLibc: true }, DRAINS_PROGRAM);
   process.stdout.write(`seed ${options.seed}\n`);
   let succeeded = true;

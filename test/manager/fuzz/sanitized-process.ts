@@ -12,13 +12,13 @@ export const FUZZ_FOLDER = `${ROOT}/build/fuzz`;
 export const TOKEN = "t0ken";
 export const MANAGER_PORT = 17_890;
 
-export type Ended = {
+export type ProcessEnd = {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly out: string;
   readonly err: string;
 };
-export type Running = { readonly child: ChildProcess; readonly ended: Promise<Ended>; readonly out: () => string };
+export type Running = { readonly child: ChildProcess; readonly ended: Promise<ProcessEnd>; readonly out: () => string };
 
 const REPORTS = /AddressSanitizer|LeakSanitizer|runtime error:|RC AUDIT FAILED|stack smashing/;
 const running = new Set<ChildProcess>();
@@ -58,7 +58,7 @@ export function start(command: string, args: readonly string[], env: Readonly<Re
   child.stderr.on("data", (chunk: Buffer) => {
     err += chunk.toString("utf8");
   });
-  const ended = new Promise<Ended>((resolve, reject) => {
+  const ended = new Promise<ProcessEnd>((resolve, reject) => {
     child.on("error", reject);
     child.on("close", (code, signal) => {
       running.delete(child);
@@ -69,7 +69,7 @@ export function start(command: string, args: readonly string[], env: Readonly<Re
 }
 
 /** @throws Finding on a crash, a sanitizer's report, or a status that is not `allowed` */
-export function demandCleanEnd(end: Ended, allowed: readonly number[], input: Buffer): void {
+export function requireCleanExit(end: ProcessEnd, allowed: readonly number[], input: Buffer): void {
   const exitDescription = `status ${end.code}, signal ${end.signal}; its standard error:\n${end.err.slice(0, 20_000)}`;
   if (REPORTS.test(end.err)) throw new Finding(`a sanitizer reports a defect: ${exitDescription}`, input);
   if (end.code === null || !allowed.includes(end.code))
@@ -81,7 +81,7 @@ export async function untilPrinted(process: Running, pattern: RegExp, limitMs: n
   const deadlineMs = performance.now() + limitMs;
   while (!pattern.test(process.out())) {
     if (process.child.exitCode !== null || process.child.signalCode !== null)
-      demandCleanEnd(await process.ended, [], Buffer.from(process.out()));
+      requireCleanExit(await process.ended, [], Buffer.from(process.out()));
     if (performance.now() > deadlineMs)
       throw new Finding(`the program never printed ${pattern}`, Buffer.from(process.out()));
     await pause(10, "the program has not printed a match yet");

@@ -3,13 +3,13 @@ import { readdirSync, readFileSync } from "node:fs";
 import { ownAddress } from "../../leases/own-address.ts";
 import { pause } from "../../time/pause.ts";
 import type { Round } from "./growth.ts";
-import { demandCleanEnd, exchange, start, TOKEN, untilPrinted } from "./sanitized-process.ts";
+import { exchange, requireCleanExit, start, TOKEN, untilPrinted } from "./sanitized-process.ts";
 
 const request = (path: string): Buffer =>
   Buffer.from(`GET /${path} HTTP/1.1\r\nHost: manager\r\nConnection: close\r\n\r\n`);
-const STATUS = request(`${TOKEN}/status`);
-const RESTART = request(`${TOKEN}/prestop/app`);
-const UNAUTHENTICATED = [request("x"), Buffer.from("\x16\x03\x01\x02"), Buffer.from("GET /half")];
+const STATUS_REQUEST = request(`${TOKEN}/status`);
+const RESTART_REQUEST = request(`${TOKEN}/prestop/app`);
+const UNAUTHENTICATED_REQUESTS = [request("x"), Buffer.from("\x16\x03\x01\x02"), Buffer.from("GET /half")];
 
 const LIMIT_MS = 30_000;
 /** Assumed interval of calls in a Pod; a Pod that restarts constantly makes fewer calls. */
@@ -18,7 +18,7 @@ const PARALLEL_CALLS = 20;
 /** Longer than 2 s, after which the manager closes unauthenticated connections. */
 const CLOSE_WAIT_MS = 2_500;
 /** Restarts per round; simultaneous hooks of two containers would not be treated as separate restarts. */
-const RESTARTS = 1;
+const RESTARTS_PER_ROUND = 1;
 
 export async function soakCalls(
   binary: string,
@@ -29,23 +29,25 @@ export async function soakCalls(
   await untilPrinted(manager, /"listening"/, LIMIT_MS);
   const measuredRounds: Round[] = [];
   for (let round = 1; round <= rounds; round += 1) {
-    const restart = exchange(address, RESTART, LIMIT_MS);
+    const restart = exchange(address, RESTART_REQUEST, LIMIT_MS);
     for (let n = 0; n < calls; n += PARALLEL_CALLS)
       await Promise.all(Array.from({ length: PARALLEL_CALLS }, (_, k) => exchange(address, callOf(k), LIMIT_MS)));
     const response = await restart;
     if (!/"phase":"idle".*"outcome":"restarted"/.test(response)) throw new Error(`a restart was answered: ${response}`);
     await pause(CLOSE_WAIT_MS, "the manager closes the round's connections");
-    const hours = (round * (calls + RESTARTS) * SECONDS_PER_CALL) / 3_600;
+    const hours = (round * (calls + RESTARTS_PER_ROUND) * SECONDS_PER_CALL) / 3_600;
     measuredRounds.push({ hours, ...stateOf(manager.child.pid ?? 0) });
   }
   manager.child.kill("SIGTERM");
-  demandCleanEnd(await manager.ended, [0], Buffer.alloc(0));
+  requireCleanExit(await manager.ended, [0], Buffer.alloc(0));
   return measuredRounds;
 }
 
 /** One call in four is unauthenticated. */
 function callOf(n: number): Buffer {
-  return n % 4 === 0 ? (UNAUTHENTICATED[(n / 4) % UNAUTHENTICATED.length] ?? STATUS) : STATUS;
+  return n % 4 === 0
+    ? (UNAUTHENTICATED_REQUESTS[(n / 4) % UNAUTHENTICATED_REQUESTS.length] ?? STATUS_REQUEST)
+    : STATUS_REQUEST;
 }
 
 function stateOf(pid: number): { readonly residentKib: number; readonly descriptors: number } {

@@ -2,7 +2,7 @@
 import { readdirSync } from "node:fs";
 import { ownAddress } from "../../leases/own-address.ts";
 import type { Round } from "./growth.ts";
-import { demandCleanEnd, start } from "./sanitized-process.ts";
+import { requireCleanExit, start } from "./sanitized-process.ts";
 import { openSoakPod } from "./soak-pod.ts";
 
 const SAMPLE_MS = 5;
@@ -36,7 +36,7 @@ export async function soakDrains(
       }
     });
     const end = await running.ended;
-    demandCleanEnd(end, [0], Buffer.from(end.out));
+    requireCleanExit(end, [0], Buffer.from(end.out));
     const outcomes = end.out.trimEnd().split(" ").slice(-2).join(" ");
     if (outcomes !== "timeout drained") throw new Error(`the Pods ended ${outcomes}, expected timeout drained`);
   } finally {
@@ -49,8 +49,8 @@ export async function soakDrains(
 /** Number of open files; infinite if the process has exited. */
 function descriptorsOf(pid: number): number {
   try {
-    const open = readdirSync(`/proc/${pid}/fd`).length;
-    return open === 0 ? Number.POSITIVE_INFINITY : open;
+    const openFiles = readdirSync(`/proc/${pid}/fd`).length;
+    return openFiles === 0 ? Number.POSITIVE_INFINITY : openFiles;
   } catch {
     return Number.POSITIVE_INFINITY;
   }

@@ -30,18 +30,18 @@ function settingsFor(address: string, port: number): DrainSettings {
 function run(args: readonly string[]): void {
   const address = args[0] ?? "";
   const reader = createSocketReader(nativeLibc, readTextFile, scanTextFile, 0);
-  const busy = createVirtualPod(settingsFor(address, Number(args[1] ?? "0")), reader);
-  const quiet = createVirtualPod(settingsFor(address, Number(args[2] ?? "0")), reader);
+  const busyPod = createVirtualPod(settingsFor(address, Number(args[1] ?? "0")), reader);
+  const quietPod = createVirtualPod(settingsFor(address, Number(args[2] ?? "0")), reader);
   const rounds = Number(args[3] ?? "0");
   const drains = Number(args[4] ?? "0");
   for (let round = 1; round <= rounds; round = round + 1) {
     for (let count = 0; count < drains; count = count + 1) {
-      busy.drain();
-      quiet.drain();
+      busyPod.drain();
+      quietPod.drain();
     }
-    const hours = (busy.nowMs() + quiet.nowMs()) / MS_PER_HOUR;
+    const hours = (busyPod.nowMs() + quietPod.nowMs()) / MS_PER_HOUR;
     process.stdout.write(
-      `${round} ${busy.samples() + quiet.samples()} ${hours} ${residentKib()} ${busy.outcome()} ${quiet.outcome()}\n`,
+      `${round} ${busyPod.samples() + quietPod.samples()} ${hours} ${residentKib()} ${busyPod.outcome()} ${quietPod.outcome()}\n`,
     );
   }
 }

@@ -4,10 +4,10 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 export type SoakPod = { readonly busyPort: number; readonly quietPort: number; readonly close: () => void };
 
 export async function openSoakPod(address: string): Promise<SoakPod> {
-  const held: Socket[] = [];
-  const busy = await listen(address, (socket) => held.push(socket));
-  const quiet = await listen(address, (socket) => socket.destroy());
-  const client = connect({ host: address, port: portOf(busy), localAddress: "127.0.0.1" });
+  const heldSockets: Socket[] = [];
+  const busyServer = await listen(address, (socket) => heldSockets.push(socket));
+  const quietServer = await listen(address, (socket) => socket.destroy());
+  const client = connect({ host: address, port: portOf(busyServer), localAddress: "127.0.0.1" });
   await new Promise<void>((resolve, reject) => {
     client.on("error", reject);
     client.on("connect", () => {
@@ -16,12 +16,12 @@ export async function openSoakPod(address: string): Promise<SoakPod> {
     });
   });
   return {
-    busyPort: portOf(busy),
-    quietPort: portOf(quiet),
+    busyPort: portOf(busyServer),
+    quietPort: portOf(quietServer),
     close: () => {
-      for (const socket of [client, ...held]) socket.destroy();
-      busy.close();
-      quiet.close();
+      for (const socket of [client, ...heldSockets]) socket.destroy();
+      busyServer.close();
+      quietServer.close();
     },
   };
 }

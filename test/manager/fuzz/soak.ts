@@ -1,7 +1,7 @@
 /**
  * `node test/manager/fuzz/soak.ts [--rounds=8] [--drains=40] [--calls=300]`: detects growth of the native manager.
- * Drains run on a virtual clock with real readings of the kernel; calls, restarts of containers and unauthenticated
- * clients run on the real binary. Prints a table of equal rounds; exit status 1 on growth.
+ * Drains run on a virtual clock with real readings of the kernel; the real binary gets calls, restarts of
+ * containers and unauthenticated clients. Prints a table of equal rounds; exit status 1 on growth.
  */
 import { mkdirSync } from "node:fs";
 import { buildManager, buildProgram } from "../../../native/build/build.ts";

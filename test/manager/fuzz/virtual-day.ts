@@ -1,7 +1,7 @@
 /** Part of the sanitizer run: drains on a virtual clock, which must free all memory before the exit. */
 import { ownAddress } from "../../leases/own-address.ts";
 import { Finding, type Part } from "./sanitize-part.ts";
-import { demandCleanEnd, FUZZ_FOLDER, start } from "./sanitized-process.ts";
+import { FUZZ_FOLDER, requireCleanExit, start } from "./sanitized-process.ts";
 import { openSoakPod } from "./soak-pod.ts";
 
 export const DRAINS_PROGRAM = `${FUZZ_FOLDER}/drains-sanitize`;
@@ -15,7 +15,7 @@ export const virtualDay: Part = async () => {
   try {
     const args = [address, pod.busyPort, pod.quietPort, ROUNDS, DRAINS].map(String);
     const end = await start(DRAINS_PROGRAM, args).ended;
-    demandCleanEnd(end, [0], Buffer.from(end.out));
+    requireCleanExit(end, [0], Buffer.from(end.out));
     const [, samples, , , busy, quiet] = end.out.trimEnd().split("\n").at(-1)?.split(" ") ?? [];
     if (busy !== "timeout" || quiet !== "drained")
       throw new Finding(`a Pod with a client ended ${busy}, a quiet one ${quiet}`, Buffer.from(end.out));

@@ -16,13 +16,13 @@ const CONNECTION_MS = 50;
 /** Reopening immediately would block the event loop while the port refuses connections. */
 const REOPEN_DELAY_MS = 1;
 
-let opened = 0;
+let openedCount = 0;
 let closedByManager = 0;
 let next = 0;
 
 function open(): Socket {
   next += 1;
-  opened += 1;
+  openedCount += 1;
   const socket = connect({ host, port, localAddress: `10.9.1.${1 + (next % addresses)}` });
   socket.on("error", () => {});
   socket.resume();
@@ -50,17 +50,17 @@ function openBriefly(): void {
 
 if (kind === "silent") for (let count = 0; count < amount; count += 1) openSilent();
 else {
-  let due = 0;
+  let dueConnections = 0;
   let lastMs = performance.now();
   setInterval(() => {
     const nowMs = performance.now();
-    due = Math.min(MAX_PER_TICK, due + ((nowMs - lastMs) * amount) / 1_000);
+    dueConnections = Math.min(MAX_PER_TICK, dueConnections + ((nowMs - lastMs) * amount) / 1_000);
     lastMs = nowMs;
-    for (; due >= 1; due -= 1) openBriefly();
+    for (; dueConnections >= 1; dueConnections -= 1) openBriefly();
   }, TICK_MS);
 }
 process.stdout.write("started\n");
 process.stdin.resume();
 process.stdin.on("end", () => {
-  process.stdout.write(`${JSON.stringify({ opened, closedByManager })}\n`, () => process.exit(0));
+  process.stdout.write(`${JSON.stringify({ opened: openedCount, closedByManager })}\n`, () => process.exit(0));
 });

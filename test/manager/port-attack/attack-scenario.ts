@@ -15,8 +15,8 @@ import { type AttackResult, type AttackScenario, CLIENTS_NETWORK, POD_SET_UP } f
 const scenario: AttackScenario = JSON.parse(process.argv[2] ?? "{}");
 const TOKEN = "t0ken-of-this-test";
 const PORT = 17_890;
-const POD = "10.9.0.1";
-const KUBELET = "10.9.0.250";
+const POD_ADDRESS = "10.9.0.1";
+const KUBELET_ADDRESS = "10.9.0.250";
 const FLAGS = ["--drain-delay=1s", "--quiet-period=500ms", "--hooks=app:app,web:app"];
 const CALLS = 30;
 const BETWEEN_CALLS_MS = 20;
@@ -31,7 +31,7 @@ function call(path: string): Promise<void> {
   counts.sent += 1;
   const startedMs = performance.now();
   return new Promise((resolve) => {
-    const socket = connect({ host: POD, port: PORT, localAddress: KUBELET });
+    const socket = connect({ host: POD_ADDRESS, port: PORT, localAddress: KUBELET_ADDRESS });
     let text = "";
     let end: "answered" | "reset" | "silent" = "reset";
     const timer = setTimeout(() => {
@@ -66,7 +66,7 @@ function residentKb(pid: number): number {
 
 // The clients have a separate namespace, so the manager's samples exclude their sockets.
 const [first = "", ...others] = CLIENTS_NETWORK;
-const clientsArgs = [scenario.attack, POD, String(PORT), String(scenario.amount), String(scenario.addresses)];
+const clientsArgs = [scenario.attack, POD_ADDRESS, String(PORT), String(scenario.amount), String(scenario.addresses)];
 const clientsProgram = [process.execPath, new URL("attack-clients.ts", import.meta.url).pathname, ...clientsArgs];
 const clients = spawn(first, [...others, ...clientsProgram], { stdio: ["pipe", "pipe", "inherit"] });
 let clientsOutput = "";
@@ -96,7 +96,7 @@ const lines = createInterface({ input: manager.stdout });
 await new Promise<void>((resolve) => lines.on("line", (line) => void (line.includes('"listening"') && resolve())));
 const pid = manager.pid ?? 0;
 const app = createServer((_, res) => void res.end("done"));
-app.listen(8_080, POD);
+app.listen(8_080, POD_ADDRESS);
 await once(app, "listening");
 await calls(`/${TOKEN}/status`);
 const beforeKb = residentKb(pid);

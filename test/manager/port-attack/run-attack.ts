@@ -45,10 +45,10 @@ const SCENARIO_PROGRAM = new URL("attack-scenario.ts", import.meta.url).pathname
 
 /** @returns the reason for skipping the test; empty if this host can create the network namespaces */
 export function namespacesFailure(): string {
-  const tried = spawnSync("unshare", [...NETWORK_NAMESPACE, `${SET_UP}`, "unshare", "--net", "true"], {
+  const unshareResult = spawnSync("unshare", [...NETWORK_NAMESPACE, `${SET_UP}`, "unshare", "--net", "true"], {
     encoding: "utf8",
   });
-  return tried.status === 0 ? "" : tried.stderr.trim() || String(tried.error?.message);
+  return unshareResult.status === 0 ? "" : unshareResult.stderr.trim() || String(unshareResult.error?.message);
 }
 
 export function runAttack(scenario: AttackScenario): Promise<AttackResult> {

@@ -25,38 +25,47 @@ const STRICT_LINES = "the native runtime requires a complete request line first"
 const NEVER_ENDS =
   "the native runtime waits for the end of the line or of the header; the connection's own limit ends that";
 
-const STATUS = `/${TOKEN}/status`;
-const HOST = "Host: 10.0.0.7:17890\r\n";
+const STATUS_PATH = `/${TOKEN}/status`;
+const HOST_FIELD = "Host: 10.0.0.7:17890\r\n";
 
 function get(path: string, ...fields: readonly string[]): string {
-  return `GET ${path} HTTP/1.1\r\n${HOST}${fields.map((field) => `${field}\r\n`).join("")}\r\n`;
+  return `GET ${path} HTTP/1.1\r\n${HOST_FIELD}${fields.map((field) => `${field}\r\n`).join("")}\r\n`;
 }
 
 function post(fields: readonly string[], body: string): string {
-  return `POST /x HTTP/1.1\r\n${HOST}${fields.map((field) => `${field}\r\n`).join("")}\r\n${body}`;
+  return `POST /x HTTP/1.1\r\n${HOST_FIELD}${fields.map((field) => `${field}\r\n`).join("")}\r\n${body}`;
 }
 
 export const WELL_FORMED: readonly Request[] = [
   {
     title: "a GET like the kubelet's",
-    pieces: [get(STATUS, "User-Agent: kube-lifecycle/1.35", "Accept: */*", "Connection: close")],
+    pieces: [get(STATUS_PATH, "User-Agent: kube-lifecycle/1.35", "Accept: */*", "Connection: close")],
     expectedStatuses: [200],
   },
-  { title: "a GET with keep-alive", pieces: [get(STATUS, "Connection: keep-alive")], expectedStatuses: [200] },
-  { title: "a GET without a Connection field", pieces: [get(STATUS)], expectedStatuses: [200] },
-  { title: "a GET of HTTP/1.0", pieces: [`GET ${STATUS} HTTP/1.0\r\n\r\n`], expectedStatuses: [200] },
+  { title: "a GET with keep-alive", pieces: [get(STATUS_PATH, "Connection: keep-alive")], expectedStatuses: [200] },
+  { title: "a GET without a Connection field", pieces: [get(STATUS_PATH)], expectedStatuses: [200] },
+  { title: "a GET of HTTP/1.0", pieces: [`GET ${STATUS_PATH} HTTP/1.0\r\n\r\n`], expectedStatuses: [200] },
   {
     title: "a GET of HTTP/1.0 with keep-alive",
-    pieces: [`GET ${STATUS} HTTP/1.0\r\nConnection: keep-alive\r\n\r\n`],
+    pieces: [`GET ${STATUS_PATH} HTTP/1.0\r\nConnection: keep-alive\r\n\r\n`],
     expectedStatuses: [200],
   },
-  { title: "a GET with a half-close", pieces: [get(STATUS)], ending: "half-close", expectedStatuses: [200] },
-  { title: "a GET in pieces of 20 bytes", pieces: get(STATUS).match(/.{1,20}/gs) ?? [], expectedStatuses: [200] },
-  { title: "a GET in two pieces", pieces: [get(STATUS).slice(0, 30), get(STATUS).slice(30)], expectedStatuses: [200] },
-  { title: "a GET with a query", pieces: [get(`${STATUS}?now=1`)], expectedStatuses: [200] },
-  { title: "a GET of an absolute URL", pieces: [get(`http://10.0.0.7:17890${STATUS}`)], expectedStatuses: [404] },
-  { title: "a GET with a body", pieces: [`${get(STATUS, "Content-Length: 5")}hello`], expectedStatuses: [200] },
-  { title: "a HEAD", pieces: [`HEAD ${STATUS} HTTP/1.1\r\n${HOST}\r\n`], bodyless: true, expectedStatuses: [404] },
+  { title: "a GET with a half-close", pieces: [get(STATUS_PATH)], ending: "half-close", expectedStatuses: [200] },
+  { title: "a GET in pieces of 20 bytes", pieces: get(STATUS_PATH).match(/.{1,20}/gs) ?? [], expectedStatuses: [200] },
+  {
+    title: "a GET in two pieces",
+    pieces: [get(STATUS_PATH).slice(0, 30), get(STATUS_PATH).slice(30)],
+    expectedStatuses: [200],
+  },
+  { title: "a GET with a query", pieces: [get(`${STATUS_PATH}?now=1`)], expectedStatuses: [200] },
+  { title: "a GET of an absolute URL", pieces: [get(`http://10.0.0.7:17890${STATUS_PATH}`)], expectedStatuses: [404] },
+  { title: "a GET with a body", pieces: [`${get(STATUS_PATH, "Content-Length: 5")}hello`], expectedStatuses: [200] },
+  {
+    title: "a HEAD",
+    pieces: [`HEAD ${STATUS_PATH} HTTP/1.1\r\n${HOST_FIELD}\r\n`],
+    bodyless: true,
+    expectedStatuses: [404],
+  },
   { title: "a POST with a body", pieces: [post(["Content-Length: 5"], "hello")], expectedStatuses: [404] },
   {
     title: "a POST with chunked encoding",
@@ -69,18 +78,22 @@ export const WELL_FORMED: readonly Request[] = [
     expectedStatuses: [404],
   },
   { title: "an empty POST", pieces: [post(["Content-Length: 0"], "")], expectedStatuses: [404] },
-  { title: "a DELETE", pieces: [`DELETE ${STATUS} HTTP/1.1\r\n${HOST}\r\n`], expectedStatuses: [404] },
-  { title: "an OPTIONS *", pieces: [`OPTIONS * HTTP/1.1\r\n${HOST}\r\n`], expectedStatuses: [404] },
-  { title: "a header of 8 KB", pieces: [get(STATUS, `A: ${"a".repeat(8_000)}`)], expectedStatuses: [200] },
+  { title: "a DELETE", pieces: [`DELETE ${STATUS_PATH} HTTP/1.1\r\n${HOST_FIELD}\r\n`], expectedStatuses: [404] },
+  { title: "an OPTIONS *", pieces: [`OPTIONS * HTTP/1.1\r\n${HOST_FIELD}\r\n`], expectedStatuses: [404] },
+  { title: "a header of 8 KB", pieces: [get(STATUS_PATH, `A: ${"a".repeat(8_000)}`)], expectedStatuses: [200] },
   {
     title: "fifty headers",
-    pieces: [get(STATUS, ...Array.from({ length: 50 }, (_, at) => `X-${at}: ${at}`))],
+    pieces: [get(STATUS_PATH, ...Array.from({ length: 50 }, (_, at) => `X-${at}: ${at}`))],
     expectedStatuses: [200],
   },
-  { title: "a header with non-ASCII characters", pieces: [get(STATUS, "A: t\u00e4glich")], expectedStatuses: [200] },
+  {
+    title: "a header with non-ASCII characters",
+    pieces: [get(STATUS_PATH, "A: t\u00e4glich")],
+    expectedStatuses: [200],
+  },
   {
     title: "two pipelined requests",
-    pieces: [get(STATUS) + get("/x")],
+    pieces: [get(STATUS_PATH) + get("/x")],
     expectedStatuses: [200],
   },
   {
@@ -113,19 +126,19 @@ export const WELL_FORMED: readonly Request[] = [
   },
   {
     title: "a request for an upgrade to WebSocket",
-    pieces: [get(STATUS, "Connection: Upgrade", "Upgrade: websocket")],
+    pieces: [get(STATUS_PATH, "Connection: Upgrade", "Upgrade: websocket")],
     expectedStatuses: [200],
   },
   {
     title: "a request for an upgrade to HTTP/2",
-    pieces: [get(STATUS, "Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AA")],
+    pieces: [get(STATUS_PATH, "Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AA")],
     expectedStatuses: [200],
   },
 ];
 
 export const HOSTILE: readonly Request[] = [
-  { title: "a request without a Host field", pieces: [`GET ${STATUS} HTTP/1.1\r\n\r\n`], expectedStatuses: [400] },
-  { title: "a request with two Host fields", pieces: [get(STATUS, "Host: other")], expectedStatuses: [200] },
+  { title: "a request without a Host field", pieces: [`GET ${STATUS_PATH} HTTP/1.1\r\n\r\n`], expectedStatuses: [400] },
+  { title: "a request with two Host fields", pieces: [get(STATUS_PATH, "Host: other")], expectedStatuses: [200] },
   {
     title: "two Content-Length fields",
     pieces: [post(["Content-Length: 1", "Content-Length: 2"], "ab")],
@@ -153,7 +166,7 @@ export const HOSTILE: readonly Request[] = [
   },
   {
     title: "a body of 1 MB without a Content-Length",
-    pieces: [get(STATUS) + "b".repeat(1_000_000)],
+    pieces: [get(STATUS_PATH) + "b".repeat(1_000_000)],
     expectedStatuses: [200],
     closesWithoutReset: true,
   },
@@ -181,42 +194,42 @@ export const HOSTILE: readonly Request[] = [
   },
   {
     title: "a space before the colon",
-    pieces: [get(STATUS, "A : b")],
+    pieces: [get(STATUS_PATH, "A : b")],
     expectedStatuses: { node: [400], native: [200], because: FIELDS_UNREAD },
   },
-  { title: "a folded header", pieces: [get(STATUS, "A: b", " c")], expectedStatuses: [400] },
-  { title: "a header without a colon", pieces: [get(STATUS, "hello")], expectedStatuses: [400] },
+  { title: "a folded header", pieces: [get(STATUS_PATH, "A: b", " c")], expectedStatuses: [400] },
+  { title: "a header without a colon", pieces: [get(STATUS_PATH, "hello")], expectedStatuses: [400] },
   {
     title: "a NUL in a header",
-    pieces: [get(STATUS, "A: b\0c")],
+    pieces: [get(STATUS_PATH, "A: b\0c")],
     expectedStatuses: { node: [400], native: [200], because: FIELDS_UNREAD },
   },
   {
     title: "a NUL in the path",
-    pieces: [get(`${STATUS}\0`)],
+    pieces: [get(`${STATUS_PATH}\0`)],
     expectedStatuses: { node: [400], native: [404], because: FIELDS_UNREAD },
   },
   {
     title: "a BEL character in a header",
-    pieces: [get(STATUS, "A: \x07")],
+    pieces: [get(STATUS_PATH, "A: \x07")],
     expectedStatuses: { node: [400], native: [200], because: FIELDS_UNREAD },
   },
   {
     title: "lines that end with LF instead of CRLF",
-    pieces: [get(STATUS).replaceAll("\r\n", "\n")],
+    pieces: [get(STATUS_PATH).replaceAll("\r\n", "\n")],
     expectedStatuses: { node: [400], native: [], because: NEVER_ENDS },
   },
   {
     title: "an empty line before the request line",
-    pieces: [`\r\n${get(STATUS)}`],
+    pieces: [`\r\n${get(STATUS_PATH)}`],
     expectedStatuses: { node: [200], native: [400], because: STRICT_LINES },
   },
   {
     title: "a request line without a version",
-    pieces: [`GET ${STATUS}\r\n\r\n`],
+    pieces: [`GET ${STATUS_PATH}\r\n\r\n`],
     expectedStatuses: { node: [200], native: [400], because: STRICT_LINES },
   },
-  { title: "an unknown version", pieces: [get(STATUS).replace("HTTP/1.1", "HTTP/9.9")], expectedStatuses: [400] },
+  { title: "an unknown version", pieces: [get(STATUS_PATH).replace("HTTP/1.1", "HTTP/9.9")], expectedStatuses: [400] },
   { title: "the HTTP/2 preface", pieces: ["PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"], expectedStatuses: [400] },
   {
     title: "a TLS ClientHello",
@@ -225,23 +238,23 @@ export const HOSTILE: readonly Request[] = [
   },
   {
     title: "an unknown method",
-    pieces: [get(STATUS).replace("GET", "BREW")],
+    pieces: [get(STATUS_PATH).replace("GET", "BREW")],
     expectedStatuses: { node: [400], native: [404], because: FIELDS_UNREAD },
   },
   {
     title: "a method in lower case",
-    pieces: [get(STATUS).replace("GET", "get")],
+    pieces: [get(STATUS_PATH).replace("GET", "get")],
     expectedStatuses: { node: [400], native: [404], because: FIELDS_UNREAD },
   },
-  { title: "a CONNECT", pieces: [`CONNECT 10.0.0.1:443 HTTP/1.1\r\n${HOST}\r\n`], expectedStatuses: [] },
+  { title: "a CONNECT", pieces: [`CONNECT 10.0.0.1:443 HTTP/1.1\r\n${HOST_FIELD}\r\n`], expectedStatuses: [] },
   {
     title: "a header of 100 KB",
-    pieces: [get(STATUS, `A: ${"a".repeat(100_000)}`)],
+    pieces: [get(STATUS_PATH, `A: ${"a".repeat(100_000)}`)],
     expectedStatuses: [400],
   },
   {
     title: "two thousand headers",
-    pieces: [get(STATUS, ...Array.from({ length: 2_000 }, (_, at) => `X-${at}: ${at}`))],
+    pieces: [get(STATUS_PATH, ...Array.from({ length: 2_000 }, (_, at) => `X-${at}: ${at}`))],
     expectedStatuses: [400],
   },
   {
@@ -256,22 +269,27 @@ export const HOSTILE: readonly Request[] = [
   },
   {
     title: "an incomplete request followed by a half-close",
-    pieces: [get(STATUS).slice(0, 40)],
+    pieces: [get(STATUS_PATH).slice(0, 40)],
     ending: "half-close",
     expectedStatuses: { node: [400], native: [], because: NEVER_ENDS },
   },
   {
     title: "an incomplete request followed by a reset",
-    pieces: [get(STATUS).slice(0, 40)],
+    pieces: [get(STATUS_PATH).slice(0, 40)],
     ending: "reset",
     expectedStatuses: [],
   },
-  { title: "a complete request followed by a reset", pieces: [get(STATUS)], ending: "reset", expectedStatuses: [] },
-  { title: "an incomplete request followed by silence", pieces: [get(STATUS).slice(0, 40)], expectedStatuses: [] },
+  {
+    title: "a complete request followed by a reset",
+    pieces: [get(STATUS_PATH)],
+    ending: "reset",
+    expectedStatuses: [],
+  },
+  { title: "an incomplete request followed by silence", pieces: [get(STATUS_PATH).slice(0, 40)], expectedStatuses: [] },
   { title: "a time limit without any bytes", pieces: [""], expectedStatuses: [] },
   {
     title: "a header sent in single bytes",
-    pieces: [`GET ${STATUS} HTTP/1.1\r\nA: `, ..."a".repeat(300)],
+    pieces: [`GET ${STATUS_PATH} HTTP/1.1\r\nA: `, ..."a".repeat(300)],
     expectedStatuses: [],
   },
   {

@@ -76,13 +76,13 @@ test("a workload counts as graceful after three Pods that reset no connection, a
 });
 
 test("only a valid report ends the search for a lost drain of its Pod", async () => {
-  const reported: string[] = [];
-  const server = createDrainsServer({ onReport: ({ uid }) => reported.push(uid) });
+  const reportedUids: string[] = [];
+  const server = createDrainsServer({ onReport: ({ uid }) => reportedUids.push(uid) });
   await post(server, "nonsense");
   await post(server, reportBody({}, "pod-2").replace('"shop"', '"other"'));
-  expect(reported).toEqual([]);
+  expect(reportedUids).toEqual([]);
   await post(server, reportBody({}, "pod-2"));
-  expect(reported).toEqual(["pod-2"]);
+  expect(reportedUids).toEqual(["pod-2"]);
 });
 
 test("a drain with the outcome lost is counted, and is not in the histogram of durations", async () => {

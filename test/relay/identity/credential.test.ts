@@ -6,7 +6,7 @@ import type { SigningKey } from "../../../src/relay/identity/identity.ts";
 import { createFakeKey, START_MS } from "./fake-tools.ts";
 
 const KEY = createFakeKey("one", START_MS);
-const OTHER = createFakeKey("other", START_MS);
+const OTHER_KEY = createFakeKey("other", START_MS);
 const CLAIMS: CredentialClaims = {
   namespace: "shop",
   ownerKind: "ReplicaSet",
@@ -14,7 +14,7 @@ const CLAIMS: CredentialClaims = {
   ownerUid: "0b1c2d3e-4f50-4617-8293-a4b5c6d7e8f9",
   nonce: "0123456789abcdef",
 };
-const LIMIT = { timeout: 300_000 };
+const TIMEOUT = { timeout: 300_000 };
 
 const keysOf =
   (...keys: readonly SigningKey[]) =>
@@ -34,23 +34,23 @@ const anyClaims: fc.Arbitrary<CredentialClaims> = fc.record({
   nonce: anyText,
 });
 
-test("any claims survive the round trip through a credential", LIMIT, () => {
+test("any claims survive the round trip through a credential", TIMEOUT, () => {
   fc.assert(
     fc.property(anyClaims, (claims) => {
       const text = mintCredential(claims, KEY);
       fc.pre(text.length <= 1_024);
-      expect(read(text, OTHER, KEY)).toEqual({ claims, key: KEY });
+      expect(read(text, OTHER_KEY, KEY)).toEqual({ claims, key: KEY });
     }),
   );
 });
 
-test("any changed character makes a credential invalid", LIMIT, () => {
+test("any changed character makes a credential invalid", TIMEOUT, () => {
   const text = mintCredential(CLAIMS, KEY);
   const alphabet = "ABCXYZabcxyz0189-_.=+/ \n\u0000é";
   for (let index = 0; index < text.length; index += 1) {
     for (const character of alphabet) {
       if (text[index] === character) continue;
-      expect(read(text.slice(0, index) + character + text.slice(index + 1), KEY, OTHER)).toBeUndefined();
+      expect(read(text.slice(0, index) + character + text.slice(index + 1), KEY, OTHER_KEY)).toBeUndefined();
     }
     expect(read(text.slice(0, index) + text.slice(index + 1), KEY)).toBeUndefined();
     expect(read(`${text.slice(0, index)}A${text.slice(index)}`, KEY)).toBeUndefined();
@@ -58,7 +58,7 @@ test("any changed character makes a credential invalid", LIMIT, () => {
   expect(read(`${text}A`, KEY)).toBeUndefined();
 });
 
-test("no random text is a valid credential, and the parser never throws", LIMIT, () => {
+test("no random text is a valid credential, and the parser never throws", TIMEOUT, () => {
   const part = fc.oneof(fc.string({ unit: "binary" }), fc.base64String(), fc.constantFrom(KEY.kid, "", "a".repeat(43)));
   fc.assert(
     fc.property(fc.array(part, { maxLength: 5 }), fc.constantFrom(".", "", " "), (parts, separator) => {
@@ -70,11 +70,11 @@ test("no random text is a valid credential, and the parser never throws", LIMIT,
 
 describe("a credential is rejected", () => {
   test("if the signing key is unknown", () => {
-    expect(read(mintCredential(CLAIMS, KEY), OTHER)).toBeUndefined();
+    expect(read(mintCredential(CLAIMS, KEY), OTHER_KEY)).toBeUndefined();
   });
 
   test("if another key with the same name signed it", () => {
-    const otherKey = { ...OTHER, kid: KEY.kid };
+    const otherKey = { ...OTHER_KEY, kid: KEY.kid };
     expect(read(mintCredential(CLAIMS, otherKey), KEY)).toBeUndefined();
   });
 

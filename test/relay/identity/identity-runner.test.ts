@@ -1,4 +1,4 @@
-/** Tests the identity over real TLS: like managers, clients connect to an IP and trust one CA and one name. */
+/** Tests the relay's identity over real TLS: like managers, clients connect to an IP address and trust one CA and one name. */
 import type { AddressInfo } from "node:net";
 import { connect, createServer, type Server } from "node:tls";
 import { Registry } from "prom-client";
@@ -9,7 +9,7 @@ import { IDENTITY_TOOLS } from "../../../src/relay/identity/secret-content.ts";
 import { type FakeSecret, fakeSecret } from "./fake-secret.ts";
 import { DAY_MS, YEAR_MS } from "./fake-tools.ts";
 
-const LIMIT = { timeout: 180_000 };
+const TIMEOUT = { timeout: 180_000 };
 const cleanups: (() => unknown)[] = [];
 afterEach(() => {
   for (const cleanup of cleanups.splice(0)) cleanup();
@@ -79,7 +79,7 @@ function injectedAccess(replica: Replica): { readonly ca: string; readonly name:
 }
 
 describe("a client that trusts one CA of the relay and connects to an IP address", () => {
-  test("is served by every replica, each with its own certificate", LIMIT, async () => {
+  test("is served by every replica, each with its own certificate", TIMEOUT, async () => {
     const secret = fakeSecret();
     const replicas = [createReplica(secret), createReplica(secret)];
     const fingerprints: string[] = [];
@@ -92,7 +92,7 @@ describe("a client that trusts one CA of the relay and connects to an IP address
     expect(new Set(fingerprints).size).toBe(2);
   });
 
-  test("refuses a replica with another Secret, and a certificate for another name", LIMIT, async () => {
+  test("refuses a replica with another Secret, and a certificate for another name", TIMEOUT, async () => {
     const [replica, otherReplica] = [createReplica(fakeSecret()), createReplica(fakeSecret())];
     await replica.reconcile();
     await otherReplica.reconcile();
@@ -104,7 +104,7 @@ describe("a client that trusts one CA of the relay and connects to an IP address
     expect(await serverFingerprint(await listenOn(misnamedReplica), ca, UNKNOWN_NAME)).toContain("does not match");
   });
 
-  test("is served after a newer CA is created", LIMIT, async () => {
+  test("is served after a newer CA is created", TIMEOUT, async () => {
     const secret = fakeSecret();
     const oldReplica = createReplica(secret, TODAY_MS - 6 * YEAR_MS);
     await oldReplica.reconcile();
@@ -119,7 +119,7 @@ describe("a client that trusts one CA of the relay and connects to an IP address
     expect(await serverFingerprint(port, first.ca, second.name)).toContain("unable to");
   });
 
-  test("is not served if the CA has expired", LIMIT, async () => {
+  test("is not served if the CA has expired", TIMEOUT, async () => {
     const secret = fakeSecret();
     const oldReplica = createReplica(secret, TODAY_MS - 11 * YEAR_MS);
     await oldReplica.reconcile();
@@ -133,7 +133,7 @@ describe("a client that trusts one CA of the relay and connects to an IP address
 describe("the TLS certificate of a relay replica", () => {
   test(
     "is renewed after half of its validity of a week, even while the relay's Secret cannot be read",
-    LIMIT,
+    TIMEOUT,
     async () => {
       const secret = fakeSecret();
       const replica = createReplica(secret);
@@ -153,7 +153,7 @@ describe("the TLS certificate of a relay replica", () => {
     },
   );
 
-  test("is renewed after the correction of a clock that was ahead", LIMIT, async () => {
+  test("is renewed after the correction of a clock that was ahead", TIMEOUT, async () => {
     const secret = fakeSecret();
     const replica = createReplica(secret);
     await replica.reconcile();
@@ -167,7 +167,7 @@ describe("the TLS certificate of a relay replica", () => {
 });
 
 describe("an unknown CA in a TLS handshake", () => {
-  test("is read from the Secret before the handshake of its first client completes", LIMIT, async () => {
+  test("is read from the Secret before the handshake of its first client completes", TIMEOUT, async () => {
     const secret = fakeSecret();
     const [first, second] = [createReplica(secret), createReplica(secret)];
     await first.reconcile();
@@ -180,7 +180,7 @@ describe("an unknown CA in a TLS handshake", () => {
     expect(await serverFingerprint(port, ca, name)).toMatch(FINGERPRINT);
   });
 
-  test("causes at most one read of the Secret per second, however many clients connect", LIMIT, async () => {
+  test("causes at most one read of the Secret per second, however many clients connect", TIMEOUT, async () => {
     const secret = fakeSecret();
     const replica = createReplica(secret);
     await replica.reconcile();
@@ -198,7 +198,7 @@ describe("an unknown CA in a TLS handshake", () => {
     expect(secret.calls.length - before).toBe(2);
   });
 
-  test("does not delay the handshake while the API server does not respond", LIMIT, async () => {
+  test("does not delay the handshake while the API server does not respond", TIMEOUT, async () => {
     const secret = fakeSecret();
     const replica = createReplica(secret);
     await replica.reconcile();
@@ -223,7 +223,7 @@ describe("an unknown CA in a TLS handshake", () => {
   });
 });
 
-test("a relay Secret that cannot be read is logged once, and again after ten minutes", LIMIT, async () => {
+test("a relay Secret that cannot be read is logged once, and again after ten minutes", TIMEOUT, async () => {
   const secret = fakeSecret();
   secret.failWith = "cannot read Secret lastcall/relay: the API server responded with 403";
   const replica = createReplica(secret);

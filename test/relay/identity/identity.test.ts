@@ -12,51 +12,51 @@ import { createFakeCa, createFakeKey, DAY_MS, START_MS, YEAR_MS } from "./fake-t
 const HOUR_MS = 3_600_000;
 const FIRST = createFakeCa("first", START_MS);
 const KEY = createFakeKey("first", START_MS);
-const BOTH: RelayIdentity = { cas: [FIRST], keys: [KEY] };
+const IDENTITY: RelayIdentity = { cas: [FIRST], keys: [KEY] };
 
 describe("a CA of the relay", () => {
   test("is injected into Pods for five years, and stays valid for five more years", () => {
-    expect(findMissing(BOTH, START_MS + 5 * YEAR_MS).generation).toBe(false);
-    expect(findMissing(BOTH, START_MS + 5 * YEAR_MS + 1).generation).toBe(true);
+    expect(findMissing(IDENTITY, START_MS + 5 * YEAR_MS).generation).toBe(false);
+    expect(findMissing(IDENTITY, START_MS + 5 * YEAR_MS + 1).generation).toBe(true);
     expect(FIRST.validUntilMs - (START_MS + 5 * YEAR_MS)).toBe(5 * YEAR_MS);
   });
 
   test("is injected into Pods at once if it is the newest, and the older CA stays valid", () => {
     const second = createFakeCa("second", START_MS + 5 * YEAR_MS);
-    const identity = { ...BOTH, cas: [FIRST, second] };
+    const identity = { ...IDENTITY, cas: [FIRST, second] };
     expect(newestValidCa(identity, START_MS + 5 * YEAR_MS)).toBe(second);
     expect(dropOldest(identity).cas).toContain(FIRST);
   });
 
   test("is injected into Pods only during its validity", () => {
-    expect(newestValidCa(BOTH, FIRST.validUntilMs)).toBeUndefined();
-    expect(newestValidCa(BOTH, FIRST.validFromMs - 1)).toBeUndefined();
-    expect(findMissing(BOTH, FIRST.validFromMs - 1).generation).toBe(true);
+    expect(newestValidCa(IDENTITY, FIRST.validUntilMs)).toBeUndefined();
+    expect(newestValidCa(IDENTITY, FIRST.validFromMs - 1)).toBeUndefined();
+    expect(findMissing(IDENTITY, FIRST.validFromMs - 1).generation).toBe(true);
   });
 });
 
 describe("a signing key of the relay", () => {
   test("is replaced after 90 days", () => {
-    expect(findMissing(BOTH, START_MS + 90 * DAY_MS - 1).key).toBe(false);
-    expect(findMissing(BOTH, START_MS + 90 * DAY_MS).key).toBe(true);
+    expect(findMissing(IDENTITY, START_MS + 90 * DAY_MS - 1).key).toBe(false);
+    expect(findMissing(IDENTITY, START_MS + 90 * DAY_MS).key).toBe(true);
   });
 
   test("signs at once if it is the only key, and otherwise an hour after its creation", () => {
-    expect(signingKey(BOTH, START_MS)).toBe(KEY);
+    expect(signingKey(IDENTITY, START_MS)).toBe(KEY);
     const createdMs = START_MS + 90 * DAY_MS;
     const next = createFakeKey("next", createdMs);
-    const identity = { ...BOTH, keys: [next, KEY] };
+    const identity = { ...IDENTITY, keys: [next, KEY] };
     expect(signingKey(identity, createdMs + HOUR_MS - 1)).toBe(KEY);
     expect(signingKey(identity, createdMs + HOUR_MS)).toBe(next);
   });
 
   test("signs first if it is the older of two keys that are less than an hour old", () => {
     const second = createFakeKey("second", START_MS + 60_000);
-    expect(signingKey({ ...BOTH, keys: [second, KEY] }, START_MS + 120_000)).toBe(KEY);
+    expect(signingKey({ ...IDENTITY, keys: [second, KEY] }, START_MS + 120_000)).toBe(KEY);
   });
 
   test("verifies credentials for at least two years after its replacement", () => {
-    let identity: RelayIdentity = BOTH;
+    let identity: RelayIdentity = IDENTITY;
     for (let day = 0; day <= 90 + 730; day += 1) {
       const wallMs = START_MS + day * DAY_MS;
       if (!findMissing(identity, wallMs).key) continue;
@@ -68,7 +68,7 @@ describe("a signing key of the relay", () => {
 
   test("with a future creation time does not sign, and does not prevent a new key", () => {
     const futureKey = createFakeKey("odd", START_MS + 10 * YEAR_MS);
-    const identity = { ...BOTH, keys: [futureKey, KEY] };
+    const identity = { ...IDENTITY, keys: [futureKey, KEY] };
     expect(signingKey(identity, START_MS + 2 * DAY_MS)).toBe(KEY);
     expect(findMissing(identity, START_MS + 90 * DAY_MS).key).toBe(true);
   });
@@ -76,7 +76,7 @@ describe("a signing key of the relay", () => {
 
 test("a clock that jumps ten years ahead does not invalidate the credentials of running Pods", () => {
   const wallMs = START_MS + 10 * YEAR_MS;
-  expect(findMissing(BOTH, wallMs)).toEqual({ generation: true, key: true });
+  expect(findMissing(IDENTITY, wallMs)).toEqual({ generation: true, key: true });
   const limited = dropOldest({
     cas: [FIRST, createFakeCa("ahead", wallMs)],
     keys: [KEY, createFakeKey("ahead", wallMs)],

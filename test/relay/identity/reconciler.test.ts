@@ -8,7 +8,7 @@ import { entriesOf, IDENTITY_TOOLS, type IdentityTools } from "../../../src/rela
 import { type FakeSecret, fakeSecret } from "./fake-secret.ts";
 import { DAY_MS, START_MS, YEAR_MS } from "./fake-tools.ts";
 
-const LIMIT = { timeout: 300_000 };
+const TIMEOUT = { timeout: 300_000 };
 
 type Replica = { readonly reconciler: Reconciler; readonly events: readonly IdentityEvent[] };
 
@@ -29,7 +29,7 @@ const newCluster = (): Cluster => ({ secret: fakeSecret(), wallMs: START_MS });
 const eventKinds = ({ events }: Replica) => events.map(({ kind }) => kind);
 
 describe("the relay's Secret", () => {
-  test("is created by the first replica and used by the other replicas", LIMIT, async () => {
+  test("is created by the first replica and used by the other replicas", TIMEOUT, async () => {
     const cluster = newCluster();
     const [first, second] = [createReplica(cluster), createReplica(cluster)];
     await first.reconciler.reconcile();
@@ -41,7 +41,7 @@ describe("the relay's Secret", () => {
     expect(first.reconciler.identity().keys).toHaveLength(1);
   });
 
-  test("is created once if two replicas start at the same time", LIMIT, async () => {
+  test("is created once if two replicas start at the same time", TIMEOUT, async () => {
     const cluster = newCluster();
     const replicas = [createReplica(cluster), createReplica(cluster), createReplica(cluster)];
     await Promise.all(replicas.map(({ reconciler }) => reconciler.reconcile()));
@@ -51,7 +51,7 @@ describe("the relay's Secret", () => {
     expect(three).toEqual(one);
   });
 
-  test("is filled if the chart created it empty, and unknown entries stay", LIMIT, async () => {
+  test("is filled if the chart created it empty, and unknown entries stay", TIMEOUT, async () => {
     const cluster = newCluster();
     cluster.secret.put({ note: "theirs" });
     await createReplica(cluster).reconciler.reconcile();
@@ -59,7 +59,7 @@ describe("the relay's Secret", () => {
     expect(Object.keys(cluster.secret.data() ?? {})).toHaveLength(4);
   });
 
-  test("is read and not written while its entries are valid", LIMIT, async () => {
+  test("is read and not written while its entries are valid", TIMEOUT, async () => {
     const cluster = newCluster();
     const { reconciler } = createReplica(cluster);
     await reconciler.reconcile();
@@ -68,7 +68,7 @@ describe("the relay's Secret", () => {
     expect(cluster.secret.calls.slice(before)).toEqual(Array(5).fill("read"));
   });
 
-  test("is created again after its deletion, and the deletion is logged once", LIMIT, async () => {
+  test("is created again after its deletion, and the deletion is logged once", TIMEOUT, async () => {
     const cluster = newCluster();
     const replica = createReplica(cluster);
     await replica.reconciler.reconcile();
@@ -81,7 +81,7 @@ describe("the relay's Secret", () => {
     expect(replica.reconciler.identity().cas).toHaveLength(1);
   });
 
-  test("keeps its valid entries if another entry is damaged", LIMIT, async () => {
+  test("keeps its valid entries if another entry is damaged", TIMEOUT, async () => {
     const cluster = newCluster();
     const replica = createReplica(cluster);
     await replica.reconciler.reconcile();
@@ -95,7 +95,7 @@ describe("the relay's Secret", () => {
     expect(cluster.secret.data()).not.toHaveProperty(keyEntry);
   });
 
-  test("is used with its valid entries even if no replica is allowed to repair it", LIMIT, async () => {
+  test("is used with its valid entries even if no replica is allowed to repair it", TIMEOUT, async () => {
     const cluster = newCluster();
     await createReplica(cluster).reconciler.reconcile();
     cluster.secret.put({ ...cluster.secret.data(), "sign-00000000.json": "" });
@@ -107,7 +107,7 @@ describe("the relay's Secret", () => {
     expect(replica.reconciler.identity().keys).toHaveLength(1);
   });
 
-  test("does not change the identity in use while it cannot be read", LIMIT, async () => {
+  test("does not change the identity in use while it cannot be read", TIMEOUT, async () => {
     const cluster = newCluster();
     const { reconciler } = createReplica(cluster);
     await reconciler.reconcile();
@@ -121,7 +121,7 @@ describe("the relay's Secret", () => {
 describe("over ten years", () => {
   test(
     "a CA is made every five years, a signing key every 90 days, and credentials of Pods stay valid",
-    LIMIT,
+    TIMEOUT,
     async () => {
       const cluster = newCluster();
       const [first, second] = [createReplica(cluster), createReplica(cluster)];
@@ -142,7 +142,7 @@ describe("over ten years", () => {
 
   test(
     "a new CA is already valid, even if the clock of the replica that created it is years ahead",
-    LIMIT,
+    TIMEOUT,
     async () => {
       const cluster = newCluster();
       await createReplica(cluster).reconciler.reconcile();
@@ -185,7 +185,7 @@ const anyStep = fc.oneof(
 
 test(
   "after any sequence of events, reconciled replicas have one identity and verify each other's credentials",
-  LIMIT,
+  TIMEOUT,
   async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyStep, { maxLength: 25 }), async (steps) => {

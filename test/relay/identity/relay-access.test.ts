@@ -44,12 +44,12 @@ function createReplica(identity: RelayIdentity, wallMs = START_MS): Replica {
   };
 }
 
-const BOTH: RelayIdentity = { cas: [FIRST], keys: [KEY] };
+const IDENTITY: RelayIdentity = { cas: [FIRST], keys: [KEY] };
 const authorizationOf = (access: RelayAccess | undefined) => `Lastcall ${access?.credential}`;
 
 describe("the access of a Pod to the relay", () => {
   test("has the newest CA, the server name of that CA, and a credential for the Pod's namespace and owner", () => {
-    const { issueAccess, checkCredential } = createReplica(BOTH);
+    const { issueAccess, checkCredential } = createReplica(IDENTITY);
     const access = issueAccess();
     expect(access).toMatchObject({
       address: "10.96.0.7:443",
@@ -66,18 +66,18 @@ describe("the access of a Pod to the relay", () => {
   test("is missing without a CA or a signing key", () => {
     expect(createReplica({ cas: [FIRST], keys: [] }).issueAccess()).toBeUndefined();
     expect(createReplica({ cas: [], keys: [KEY] }).issueAccess()).toBeUndefined();
-    expect(createReplica(BOTH, FIRST.validUntilMs).issueAccess()).toBeUndefined();
+    expect(createReplica(IDENTITY, FIRST.validUntilMs).issueAccess()).toBeUndefined();
   });
 
   test("is missing for an invalid namespace", () => {
     for (const namespace of ["", "Shop", "a.b", "x".repeat(64), "shop\n"]) {
-      expect(createReplica(BOTH).issueAccess({ namespace })).toBeUndefined();
+      expect(createReplica(IDENTITY).issueAccess({ namespace })).toBeUndefined();
     }
   });
 
   test("has a credential without owner if the owner reference is invalid", () => {
     const invalidOwner = { ownerKind: "ReplicaSet", ownerName: "x".repeat(100_000), ownerUid: "\u0000" };
-    const { issueAccess, checkCredential } = createReplica(BOTH);
+    const { issueAccess, checkCredential } = createReplica(IDENTITY);
     expect(checkCredential(authorizationOf(issueAccess(invalidOwner)))).toMatchObject({
       ownerKind: "",
       ownerName: "",
@@ -87,28 +87,28 @@ describe("the access of a Pod to the relay", () => {
 });
 
 describe("an existing credential in a Pod", () => {
-  const existing = createReplica(BOTH).issueAccess();
+  const existing = createReplica(IDENTITY).issueAccess();
   const credentialOf = (access: RelayAccess | undefined) => access?.credential;
 
   test("is not replaced by any replica, even by one that signs with a newer key", () => {
     const next = createFakeKey("next", START_MS + 90 * DAY_MS);
-    const newer = createReplica({ ...BOTH, keys: [KEY, next] }, START_MS + 91 * DAY_MS);
+    const newer = createReplica({ ...IDENTITY, keys: [KEY, next] }, START_MS + 91 * DAY_MS);
     expect(credentialOf(newer.issueAccess({ existing }))).toBe(credentialOf(existing));
     expect(credentialOf(newer.issueAccess())?.startsWith(next.kid)).toBe(true);
   });
 
   test("is combined with the current CA", () => {
     const second = createFakeCa("second", START_MS + DAY_MS);
-    const later = createReplica({ ...BOTH, cas: [FIRST, second] }, START_MS + DAY_MS);
+    const later = createReplica({ ...IDENTITY, cas: [FIRST, second] }, START_MS + DAY_MS);
     expect(later.issueAccess({ existing })).toMatchObject({ ca: second.id, credential: credentialOf(existing) });
   });
 
   test("is replaced if its signing key expires within a year", () => {
     const keys = [KEY, createFakeKey("next", START_MS + 300 * DAY_MS)];
-    expect(credentialOf(createReplica({ ...BOTH, keys }, START_MS + YEAR_MS - 1).issueAccess({ existing }))).toBe(
+    expect(credentialOf(createReplica({ ...IDENTITY, keys }, START_MS + YEAR_MS - 1).issueAccess({ existing }))).toBe(
       credentialOf(existing),
     );
-    expect(credentialOf(createReplica({ ...BOTH, keys }, START_MS + YEAR_MS).issueAccess({ existing }))).not.toBe(
+    expect(credentialOf(createReplica({ ...IDENTITY, keys }, START_MS + YEAR_MS).issueAccess({ existing }))).not.toBe(
       credentialOf(existing),
     );
   });
@@ -119,15 +119,15 @@ describe("an existing credential in a Pod", () => {
     { title: "a recreated owner of the same name", changed: { ownerUid: "uid-new" } },
     { title: "a Pod without an owner", changed: { ownerKind: "", ownerName: "", ownerUid: "" } },
   ])("is replaced if it was copied to $title", ({ changed }) => {
-    const { issueAccess, checkCredential } = createReplica(BOTH);
+    const { issueAccess, checkCredential } = createReplica(IDENTITY);
     const access = issueAccess({ ...changed, existing });
     expect(credentialOf(access)).not.toBe(credentialOf(existing));
     expect(checkCredential(authorizationOf(access))).toMatchObject(changed);
   });
 
   test("is replaced if it is forged or its signing key was removed", () => {
-    const { issueAccess, unknownKeys } = createReplica(BOTH);
-    const otherAccess = createReplica({ ...BOTH, keys: [createFakeKey("foreign", START_MS)] }).issueAccess();
+    const { issueAccess, unknownKeys } = createReplica(IDENTITY);
+    const otherAccess = createReplica({ ...IDENTITY, keys: [createFakeKey("foreign", START_MS)] }).issueAccess();
     for (const credential of ["", "x", "$(HOSTNAME)", credentialOf(otherAccess) ?? "", "\u0000".repeat(10_000)]) {
       const access = issueAccess({ existing: { address: "", serverName: "", ca: "", credential } });
       expect(credentialOf(access)?.startsWith(`${KEY.kid}.`)).toBe(true);
@@ -148,7 +148,7 @@ test("for any Pod, a second injection at another replica changes nothing, and bo
   let credentialCount = 0;
   fc.assert(
     fc.property(arbitraryPod, fc.array(anyOwner, { maxLength: 3 }), (pod, ownerReferences) => {
-      const [first, second] = [createReplica(BOTH), createReplica(BOTH, START_MS + DAY_MS)];
+      const [first, second] = [createReplica(IDENTITY), createReplica(IDENTITY, START_MS + DAY_MS)];
       const overridesFor = (each: Replica) => ({ request: { issueRelayAccess: each.issueRelayAccess } });
       const owned = { ...pod, metadata: { ...("metadata" in pod ? (pod.metadata as object) : {}), ownerReferences } };
       const outcome = inject(owned, overridesFor(first));
@@ -170,7 +170,7 @@ test("for any Pod, a second injection at another replica changes nothing, and bo
 
 describe("a request to the relay", () => {
   test("is accepted only if Authorization is exactly the scheme and the credential", () => {
-    const { issueAccess, checkCredential } = createReplica(BOTH);
+    const { issueAccess, checkCredential } = createReplica(IDENTITY);
     const { credential = "" } = issueAccess() ?? {};
     expect(checkCredential(`Lastcall ${credential}`)).toMatchObject({ namespace: "shop" });
     for (const header of [
@@ -189,8 +189,8 @@ describe("a request to the relay", () => {
   });
 
   test("causes a read of the Secret only if the credential's signing key is unknown", () => {
-    const { checkCredential, unknownKeys } = createReplica({ ...BOTH, keys: [createFakeKey("other", START_MS)] });
-    expect(checkCredential(authorizationOf(createReplica(BOTH).issueAccess()))).toBeUndefined();
+    const { checkCredential, unknownKeys } = createReplica({ ...IDENTITY, keys: [createFakeKey("other", START_MS)] });
+    expect(checkCredential(authorizationOf(createReplica(IDENTITY).issueAccess()))).toBeUndefined();
     expect(unknownKeys()).toBe(1);
     checkCredential("Lastcall nonsense");
     checkCredential(`Lastcall ${KEY.kid}`);

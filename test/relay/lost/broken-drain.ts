@@ -27,7 +27,7 @@ export function podResponse(state: object, options: PodOptions = {}): ApiRespons
   return { status: 200, text: JSON.stringify({ metadata, status: { [list]: [{ name, state, lastState }] } }) };
 }
 
-export const RUNNING = podResponse({ running: {} });
-export const KILLED = podResponse({
+export const POD_WITH_RUNNING_MANAGER = podResponse({ running: {} });
+export const POD_WITH_KILLED_MANAGER = podResponse({
   terminated: { exitCode: 137, reason: "Error", finishedAt: new Date(BROKE_AT_MS).toISOString() },
 });

@@ -4,23 +4,23 @@ import type { ApiResponse } from "../../../src/api-server/api-request.ts";
 import type { BrokenDrain } from "../../../src/relay/lost/lost-drain.ts";
 import { CANDIDATES_LIMIT, createLostDrains, type LostDrains } from "../../../src/relay/lost/lost-drains.ts";
 import { createManualClock, type ManualClock } from "../manual-clock.ts";
-import { BROKEN_DRAIN, KILLED, podResponse, RUNNING } from "./broken-drain.ts";
+import { BROKEN_DRAIN, POD_WITH_KILLED_MANAGER, POD_WITH_RUNNING_MANAGER, podResponse } from "./broken-drain.ts";
 
-const GONE: ApiResponse = { status: 404, text: "" };
+const POD_NOT_FOUND: ApiResponse = { status: 404, text: "" };
 const { pod } = BROKEN_DRAIN;
 
 let response: ApiResponse | Error;
 let requestedPaths: string[];
-let lost: { readonly uid: string; readonly exitCode: number }[];
+let reportedLosses: { readonly uid: string; readonly exitCode: number }[];
 let drains: LostDrains;
 let clock: ManualClock;
 
 const advance = (ms: number): Promise<void> => clock.advance(ms);
 
 beforeEach(() => {
-  response = RUNNING;
+  response = POD_WITH_RUNNING_MANAGER;
   requestedPaths = [];
-  lost = [];
+  reportedLosses = [];
   clock = createManualClock(500);
   drains = createLostDrains({
     request: async ({ path }) => {
@@ -29,7 +29,7 @@ beforeEach(() => {
       return response;
     },
     clock,
-    onLost: (drain, { exitCode }) => lost.push({ uid: drain.pod.uid, exitCode }),
+    onLost: (drain, { exitCode }) => reportedLosses.push({ uid: drain.pod.uid, exitCode }),
   });
 });
 
@@ -41,9 +41,9 @@ function breakStream(drain: BrokenDrain = BROKEN_DRAIN): void {
 /** Simulates the kubelet: the Pod's status contains the manager's exit for one second, then the Pod is deleted. */
 async function showKilledManager(): Promise<void> {
   await advance(5_000);
-  response = KILLED;
+  response = POD_WITH_KILLED_MANAGER;
   await advance(1_000);
-  response = GONE;
+  response = POD_NOT_FOUND;
 }
 
 describe("a drain whose stream broke", () => {
@@ -51,11 +51,11 @@ describe("a drain whose stream broke", () => {
     breakStream();
     await showKilledManager();
     await advance(8_500);
-    expect(lost).toEqual([]);
+    expect(reportedLosses).toEqual([]);
     await advance(1_000);
-    expect(lost).toEqual([{ uid: "uid-1", exitCode: 137 }]);
+    expect(reportedLosses).toEqual([{ uid: "uid-1", exitCode: 137 }]);
     await advance(60_000);
-    expect([lost.length, clock.timerCount()]).toEqual([1, 0]);
+    expect([reportedLosses.length, clock.timerCount()]).toEqual([1, 0]);
     expect(requestedPaths[0]).toBe("/api/v1/namespaces/shop/pods/web-1?resourceVersion=0");
   });
 
@@ -64,7 +64,7 @@ describe("a drain whose stream broke", () => {
     await showKilledManager();
     drains.onReport(pod);
     await advance(60_000);
-    expect(lost).toEqual([]);
+    expect(reportedLosses).toEqual([]);
   });
 
   test("is not lost if the same Pod opens another stream", async () => {
@@ -72,26 +72,26 @@ describe("a drain whose stream broke", () => {
     await showKilledManager();
     drains.onStreamOpened(pod);
     await advance(60_000);
-    expect(lost).toEqual([]);
+    expect(reportedLosses).toEqual([]);
   });
 
   test("is not lost while its Pod has another stream, and its Pod is read only after the last stream has ended", async () => {
     drains.onStreamOpened(pod);
     breakStream();
-    response = KILLED;
+    response = POD_WITH_KILLED_MANAGER;
     await advance(60_000);
-    expect([lost, requestedPaths]).toEqual([[], []]);
+    expect([reportedLosses, requestedPaths]).toEqual([[], []]);
     drains.onStreamClosed(pod, BROKEN_DRAIN);
     await advance(60_000);
-    expect(lost).toHaveLength(1);
+    expect(reportedLosses).toHaveLength(1);
   });
 
   test("is not lost without proof, since another replica may have received its report", async () => {
     breakStream();
     await advance(10_000);
-    response = GONE;
+    response = POD_NOT_FOUND;
     await advance(60_000);
-    expect([lost, clock.timerCount()]).toEqual([[], 0]);
+    expect([reportedLosses, clock.timerCount()]).toEqual([[], 0]);
   });
 
   test.for([
@@ -101,7 +101,7 @@ describe("a drain whose stream broke", () => {
     breakStream();
     response = podResponse({ terminated: { exitCode, finishedAt } });
     await advance(60_000);
-    expect([lost, requestedPaths.length]).toEqual([[], 1]);
+    expect([reportedLosses, requestedPaths.length]).toEqual([[], 1]);
   });
 
   test("causes reads of its Pod while the API server fails, until the grace period of the Pod has passed", async () => {
@@ -110,16 +110,16 @@ describe("a drain whose stream broke", () => {
     await advance(60_000);
     expect(requestedPaths).toHaveLength(120);
     await advance(60_000);
-    expect([requestedPaths.length, lost, clock.timerCount()]).toEqual([179, [], 0]);
+    expect([requestedPaths.length, reportedLosses, clock.timerCount()]).toEqual([179, [], 0]);
   });
 });
 
 test("a stream that ends outside of a drain, or that the relay ends, causes no read of its Pod", async () => {
   drains.onStreamOpened(pod);
   drains.onStreamClosed(pod, undefined);
-  response = KILLED;
+  response = POD_WITH_KILLED_MANAGER;
   await advance(60_000);
-  expect([lost, requestedPaths]).toEqual([[], []]);
+  expect([reportedLosses, requestedPaths]).toEqual([[], []]);
 });
 
 test("Pods of broken streams are read 25 at a time, and at most 1 000 of them are remembered", async () => {

@@ -152,10 +152,10 @@ test.for([
 ])("a thousand connections that $title do not block other clients of the admin server", async ({ bytes }) => {
   const opened = await openWithDrains();
   openServers.push(opened);
-  const idle: Socket[] = [];
-  for (let index = 0; index < 1_000; index += 1) idle.push(await openConnection(opened.port, bytes));
+  const idleSockets: Socket[] = [];
+  for (let index = 0; index < 1_000; index += 1) idleSockets.push(await openConnection(opened.port, bytes));
   expect((await fetch(`http://127.0.0.1:${opened.port}/drains.json`)).status).toBe(200);
-  for (const socket of idle) socket.destroy();
+  for (const socket of idleSockets) socket.destroy();
 });
 
 test("connections that reopen at once after being closed do not block other clients", async () => {
@@ -170,15 +170,15 @@ test("connections that reopen at once after being closed do not block other clie
   };
   for (let index = 0; index < 300; index += 1) reconnect();
   await openConnection(opened.port);
-  let answered = 0;
+  let answeredCount = 0;
   for (let index = 0; index < 10; index += 1)
-    answered += await fetch(`http://127.0.0.1:${opened.port}/drains.json`).then(
+    answeredCount += await fetch(`http://127.0.0.1:${opened.port}/drains.json`).then(
       ({ status }) => (status === 200 ? 1 : 0),
       () => 0,
     );
   isOver = true;
-  process.stdout.write(`${answered} of 10 requests were answered beside 300 connections that reconnect\n`);
-  expect(answered).toBe(10);
+  process.stdout.write(`${answeredCount} of 10 requests were answered beside 300 connections that reconnect\n`);
+  expect(answeredCount).toBe(10);
 });
 
 test("clients that do not read their responses are mostly disconnected, and block no other client", async () => {

@@ -4,16 +4,16 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createDrainRing } from "../../../src/relay/drains/drain-ring.ts";
 import { type OpenAdmin, openAdmin } from "../../../src/relay/page/admin-server.ts";
 import { CLIENT, someDrain, someReport } from "../../drain-history/some-drain.ts";
-import { evaluateAt, NO_BROWSER, openPage } from "./headless-browser.ts";
+import { BROWSER_SKIP_REASON, evaluateAt, openPage } from "./headless-browser.ts";
 import { countColours } from "./png-pixels.ts";
 
-if (NO_BROWSER !== "") {
-  if (process.env["CI"] !== undefined) throw new Error(NO_BROWSER);
-  process.stdout.write(`${NO_BROWSER}\n`);
+if (BROWSER_SKIP_REASON !== "") {
+  if (process.env["CI"] !== undefined) throw new Error(BROWSER_SKIP_REASON);
+  process.stdout.write(`${BROWSER_SKIP_REASON}\n`);
 }
 
 /** The path under which the API server proxies the page of a Pod. */
-const PREFIX = "/api/v1/namespaces/lastcall/pods/http:web-1:8081/proxy";
+const PROXY_PATH = "/api/v1/namespaces/lastcall/pods/http:web-1:8081/proxy";
 
 /** Markup in a report, which pages must escape. */
 const MARKUP = `</text></svg><script>document.title="owned"</script><img src=x onerror="document.title='owned'">`;
@@ -26,7 +26,7 @@ const report = someReport({
   why: MARKUP,
 });
 
-describe.skipIf(NO_BROWSER !== "")("in a real browser", { timeout: 120_000 }, () => {
+describe.skipIf(BROWSER_SKIP_REASON !== "")("in a real browser", { timeout: 120_000 }, () => {
   const requestedUrls: string[] = [];
   let admin: OpenAdmin;
   let proxy: Server;
@@ -40,18 +40,18 @@ describe.skipIf(NO_BROWSER !== "")("in a real browser", { timeout: 120_000 }, ()
     proxy = createServer((incoming, outgoing) => {
       const url = incoming.url ?? "";
       requestedUrls.push(url);
-      if (!url.startsWith(`${PREFIX}/`)) {
+      if (!url.startsWith(`${PROXY_PATH}/`)) {
         outgoing.writeHead(404).end();
         return;
       }
-      const path = url.slice(PREFIX.length);
+      const path = url.slice(PROXY_PATH.length);
       request({ port: admin.port, path }, (response) => {
         outgoing.writeHead(response.statusCode ?? 500, response.headers);
         response.pipe(outgoing);
       }).end();
     }).listen(0, "127.0.0.1");
     await new Promise((resolve) => proxy.once("listening", resolve));
-    base = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}${PREFIX}/`;
+    base = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}${PROXY_PATH}/`;
   });
 
   afterAll(async () => {
@@ -81,7 +81,7 @@ describe.skipIf(NO_BROWSER !== "")("in a real browser", { timeout: 120_000 }, ()
       expect(dom).toContain("&lt;script&gt;");
     }
     const pageUrls = requestedUrls.filter((url) => !url.endsWith("/favicon.ico"));
-    expect(new Set(pageUrls)).toEqual(new Set([`${PREFIX}/`, `${PREFIX}/drains/evil`]));
+    expect(new Set(pageUrls)).toEqual(new Set([`${PROXY_PATH}/`, `${PROXY_PATH}/drains/evil`]));
   });
 
   test("the picture of a drain, opened alone, follows the browser's dark colour scheme", async () => {

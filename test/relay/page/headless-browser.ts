@@ -11,8 +11,8 @@ const PROGRAM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/goo
   existsSync(file),
 );
 
-/** Empty if a browser is installed; otherwise the reason for skipped tests, with the remedy. */
-export const NO_BROWSER =
+/** The reason for skipping the tests; empty if a browser is installed. */
+export const BROWSER_SKIP_REASON =
   PROGRAM === undefined ? "the admin page is not opened in a browser: the host lacks chromium" : "";
 
 export type OpenedPage = {

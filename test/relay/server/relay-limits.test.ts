@@ -43,10 +43,10 @@ describe("status streams of the relay", () => {
     fc.assert(
       fc.property(owners, (requested) => {
         const limits = createRelayLimits(20);
-        const open = requested.filter((owner) => limits.startStream(owner) === undefined);
-        expect(limits.streams()).toBe(open.length);
-        expect(open.length).toBeLessThan(20);
-        for (const owner of open) limits.endStream(owner);
+        const startedStreams = requested.filter((owner) => limits.startStream(owner) === undefined);
+        expect(limits.streams()).toBe(startedStreams.length);
+        expect(startedStreams.length).toBeLessThan(20);
+        for (const owner of startedStreams) limits.endStream(owner);
         expect(limits.streams()).toBe(0);
         expect(openStreams(limits, "a")).toBe(10);
       }),

@@ -8,14 +8,14 @@ import { afterEach, expect, test } from "vitest";
 import { makeCaPair, makeServerPair } from "../../../src/authority/signing.ts";
 import { createTlsServer } from "../../../src/relay/server/relay-server.ts";
 
-const LIMIT = { timeout: 180_000 };
+const TIMEOUT = { timeout: 180_000 };
 const cleanups: (() => unknown)[] = [];
 afterEach(() => {
   for (const cleanup of cleanups.splice(0)) cleanup();
 });
 
 const VALIDITY = { fromMs: Date.now() - 3_600_000, untilMs: Date.now() + 86_400_000 };
-const NAME = "relay-a.lastcall.internal";
+const RELAY_NAME = "relay-a.lastcall.internal";
 
 type Relay = {
   readonly port: number;
@@ -26,7 +26,7 @@ type Relay = {
 
 async function startRelay(connectionLimit?: number): Promise<Relay> {
   const ca = await makeCaPair("relay CA", VALIDITY);
-  const { cert, key } = await makeServerPair(ca, { dns: [NAME] }, VALIDITY);
+  const { cert, key } = await makeServerPair(ca, { dns: [RELAY_NAME] }, VALIDITY);
   const context = createSecureContext({ cert, key });
   const streams: (() => Promise<unknown>)[] = [];
   const handle: RequestListener = ({ url }, response) => {
@@ -36,7 +36,7 @@ async function startRelay(connectionLimit?: number): Promise<Relay> {
       streams.push(() => once(response.end(), "close"));
     }
   };
-  const contextFor = async (name: string) => (name === NAME && relay.isNameKnown ? context : undefined);
+  const contextFor = async (name: string) => (name === RELAY_NAME && relay.isNameKnown ? context : undefined);
   const server = createTlsServer(handle, contextFor, connectionLimit);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   cleanups.push(() => {
@@ -56,7 +56,7 @@ function requestRelay({ port, ca }: Relay, options: RequestOptions = {}): Promis
       host: "127.0.0.1",
       port,
       ca,
-      servername: NAME,
+      servername: RELAY_NAME,
       path: "/",
       agent: false as const,
       ...options,
@@ -73,33 +73,40 @@ function requestRelay({ port, ca }: Relay, options: RequestOptions = {}): Promis
   });
 }
 
-test("a client with a known TLS server name gets the certificate of that name and a response", LIMIT, async () => {
+test("a client with a known TLS server name gets the certificate of that name and a response", TIMEOUT, async () => {
   expect(await requestRelay(await startRelay())).toBe("relay");
 });
 
 test(
   "a client with an unknown TLS server name, or none, is disconnected even if it accepts any certificate",
-  LIMIT,
+  TIMEOUT,
   async () => {
     const relay = await startRelay();
-    for (const servername of ["localhost", "relay-b.lastcall.internal", `x.${NAME}`, `${NAME}.x`, "a".repeat(250), ""])
+    for (const servername of [
+      "localhost",
+      "relay-b.lastcall.internal",
+      `x.${RELAY_NAME}`,
+      `${RELAY_NAME}.x`,
+      "a".repeat(250),
+      "",
+    ])
       expect(await requestRelay(relay, { servername, rejectUnauthorized: false })).toMatch(/handshake/);
   },
 );
 
-test("a client with a removed TLS server name is disconnected", LIMIT, async () => {
+test("a client with a removed TLS server name is disconnected", TIMEOUT, async () => {
   const relay = await startRelay();
   expect(await requestRelay(relay)).toBe("relay");
   relay.isNameKnown = false;
   expect(await requestRelay(relay, { rejectUnauthorized: false })).toMatch(/handshake/);
 });
 
-test("a client with TLS 1.1 is disconnected", LIMIT, async () => {
+test("a client with TLS 1.1 is disconnected", TIMEOUT, async () => {
   const oldTls = { minVersion: "TLSv1.1", maxVersion: "TLSv1.1", ciphers: "DEFAULT@SECLEVEL=0" } as const;
   expect(await requestRelay(await startRelay(), oldTls)).not.toBe("relay");
 });
 
-test("idle connections to the relay do not block clients that send requests", LIMIT, async () => {
+test("idle connections to the relay do not block clients that send requests", TIMEOUT, async () => {
   const relay = await startRelay(4);
   const connections = [
     await openConnection(relay),
@@ -112,7 +119,7 @@ test("idle connections to the relay do not block clients that send requests", LI
   await connections[0]?.closed;
 });
 
-test("a response in progress is not aborted for a new connection", LIMIT, async () => {
+test("a response in progress is not aborted for a new connection", TIMEOUT, async () => {
   const relay = await startRelay(2);
   const streams = await Promise.all([1, 2].map(() => openConnection(relay, "GET /stream HTTP/1.1\r\nhost: a\r\n\r\n")));
   await Promise.all(streams.map(({ started }) => started));
@@ -133,7 +140,7 @@ type OpenConnection = {
 /** Opens a connection and sends only this text. */
 function openConnection({ port }: Relay, text = ""): Promise<OpenConnection> {
   return new Promise((resolve) => {
-    const options = { host: "127.0.0.1", port, servername: NAME, rejectUnauthorized: false };
+    const options = { host: "127.0.0.1", port, servername: RELAY_NAME, rejectUnauthorized: false };
     const socket: TLSSocket = connect(options, () => {
       let received = "";
       socket.on("data", (chunk: Buffer) => {

@@ -80,16 +80,16 @@ const pod = (uid: string): PodIdentity => ({ name: "pod", uid, addresses: ["10.9
 describe("a change of an EndpointSlice", () => {
   test("notifies the Pods of the old and the new version, and no other", () => {
     const index = createSliceIndex();
-    const called: string[] = [];
-    for (const uid of ["uid-1", "uid-2", "uid-3"]) index.add(pod(uid), () => called.push(uid));
+    const calledClients: string[] = [];
+    for (const uid of ["uid-1", "uid-2", "uid-3"]) index.add(pod(uid), () => calledClients.push(uid));
     const sliceOf = (uid: string) =>
       sliceObject({ name: "a", service: "web", endpoints: [{ uid, address: "10.0.0.1" }] });
     index.store.put(sliceOf("uid-1"));
-    expect(called.splice(0)).toEqual(["uid-1"]);
+    expect(calledClients.splice(0)).toEqual(["uid-1"]);
     index.store.put(sliceOf("uid-2"));
-    expect(called.splice(0)).toEqual(["uid-1", "uid-2"]);
+    expect(calledClients.splice(0)).toEqual(["uid-1", "uid-2"]);
     index.store.put(sliceOf("uid-2"));
-    expect(called).toEqual([]);
+    expect(calledClients).toEqual([]);
   });
 
   test("of the condition `serving` notifies no client", () => {

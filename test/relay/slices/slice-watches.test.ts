@@ -7,7 +7,13 @@ import { eventually } from "../../time/eventually.ts";
 import { pause } from "../../time/pause.ts";
 import { samplesOf } from "../../webhook/server-under-test.ts";
 import type { Conditions, SliceCase } from "./slice-cases.ts";
-import { createWatchedCluster, type Drainer, slicesOf, type WatchedCluster, waitForStatus } from "./watched-cluster.ts";
+import {
+  createWatchedCluster,
+  type DrainingManager,
+  slicesOf,
+  type WatchedCluster,
+  waitForStatus,
+} from "./watched-cluster.ts";
 
 let cluster: WatchedCluster;
 
@@ -138,7 +144,7 @@ describe("a namespace's EndpointSlices", () => {
     const names = ["ns-1", "ns-2", "ns-3", "ns-4"];
     const drainers = names.map((namespace) => cluster.startDrain({ namespace }));
     for (const drainer of drainers.slice(0, 3)) await waitForStatus(drainer, { state: "out" });
-    const lateDrainer = drainers[3] as Drainer;
+    const lateDrainer = drainers[3] as DrainingManager;
     expect(lateDrainer.lines).toEqual([
       {
         state: "unknown",

@@ -87,7 +87,7 @@ test("a relay without an API server sends the status `unknown` within the shorte
   api.shutDown();
   await vi.advanceTimersByTimeAsync(MIN_DRAIN_DELAY_MS - 500);
   expect(lines.map(({ state }) => state)).toEqual(["unknown", "out"]);
-  // The next check follows within a quarter of a second.
+  // The relay checks its watches every 250 ms.
   await vi.advanceTimersByTimeAsync(750);
   expect(lines.map(({ state }) => state)).toEqual(["unknown", "out", "unknown"]);
   await stop();

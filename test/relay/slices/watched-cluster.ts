@@ -37,12 +37,12 @@ const TEST_CLOCK: Clock = {
 };
 
 /** A draining manager with the lines that it received. */
-export type Drainer = { readonly lines: readonly WithdrawalStatusLine[]; readonly leave: () => void };
+export type DrainingManager = { readonly lines: readonly WithdrawalStatusLine[]; readonly leave: () => void };
 
 export type WatchedCluster = {
   readonly api: FakeApiServer;
   readonly watches: SliceWatches;
-  readonly startDrain: (request?: Partial<WithdrawalRequest>) => Drainer;
+  readonly startDrain: (request?: Partial<WithdrawalRequest>) => DrainingManager;
   readonly put: (slice: SliceCase) => void;
   readonly remove: (name: string, namespace?: string) => void;
   readonly logged: readonly string[];
@@ -103,6 +103,6 @@ export async function createWatchedCluster(
 }
 
 /** Waits until the last received line matches. */
-export async function waitForStatus(drainer: Drainer, line: Partial<WithdrawalStatusLine>): Promise<void> {
+export async function waitForStatus(drainer: DrainingManager, line: Partial<WithdrawalStatusLine>): Promise<void> {
   await eventually(() => expect(drainer.lines.at(-1)).toMatchObject(line));
 }

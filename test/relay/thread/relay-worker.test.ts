@@ -16,7 +16,7 @@ import {
 import { threadLog } from "../../../src/relay/thread/thread-main.ts";
 import { createLog } from "../../../src/webhook/log.ts";
 
-const LIMIT = { timeout: 120_000 };
+const TIMEOUT = { timeout: 120_000 };
 
 const SETTINGS: WorkerSettings = {
   kubeconfigFile: "",
@@ -55,27 +55,27 @@ function runThread(source: string, heapMiB = 64): RunningThread {
   return { thread, ended, message };
 }
 
-test("the relay's thread runs the program with the command relay-thread and the settings", LIMIT, async () => {
+test("the relay's thread runs the program with the command relay-thread and the settings", TIMEOUT, async () => {
   const { message } = runThread(
     'parentPort.postMessage({ kind: "line", keys: { ...workerData, command: process.argv[2] } });',
   );
   expect(await message).toMatchObject({ keys: { ...SETTINGS, command: "relay-thread" } });
 });
 
-test("an exception in the relay's thread is reported as the reason of the thread's exit", LIMIT, async () => {
+test("an exception in the relay's thread is reported as the reason of the thread's exit", TIMEOUT, async () => {
   expect(await runThread('throw new Error("no relay today");').ended).toMatchObject({ message: "no relay today" });
 });
 
-test("an unhandled rejection in the relay's thread ends the thread", LIMIT, async () => {
+test("an unhandled rejection in the relay's thread ends the thread", TIMEOUT, async () => {
   const { ended } = runThread('setInterval(() => undefined, 1e3); void Promise.reject(new Error("forgotten"));');
   expect(await ended).toMatchObject({ message: "forgotten" });
 });
 
-test("an exit of the relay's thread without an exception is reported with the exit status", LIMIT, async () => {
+test("an exit of the relay's thread without an exception is reported with the exit status", TIMEOUT, async () => {
   expect(await runThread("process.exit(7);").ended).toMatchObject({ message: "the thread ended with status 7" });
 });
 
-test("a full heap ends the relay's thread and not the process", LIMIT, async () => {
+test("a full heap ends the relay's thread and not the process", TIMEOUT, async () => {
   const { ended } = runThread("const all = []; for (;;) all.push({ at: all.length });", 16);
   expect(await ended).toMatchObject({ code: "ERR_WORKER_OUT_OF_MEMORY" });
 });
@@ -87,7 +87,7 @@ test("in a container with less memory, the relay's thread has a smaller heap lim
   for (const bytes of [1_536 * MIB, 4_096 * MIB, 0, 2 ** 64]) expect(heapLimitMiB(bytes)).toBe(HEAP_LIMIT_MIB);
 });
 
-test("a thread in an endless loop can be terminated", LIMIT, async () => {
+test("a thread in an endless loop can be terminated", TIMEOUT, async () => {
   const { thread, message, ended } = runThread('parentPort.postMessage({ kind: "ready" }); for (;;);');
   await message;
   thread.send({ kind: "leave" });
@@ -95,7 +95,7 @@ test("a thread in an endless loop can be terminated", LIMIT, async () => {
   expect(await ended).toMatchObject({ message: "the thread ended with status 1" });
 });
 
-test("a signing key from the worker thread creates the same signatures in the main thread", LIMIT, async () => {
+test("a signing key from the worker thread creates the same signatures in the main thread", TIMEOUT, async () => {
   const secret = Buffer.alloc(32, 7);
   const { message } = runThread(
     [

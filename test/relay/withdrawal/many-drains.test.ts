@@ -6,8 +6,8 @@ import type { EndpointCase } from "../slices/slice-cases.ts";
 import { createWatchedCluster, type WatchedCluster } from "../slices/watched-cluster.ts";
 import { type RelayResponse, type StreamingRelay, startStreamingRelay } from "./streaming-relay.ts";
 
-const SLICES = 12;
-const PER_SLICE = 20;
+const SLICE_COUNT = 12;
+const PODS_PER_SLICE = 20;
 
 let cluster: WatchedCluster;
 let relays: readonly StreamingRelay[];
@@ -27,7 +27,7 @@ afterEach(async () => {
 const uidOf = (slice: number, pod: number): string => `uid-${slice}-${pod}`;
 
 function putSlice(slice: number, isEnding: (pod: number) => boolean, targetCluster: WatchedCluster = cluster): void {
-  const endpoints = Array.from({ length: PER_SLICE }, (_, pod): EndpointCase => {
+  const endpoints = Array.from({ length: PODS_PER_SLICE }, (_, pod): EndpointCase => {
     const conditions = isEnding(pod) ? { ready: false, serving: true, terminating: true } : { ready: true };
     return { uid: uidOf(slice, pod), address: `10.0.${slice}.${pod + 1}`, conditions };
   });
@@ -40,18 +40,21 @@ const lastStates = (responses: readonly RelayResponse[]): readonly (string | und
 test("each of many managers receives its own Pod's status, from one list and one watch", {
   timeout: 300_000,
 }, async () => {
-  for (let slice = 0; slice < SLICES; slice += 1) putSlice(slice, () => false);
+  for (let slice = 0; slice < SLICE_COUNT; slice += 1) putSlice(slice, () => false);
   const relay = await startStreamingRelay({ watchPod: cluster.watches.watchPod });
   relays = [relay];
-  const pods = Array.from({ length: SLICES * PER_SLICE }, (_, index) =>
-    uidOf(index % SLICES, Math.floor(index / SLICES)),
+  const pods = Array.from({ length: SLICE_COUNT * PODS_PER_SLICE }, (_, index) =>
+    uidOf(index % SLICE_COUNT, Math.floor(index / SLICE_COUNT)),
   );
   const responses: RelayResponse[] = [];
   for (const uid of pods) responses.push(await relay.request({ uid, addresses: [] }));
   await eventually(() => expect(new Set(lastStates(responses))).toEqual(new Set(["in"])));
 
-  for (let slice = 0; slice < SLICES; slice += 2) putSlice(slice, (pod) => pod < 10);
-  const expected = Array.from(pods, (_uid, index) => (index % SLICES) % 2 === 0 && Math.floor(index / SLICES) < 10);
+  for (let slice = 0; slice < SLICE_COUNT; slice += 2) putSlice(slice, (pod) => pod < 10);
+  const expected = Array.from(
+    pods,
+    (_uid, index) => (index % SLICE_COUNT) % 2 === 0 && Math.floor(index / SLICE_COUNT) < 10,
+  );
   const expectedStates = expected.map((isOut) => (isOut ? "out" : "in"));
   await eventually(() => expect(lastStates(responses)).toEqual(expectedStates));
   for (const [index, response] of responses.entries()) {

@@ -8,7 +8,7 @@ import { samplesOf } from "../../webhook/server-under-test.ts";
 import {
   AUTHORIZED,
   IN,
-  OUT,
+  OUT_STATUS,
   REQUEST,
   type RelayResponse,
   type StreamingRelay,
@@ -41,10 +41,10 @@ describe("a manager that requests the withdrawal of its Pod", () => {
     expect([answer.status, answer.headers["content-type"]]).toEqual([200, "application/x-ndjson"]);
     await waitForLines(answer, [IN]);
     expect(relay.watchers.map(({ request }) => request)).toEqual([REQUEST]);
-    relay.watchers[0]?.send(OUT);
-    await waitForLines(answer, [IN, OUT]);
+    relay.watchers[0]?.send(OUT_STATUS);
+    await waitForLines(answer, [IN, OUT_STATUS]);
     relay.watchers[0]?.send(IN);
-    await waitForLines(answer, [IN, OUT, IN]);
+    await waitForLines(answer, [IN, OUT_STATUS, IN]);
     expect(await streams()).toBe(1);
     answer.disconnect();
     await eventually(() => expect(relay.watchers[0]?.hasLeft).toBe(true));
@@ -55,10 +55,10 @@ describe("a manager that requests the withdrawal of its Pod", () => {
     await relay.close();
     relay = await startStreamingRelay({ isGraceful: ({ namespace }) => namespace === "shop" });
     const answer = await relay.request();
-    relay.watchers[0]?.send(OUT);
+    relay.watchers[0]?.send(OUT_STATUS);
     await waitForLines(answer, [
       { ...IN, shutdown: "graceful" },
-      { ...OUT, shutdown: "graceful" },
+      { ...OUT_STATUS, shutdown: "graceful" },
     ]);
     const other = await relay.request({ namespace: "bank" });
     await waitForLines(other, [IN]);
@@ -67,11 +67,11 @@ describe("a manager that requests the withdrawal of its Pod", () => {
   test("receives the last status line again every 10 s", async () => {
     const answer = await relay.request();
     await waitForLines(answer, [IN]);
-    relay.watchers[0]?.send(OUT);
-    await waitForLines(answer, [IN, OUT]);
+    relay.watchers[0]?.send(OUT_STATUS);
+    await waitForLines(answer, [IN, OUT_STATUS]);
     relay.advance(9_900);
     relay.advance(100);
-    await waitForLines(answer, [IN, OUT, OUT]);
+    await waitForLines(answer, [IN, OUT_STATUS, OUT_STATUS]);
   });
 
   test("receives the last line again every 200 ms if it requests a heartbeat", async () => {
@@ -96,14 +96,14 @@ describe("a manager that requests the withdrawal of its Pod", () => {
       },
     };
     relay = await startStreamingRelay({ limits });
-    const beating = await relay.request({}, "/v1/withdrawal?heartbeat");
-    const plain = await relay.request({}, "/v1/withdrawal?heartbeat");
-    await waitForLines(plain, [IN]);
+    const responseWithHeartbeats = await relay.request({}, "/v1/withdrawal?heartbeat");
+    const responseWithoutHeartbeats = await relay.request({}, "/v1/withdrawal?heartbeat");
+    await waitForLines(responseWithoutHeartbeats, [IN]);
     relay.advance(200);
-    await waitForLines(beating, [IN, IN]);
-    expect([remainingHeartbeats, plain.lines()]).toEqual([-1, [IN]]);
-    beating.disconnect();
-    plain.disconnect();
+    await waitForLines(responseWithHeartbeats, [IN, IN]);
+    expect([remainingHeartbeats, responseWithoutHeartbeats.lines()]).toEqual([-1, [IN]]);
+    responseWithHeartbeats.disconnect();
+    responseWithoutHeartbeats.disconnect();
     await eventually(async () => expect(await streams()).toBe(0));
     expect(remainingHeartbeats).toBe(0);
   });
@@ -127,11 +127,11 @@ describe("a manager that requests the withdrawal of its Pod", () => {
     await waitForLines(answer, [IN]);
     // A later client without a request is disconnected, which proves that the timeout has passed.
     const later = await relay.openConnection();
-    const cut = new Promise((resolve) => later.once("close", resolve));
+    const socketClosed = new Promise((resolve) => later.once("close", resolve));
     later.resume();
-    await cut;
-    relay.watchers[0]?.send(OUT);
-    await waitForLines(answer, [IN, OUT]);
+    await socketClosed;
+    relay.watchers[0]?.send(OUT_STATUS);
+    await waitForLines(answer, [IN, OUT_STATUS]);
   });
 });
 
@@ -155,9 +155,9 @@ describe("a request for a withdrawal is rejected", () => {
     socket.on("data", (bytes: Buffer) => {
       received += bytes.toString();
     });
-    const gone = new Promise((resolve) => socket.once("close", resolve));
+    const socketClosed = new Promise((resolve) => socket.once("close", resolve));
     socket.write("POST /v1/withdrawal HTTP/1.1\r\nhost: x\r\ncontent-length: 9000\r\n\r\n{");
-    await gone;
+    await socketClosed;
     expect(received).toMatch(/^HTTP\/1.1 401 /);
     // The relay closes the connection at once, not after the request timeout.
     expect(received).toContain("connection: close\r\n");
@@ -230,10 +230,10 @@ describe("a client of the relay that stops after", () => {
     await relay.close();
     relay = await startStreamingRelay({ requestTimeoutMs: 300 });
     const socket = await relay.openConnection();
-    const gone = new Promise((resolve) => socket.once("close", resolve));
+    const socketClosed = new Promise((resolve) => socket.once("close", resolve));
     socket.resume();
     if (bytes !== "") socket.write(bytes);
-    await gone;
+    await socketClosed;
     expect(await streams()).toBe(0);
   });
 });
@@ -244,13 +244,13 @@ describe("a flood", () => {
     relay = await startStreamingRelay({ streamsLimit: 40 });
     const requests = Array.from({ length: 60 }, (_, index) => relay.request({ uid: `uid-${index}` }));
     const responses = await Promise.all(requests);
-    const taken = responses.filter(({ status }) => status === 200);
+    const acceptedResponses = responses.filter(({ status }) => status === 200);
     const refused = responses.filter(({ status }) => status === 429);
-    expect([taken.length, refused.length, refused[0]?.headers["retry-after"]]).toEqual([20, 40, "1"]);
+    expect([acceptedResponses.length, refused.length, refused[0]?.headers["retry-after"]]).toEqual([20, 40, "1"]);
     expect(await refusedFor("namespace_streams")).toBe(40);
     const other = await relay.request({ namespace: "other" });
     await waitForLines(other, [IN]);
-    for (const answer of taken) answer.disconnect();
+    for (const answer of acceptedResponses) answer.disconnect();
     await eventually(async () => expect(await streams()).toBe(1));
     await waitForLines(await relay.request(), [IN]);
   });
@@ -283,10 +283,10 @@ describe("a flood", () => {
     answer.message.pause();
     const count = 200_000;
     for (let line = 0; line < count; line += 1) relay.watchers[0]?.send({ ...IN, reason: `line ${line}` });
-    relay.watchers[0]?.send(OUT);
+    relay.watchers[0]?.send(OUT_STATUS);
     await pause(50, "what the connection holds of it is written");
     answer.message.resume();
-    await eventually(() => expect(answer.lines().at(-1)).toEqual(OUT));
+    await eventually(() => expect(answer.lines().at(-1)).toEqual(OUT_STATUS));
     expect(answer.lines().length).toBeLessThan(10);
   });
 });
@@ -323,8 +323,8 @@ describe("the end of a status stream", () => {
 
   test("by the client during a drain is reported with the times and the last status", async () => {
     const answer = await relay.request();
-    relay.watchers[0]?.send({ ...OUT, graceSeconds: 30 });
-    await waitForLines(answer, [IN, { ...OUT, graceSeconds: 30 }]);
+    relay.watchers[0]?.send({ ...OUT_STATUS, graceSeconds: 30 });
+    await waitForLines(answer, [IN, { ...OUT_STATUS, graceSeconds: 30 }]);
     wallMs += 1_500;
     answer.disconnect();
     await eventually(() => expect(closed).toHaveLength(1));
@@ -350,8 +350,8 @@ describe("the end of a status stream", () => {
     { title: "at the relay's shutdown", end: () => relay.end() },
   ])("by the relay $title is not reported as a broken drain", async ({ end }) => {
     const answer = await relay.request();
-    relay.watchers[0]?.send(OUT);
-    await waitForLines(answer, [IN, OUT]);
+    relay.watchers[0]?.send(OUT_STATUS);
+    await waitForLines(answer, [IN, OUT_STATUS]);
     await end();
     await eventually(() => expect(closed).toHaveLength(1));
     expect(closed).toEqual([undefined]);

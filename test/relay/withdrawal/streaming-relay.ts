@@ -21,7 +21,7 @@ export const WALL_MS = 1_795_000_000_000;
 const certificate = makeCertificate("lastcall", Date.now());
 
 export const IN: WithdrawalStatusLine = { state: "in", terminating: false, reason: "web" };
-export const OUT: WithdrawalStatusLine = { state: "out", terminating: true, reason: "web" };
+export const OUT_STATUS: WithdrawalStatusLine = { state: "out", terminating: true, reason: "web" };
 
 export const REQUEST: WithdrawalRequest = {
   namespace: "shop",

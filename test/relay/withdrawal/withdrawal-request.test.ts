@@ -3,19 +3,19 @@ import { expect, test } from "vitest";
 import { readWithdrawalRequest } from "../../../src/relay/withdrawal/withdrawal-request.ts";
 
 const POD = { namespace: "shop", pod: "web-7d9f-x2x4p", uid: "0b5f3c1e-1111-4222-8333-444455556666" };
-const WHOLE = { ...POD, addresses: ["10.0.0.1", "fd00::1"] };
+const COMPLETE_REQUEST = { ...POD, addresses: ["10.0.0.1", "fd00::1"] };
 
 test.for([
-  { title: "an IPv4 and an IPv6 address", request: WHOLE },
-  { title: "one address", request: { ...WHOLE, addresses: ["10.0.0.1"] } },
-  { title: "no address", request: { ...WHOLE, addresses: [] } },
+  { title: "an IPv4 and an IPv6 address", request: COMPLETE_REQUEST },
+  { title: "one address", request: { ...COMPLETE_REQUEST, addresses: ["10.0.0.1"] } },
+  { title: "no address", request: { ...COMPLETE_REQUEST, addresses: [] } },
 ])("a withdrawal request with $title is read", ({ request }) => {
   expect(readWithdrawalRequest(JSON.stringify(request))).toEqual({ ok: true, request });
 });
 
 test("unknown fields in the withdrawal request of a later manager are ignored", () => {
-  const later = { ...WHOLE, zone: "eu-1", __proto__: { x: 1 } };
-  expect(readWithdrawalRequest(JSON.stringify(later))).toEqual({ ok: true, request: WHOLE });
+  const later = { ...COMPLETE_REQUEST, zone: "eu-1", __proto__: { x: 1 } };
+  expect(readWithdrawalRequest(JSON.stringify(later))).toEqual({ ok: true, request: COMPLETE_REQUEST });
 });
 
 test.for([
@@ -25,19 +25,28 @@ test.for([
   { body: "null", message: "The body is null" },
   { body: "[1]", message: "The body is [1]" },
   { body: "{}", message: "namespace is missing; it must be the name of a namespace." },
-  { body: JSON.stringify({ ...WHOLE, namespace: "a/b" }), message: 'namespace is "a/b"; it must be' },
-  { body: JSON.stringify({ ...WHOLE, namespace: "../kube-system" }), message: "namespace is" },
-  { body: JSON.stringify({ ...WHOLE, namespace: "a".repeat(64) }), message: "namespace is" },
-  { body: JSON.stringify({ ...WHOLE, pod: ["web"] }), message: 'pod is ["web"]; it must be the name of a Pod.' },
-  { body: JSON.stringify({ ...WHOLE, pod: "web\n" }), message: 'pod is "web\\n"' },
-  { body: JSON.stringify({ ...WHOLE, uid: "" }), message: 'uid is ""; it must be the uid of a Pod.' },
-  { body: JSON.stringify({ ...WHOLE, uid: 7 }), message: "uid is 7" },
+  { body: JSON.stringify({ ...COMPLETE_REQUEST, namespace: "a/b" }), message: 'namespace is "a/b"; it must be' },
+  { body: JSON.stringify({ ...COMPLETE_REQUEST, namespace: "../kube-system" }), message: "namespace is" },
+  { body: JSON.stringify({ ...COMPLETE_REQUEST, namespace: "a".repeat(64) }), message: "namespace is" },
+  {
+    body: JSON.stringify({ ...COMPLETE_REQUEST, pod: ["web"] }),
+    message: 'pod is ["web"]; it must be the name of a Pod.',
+  },
+  { body: JSON.stringify({ ...COMPLETE_REQUEST, pod: "web\n" }), message: 'pod is "web\\n"' },
+  { body: JSON.stringify({ ...COMPLETE_REQUEST, uid: "" }), message: 'uid is ""; it must be the uid of a Pod.' },
+  { body: JSON.stringify({ ...COMPLETE_REQUEST, uid: 7 }), message: "uid is 7" },
   { body: JSON.stringify(POD), message: "addresses is missing; it must be a list" },
-  { body: JSON.stringify({ ...WHOLE, addresses: "10.0.0.1" }), message: 'addresses is "10.0.0.1"' },
-  { body: JSON.stringify({ ...WHOLE, addresses: ["10.0.0.1", "fd00::1", "10.0.0.2"] }), message: "addresses is [" },
-  { body: JSON.stringify({ ...WHOLE, addresses: ["10.0.0.1", "10.0.0.2"] }), message: "addresses[1] is" },
-  { body: JSON.stringify({ ...WHOLE, addresses: [null] }), message: "addresses[0] is null; it must be an IP address." },
-  { body: JSON.stringify({ ...WHOLE, addresses: ["example.com"] }), message: "addresses[0] is" },
+  { body: JSON.stringify({ ...COMPLETE_REQUEST, addresses: "10.0.0.1" }), message: 'addresses is "10.0.0.1"' },
+  {
+    body: JSON.stringify({ ...COMPLETE_REQUEST, addresses: ["10.0.0.1", "fd00::1", "10.0.0.2"] }),
+    message: "addresses is [",
+  },
+  { body: JSON.stringify({ ...COMPLETE_REQUEST, addresses: ["10.0.0.1", "10.0.0.2"] }), message: "addresses[1] is" },
+  {
+    body: JSON.stringify({ ...COMPLETE_REQUEST, addresses: [null] }),
+    message: "addresses[0] is null; it must be an IP address.",
+  },
+  { body: JSON.stringify({ ...COMPLETE_REQUEST, addresses: ["example.com"] }), message: "addresses[0] is" },
 ])("the withdrawal request $body is rejected with the name of the field", ({ body, message }) => {
   expect(readWithdrawalRequest(body)).toEqual({ ok: false, message: expect.stringContaining(message) });
 });

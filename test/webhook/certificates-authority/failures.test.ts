@@ -15,8 +15,8 @@ import {
 describe("at the startup of the webhook's replicas", () => {
   test("three simultaneous replicas agree on one CA and are ready at once", async () => {
     const cluster = createCluster(3);
-    const running = cluster.replicas.map((replica) => cluster.startReconcile(replica));
-    await Promise.all(running);
+    const reconciliations = cluster.replicas.map((replica) => cluster.startReconcile(replica));
+    await Promise.all(reconciliations);
     // The API calls of the replicas alternate.
     for (let index = 0; cluster.pendingCalls() > 0; index += 1) await cluster.endCall(index, "completed");
     for (const replica of cluster.replicas) await cluster.reconcile(replica);
@@ -24,10 +24,10 @@ describe("at the startup of the webhook's replicas", () => {
     expect(bundles).toEqual([[signer], [signer]]);
     expect(new Set(cluster.replicas.map((replica) => replica.reconciler.leaf()?.cert)).size).toBe(1);
     expect(cluster.replicas.every((replica) => isReady(cluster, replica))).toBe(true);
-    const made = cluster.replicas
+    const recordedEvents = cluster.replicas
       .flatMap((replica) => replica.events)
       .filter((event) => event.kind === "secret-written");
-    expect(made.map((event) => event.reason).sort()).toEqual(["begin", "promote"]);
+    expect(recordedEvents.map((event) => event.reason).sort()).toEqual(["begin", "promote"]);
   });
 
   test("a replica without a webhook configuration does not create a CA, and reports the missing object", async () => {

@@ -17,8 +17,8 @@ import {
   untrustedReadyReplicas,
 } from "./simulated-cluster.ts";
 
-const LIMIT = { timeout: 240_000 };
-const SIZE = 3;
+const TIMEOUT = { timeout: 240_000 };
+const REPLICAS = 3;
 const READER = fakeTools(() => "");
 
 type Action =
@@ -32,7 +32,7 @@ type Action =
   | { readonly do: "edit secret"; readonly editIndex: number }
   | { readonly do: "edit bundles"; readonly editIndex: number };
 
-const replicaIndex = fc.nat({ max: SIZE - 1 });
+const replicaIndex = fc.nat({ max: REPLICAS - 1 });
 const outcome = fc.constantFrom<CallOutcome>(
   "completed",
   "completed",
@@ -74,7 +74,7 @@ const EDIT_BUNDLES: fc.WeightedArbitrary<Action> = {
   weight: 2,
   arbitrary: fc.record({ do: fc.constant("edit bundles" as const), editIndex: fc.nat({ max: 4 }) }),
 };
-const CLOCK: fc.WeightedArbitrary<Action> = {
+const CHANGE_CLOCK: fc.WeightedArbitrary<Action> = {
   weight: 2,
   arbitrary: fc.record({
     do: fc.constant("clock" as const),
@@ -116,8 +116,8 @@ async function reconcileRounds(
   options: { rounds: number; ms: number; replicaIndex: number },
 ): Promise<void> {
   for (let round = 0; round < options.rounds; round += 1) {
-    for (let index = 0; index < SIZE; index += 1) {
-      const replica = cluster.replicas[(options.replicaIndex + index) % SIZE];
+    for (let index = 0; index < REPLICAS; index += 1) {
+      const replica = cluster.replicas[(options.replicaIndex + index) % REPLICAS];
       if (replica !== undefined) await cluster.reconcile(replica);
     }
     await advance(cluster, options.ms);
@@ -172,11 +172,11 @@ async function expectRecovered(cluster: SimulatedCluster): Promise<void> {
 }
 
 /**
- * Replaces the signer in the Secret by a new CA, which the replicas make the next CA after `passedMs`. A second edit then makes
- * the new CA the signer, before the settle time has passed.
+ * Replaces the signer in the Secret by a new CA. The replicas, which reconcile after `passedMs`, make the new CA the next CA. A
+ * second edit makes it the signer again, before the settle time has passed.
  */
 async function clusterWithEarlySigner(passedMs: number): Promise<SimulatedCluster> {
-  const cluster = createCluster(SIZE);
+  const cluster = createCluster(REPLICAS);
   const pace = { rounds: 1, ms: 5_000, replicaIndex: 0 };
   await reconcileRounds(cluster, pace);
   await reconcileRounds(cluster, pace);
@@ -192,13 +192,15 @@ async function clusterWithEarlySigner(passedMs: number): Promise<SimulatedCluste
 test("a CA that a user makes the signer too early signs after --ca-settle, or at once if the leaf certificate has expired", async () => {
   const certificatesOf = (cluster: SimulatedCluster) =>
     cluster.replicas.map((replica) => atob(replica.reconciler.leaf()?.cert ?? ""));
-  const early = await clusterWithEarlySigner(5_000);
-  expect(certificatesOf(early)).toEqual(Array.from({ length: SIZE }, () => expect.stringContaining('"CA 1"')));
-  await reconcileRounds(early, { rounds: 3, ms: LIFETIMES.settleMs, replicaIndex: 0 });
-  const settled = certificatesOf(early);
-  const late = certificatesOf(await clusterWithEarlySigner(LIFETIMES.leafLifeMs + DAY_MS));
-  for (const cas of [settled, late]) {
-    expect(cas).toEqual(Array.from({ length: SIZE }, () => expect.stringContaining('"by hand 8"')));
+  const earlyCluster = await clusterWithEarlySigner(5_000);
+  expect(certificatesOf(earlyCluster)).toEqual(
+    Array.from({ length: REPLICAS }, () => expect.stringContaining('"CA 1"')),
+  );
+  await reconcileRounds(earlyCluster, { rounds: 3, ms: LIFETIMES.settleMs, replicaIndex: 0 });
+  const certificatesAfterSettling = certificatesOf(earlyCluster);
+  const certificatesAfterExpiry = certificatesOf(await clusterWithEarlySigner(LIFETIMES.leafLifeMs + DAY_MS));
+  for (const cas of [certificatesAfterSettling, certificatesAfterExpiry]) {
+    expect(cas).toEqual(Array.from({ length: REPLICAS }, () => expect.stringContaining('"by hand 8"')));
   }
 });
 
@@ -208,7 +210,7 @@ async function expectForHistories(kinds: readonly fc.WeightedArbitrary<Action>[]
   const histories = fc.array(fc.oneof(...kinds), { minLength: 20, maxLength: 120, size: "max" });
   await fc.assert(
     fc.asyncProperty(histories, async (history) => {
-      const cluster = createCluster(SIZE);
+      const cluster = createCluster(REPLICAS);
       const backup: Backup = { data: {} };
       for (const action of history) {
         await perform(cluster, action, backup);
@@ -223,19 +225,19 @@ async function expectForHistories(kinds: readonly fc.WeightedArbitrary<Action>[]
 
 test(
   "in any order of reconciliations, crashes and failures, every API server trusts each served certificate",
-  LIMIT,
+  TIMEOUT,
   () => expectForHistories(COMMON_ACTIONS, { oracle: untrustedReadyReplicas, runs: 150 }),
 );
 
-test("if the Secret is deleted, damaged or edited, every API server trusts each served certificate", LIMIT, () =>
+test("if the Secret is deleted, damaged or edited, every API server trusts each served certificate", TIMEOUT, () =>
   expectForHistories([...COMMON_ACTIONS, BACK_UP, EDIT_SECRET], { oracle: untrustedReadyReplicas, runs: 150 }),
 );
 
 test(
   "if clocks jump by years, a replica with a recent reconciliation serves only certificates that API servers trust",
-  LIMIT,
+  TIMEOUT,
   () =>
-    expectForHistories([...COMMON_ACTIONS, CLOCK], {
+    expectForHistories([...COMMON_ACTIONS, CHANGE_CLOCK], {
       oracle: (cluster) => untrustedReadyReplicas(cluster, LIFETIMES.dropDelayMs),
       runs: 150,
     }),
@@ -243,7 +245,10 @@ test(
 
 test(
   "minutes after any edits of caBundles, Secret and clocks, all replicas are ready and caBundles and Secret agree again",
-  LIMIT,
+  TIMEOUT,
   () =>
-    expectForHistories([...COMMON_ACTIONS, CLOCK, BACK_UP, EDIT_SECRET, EDIT_BUNDLES], { oracle: () => [], runs: 150 }),
+    expectForHistories([...COMMON_ACTIONS, CHANGE_CLOCK, BACK_UP, EDIT_SECRET, EDIT_BUNDLES], {
+      oracle: () => [],
+      runs: 150,
+    }),
 );

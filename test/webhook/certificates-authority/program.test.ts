@@ -19,7 +19,7 @@ import {
   SECRETS,
 } from "./shared-objects.ts";
 
-const LIMIT = { timeout: 180_000 };
+const TIMEOUT = { timeout: 180_000 };
 const SERVER_NAME = "lastcall-webhook.lastcall.svc";
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -73,7 +73,7 @@ async function waitUntilReady(api: FakeApiServer, replica: RunningWebhook): Prom
   await eventually(async () => expect(await probeAsApiServer(api, replica)).toMatchObject({ status: 200 }));
 }
 
-test("two replicas create one CA, and write every caBundle and no other field", LIMIT, async () => {
+test("two replicas create one CA, and write every caBundle and no other field", TIMEOUT, async () => {
   const api = await startApiServer();
   const replicas = await Promise.all([startReplica(api), startReplica(api)]);
   for (const replica of replicas) await waitUntilReady(api, replica);
@@ -95,7 +95,7 @@ test("two replicas create one CA, and write every caBundle and no other field", 
 
 test(
   "a deleted Secret causes a new CA without a failed request, and keep-alive connections stay open",
-  LIMIT,
+  TIMEOUT,
   async () => {
     const api = await startApiServer();
     const replicas = await Promise.all([startReplica(api, "5s"), startReplica(api, "5s")]);
@@ -132,7 +132,7 @@ test(
   },
 );
 
-test("an emptied caBundle is filled again by one write", LIMIT, async () => {
+test("an emptied caBundle is filled again by one write", TIMEOUT, async () => {
   const api = await startApiServer();
   const replica = await startReplica(api);
   await waitUntilReady(api, replica);
@@ -145,7 +145,7 @@ test("an emptied caBundle is filled again by one write", LIMIT, async () => {
   expect(api.writes.slice(writes)).toEqual([`PATCH ${CONFIGURATION} 200`]);
 });
 
-test("the webhook logs errors of the API server, and stays ready during errors after a success", LIMIT, async () => {
+test("the webhook logs errors of the API server, and stays ready during errors after a success", TIMEOUT, async () => {
   const api = await startApiServer();
   api.faults.errorStatus = 403;
   const replica = await startReplica(api);
@@ -161,11 +161,11 @@ test("the webhook logs errors of the API server, and stays ready during errors a
   expect((await probeAsApiServer(api, replica)).status).toBe(200);
 });
 
-test("an API server that never responds delays neither the start nor the exit of the webhook", LIMIT, async () => {
-  const silent = createServer(() => undefined);
-  cleanups.push(() => silent.close());
-  await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
-  const { port } = silent.address() as AddressInfo;
+test("an API server that never responds delays neither the start nor the exit of the webhook", TIMEOUT, async () => {
+  const silentServer = createServer(() => undefined);
+  cleanups.push(() => silentServer.close());
+  await new Promise<void>((resolve) => silentServer.listen(0, "127.0.0.1", resolve));
+  const { port } = silentServer.address() as AddressInfo;
   const replica = await startReplica({ url: `http://127.0.0.1:${port}` });
   const readiness = await new Promise<string>((resolve, reject) => {
     const socket = connect({ host: "127.0.0.1", port: replica.port, rejectUnauthorized: false }, () => {

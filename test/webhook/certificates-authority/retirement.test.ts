@@ -20,7 +20,7 @@ function retired(name: string, isDropped = false): RetiredCa {
   return { ...ca, retiredAtMs: 1_000, isDropped };
 }
 
-const many = (count: number, isDropped = false) =>
+const manyRetired = (count: number, isDropped = false) =>
   Array.from({ length: count }, (_, at) => retired(`${isDropped ? "dropped" : "trusted"}-${at}`, isDropped));
 
 test("a CA is valid from notBefore until one millisecond before notAfter", () => {
@@ -53,10 +53,10 @@ test("the first of two entries for one retired CA applies", () => {
 });
 
 test("the caBundle contains at most 24 retired CAs, and the Secret at most 48", () => {
-  expect(withinLimits(many(24), 1_000, LIFETIMES)).toEqual(many(24));
-  const limited = withinLimits([...many(30, true), ...many(30)], 1_000, LIFETIMES);
+  expect(withinLimits(manyRetired(24), 1_000, LIFETIMES)).toEqual(manyRetired(24));
+  const limited = withinLimits([...manyRetired(30, true), ...manyRetired(30)], 1_000, LIFETIMES);
   expect(limited).toHaveLength(48);
   expect(limited.filter(({ isDropped }) => !isDropped)).toHaveLength(18);
-  const crowded = withinLimits(many(60), 1_000, LIFETIMES);
+  const crowded = withinLimits(manyRetired(60), 1_000, LIFETIMES);
   expect(crowded.map(({ isDropped }) => isDropped)).toEqual(Array.from({ length: 48 }, (_, at) => at >= 24));
 });

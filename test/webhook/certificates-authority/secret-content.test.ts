@@ -10,11 +10,11 @@ const read = (entries: Readonly<Record<string, string>>) => readContent(entries,
 const SIGNER = fakeCa("signer", 0, 9_000);
 const NEXT = fakeCa("next", 0, 9_000);
 const { key: _key, ...OLD } = fakeCa("old", 0, 9_000);
-const GOOD = { "ca.crt": SIGNER.cert, "ca.key": SIGNER.key, "next.crt": NEXT.cert, "next.key": NEXT.key };
+const VALID_ENTRIES = { "ca.crt": SIGNER.cert, "ca.key": SIGNER.key, "next.crt": NEXT.cert, "next.key": NEXT.key };
 const RETIRED_AT = "2026-01-02T03:04:05.000Z";
 const retiredAs = (...rows: readonly unknown[]) => ({ "retired.json": JSON.stringify(rows) });
 const ROW = { retiredAt: RETIRED_AT, certificate: OLD.cert };
-const BAD_ROW = "retired.json has an entry without valid fields retiredAt and certificate";
+const INVALID_ROW_MESSAGE = "retired.json has an entry without valid fields retiredAt and certificate";
 
 test("an empty Secret has no CAs and no errors", () => {
   const authority = { signer: undefined, next: undefined, retired: [] };
@@ -46,7 +46,7 @@ test.for([
   ["ca", "signer"],
   ["next", "next"],
 ] as const)("a CA in %s.crt without a usable key cannot sign, and stays in the caBundle", ([name, role]) => {
-  const { [`${name}.key` as const]: _gone, ...keyless } = GOOD;
+  const { [`${name}.key` as const]: _gone, ...keyless } = VALID_ENTRIES;
   const { authority, keylessCas, secretErrors } = read(keyless as Record<string, string>);
   expect(secretErrors).toEqual([`${name}.key is missing`]);
   expect(keylessCas.map(({ id }) => id)).toEqual([(role === "signer" ? SIGNER : NEXT).id]);
@@ -54,13 +54,13 @@ test.for([
 });
 
 test("an unusable certificate of the signer is reported, and the next CA is still read", () => {
-  const { authority, keylessCas, secretErrors } = read({ ...GOOD, "ca.crt": "no PEM" });
+  const { authority, keylessCas, secretErrors } = read({ ...VALID_ENTRIES, "ca.crt": "no PEM" });
   expect(secretErrors).toEqual(["ca.crt is not one PEM certificate"]);
   expect([keylessCas, authority.signer, authority.next?.id]).toEqual([[], undefined, NEXT.id]);
 });
 
 test("a CA that is in both ca.crt and next.crt does not sign, because the caBundles may not contain it yet", () => {
-  const { authority, secretErrors } = read({ ...GOOD, "next.crt": SIGNER.cert, "next.key": SIGNER.key });
+  const { authority, secretErrors } = read({ ...VALID_ENTRIES, "next.crt": SIGNER.cert, "next.key": SIGNER.key });
   expect([authority.signer, authority.next?.id]).toEqual([undefined, SIGNER.id]);
   expect(secretErrors).toEqual(["ca.crt and next.crt contain the same CA"]);
 });
@@ -89,11 +89,11 @@ test.for<unknown>([
   { ...ROW, certificate: "no PEM" },
 ])("an invalid entry %j of the retired CAs is reported and skipped, and the next entry is still read", (row) => {
   const { authority, secretErrors } = read(retiredAs(row, ROW));
-  expect(secretErrors).toEqual([BAD_ROW]);
+  expect(secretErrors).toEqual([INVALID_ROW_MESSAGE]);
   expect(authority.retired.map(({ id }) => id)).toEqual([OLD.id]);
 });
 
 test.for(["{", "{}", "null", ""])("a list of retired CAs that is %j is reported", (text) => {
   const { authority, secretErrors } = read({ "retired.json": text });
-  expect([authority.retired, secretErrors]).toEqual([[], [BAD_ROW]]);
+  expect([authority.retired, secretErrors]).toEqual([[], [INVALID_ROW_MESSAGE]]);
 });

@@ -44,7 +44,7 @@ export type SimulatedCluster = {
   readonly pendingCalls: () => number;
   /** Edits the Secret as an operator would. */
   readonly editSecret: (data: Readonly<Record<string, string>> | undefined) => void;
-  /** By CA ID, the time until which a certificate of this CA may be untrusted, because an operator made it the signer early. */
+  /** By CA ID, the time until which API servers may distrust the CA, because an operator made the CA the signer early. */
   readonly unsettledSigners: ReadonlyMap<string, number>;
   readonly crash: (replica: Replica) => Promise<void>;
   /** Performs a complete reconciliation in which every API call succeeds. */
@@ -132,7 +132,10 @@ export function createCluster(size: number, webhooks = 2): SimulatedCluster {
   };
 
   const unsettledSigners = new Map<string, number>();
-  /** Replicas use a published signer, even if an operator set it before all API servers trusted it. The oracle ignores it. */
+  /**
+   * Replicas use a published signer, even if an operator set it before all API servers trusted it. The oracle does not report
+   * replicas that use such a signer.
+   */
   const editSecret: SimulatedCluster["editSecret"] = (data) => {
     store.setSecret(data);
     const signer = pemBlocks(data?.["ca.crt"] ?? "").blocks[0]?.id;

@@ -4,7 +4,7 @@ import type { ApiRequest, ApiResponse } from "../../../src/api-server/api-reques
 import { createSecretStore } from "../../../src/api-server/secret-store.ts";
 import { webhookConfigurations } from "../../../src/webhook/certificates/webhook-configurations.ts";
 
-const STORED = { resourceVersion: "7", data: { "ca.crt": "old", "next.crt": "x", "relay.json": "{}" } };
+const STORED_SECRET = { resourceVersion: "7", data: { "ca.crt": "old", "next.crt": "x", "relay.json": "{}" } };
 const immutable = { reason: "FieldValueForbidden", message: "field is immutable", field: "data" };
 
 function apiServerWith(
@@ -22,7 +22,9 @@ function apiServerWith(
 test("an update of the Secret changes single entries, and only at the resourceVersion that was read", async () => {
   const { send, requests } = apiServerWith(200);
   const store = createSecretStore(send, "lastcall", "ca");
-  expect(await store.update(STORED, { "ca.crt": "new", "next.crt": undefined, "next.key": undefined })).toBe("done");
+  expect(await store.update(STORED_SECRET, { "ca.crt": "new", "next.crt": undefined, "next.key": undefined })).toBe(
+    "done",
+  );
   expect(requests[0]).toMatchObject({ method: "PATCH", path: "/api/v1/namespaces/lastcall/secrets/ca" });
   expect(JSON.parse(requests[0]?.body ?? "")).toEqual([
     { op: "replace", path: "/metadata/resourceVersion", value: "7" },
@@ -95,7 +97,9 @@ test.for([
   { status: 404, body: {}, title: "the deletion of the Secret" },
   { status: 422, body: { details: {} }, title: "a change that makes the patch inapplicable" },
 ])("an update of the Secret returns a conflict after $title", async ({ status, body }) => {
-  expect(await createSecretStore(apiServerWith(status, body).send, "n", "s").update(STORED, {})).toBe("conflict");
+  expect(await createSecretStore(apiServerWith(status, body).send, "n", "s").update(STORED_SECRET, {})).toBe(
+    "conflict",
+  );
 });
 
 test("a read of a missing Secret is not an error, and a failed create returns a conflict", async () => {
@@ -113,7 +117,9 @@ test("an error for a refused request has the object's name and the API server's 
     "cannot create Secret lastcall/ca: the API server responded with 403",
   );
   const invalid = apiServerWith(422, { message: "field is immutable", details: { causes: [immutable] } });
-  await expect(createSecretStore(invalid.send, "n", "s").update(STORED, {})).rejects.toThrow("field is immutable");
+  await expect(createSecretStore(invalid.send, "n", "s").update(STORED_SECRET, {})).rejects.toThrow(
+    "field is immutable",
+  );
   await expect(webhookConfigurations(apiServerWith(200, "<html>").send, "w").read()).rejects.toThrow("<html>");
 });
 

@@ -41,11 +41,11 @@ test("200 Events of 200 KB each take little memory, because only the start of a 
   const before = heapBytes();
   // One namespace per Event, so that the limit of a namespace does not evict entries.
   for (let at = 0; at < 200; at += 1) store.put(event(`shop-${at}`, at, MESSAGE_BYTES));
-  const grown = heapBytes() - before;
+  const heapGrowthBytes = heapBytes() - before;
   expect(store.entries.size).toBe(200);
   expect([...store.entries.values()].every(({ message }) => message.length === 300)).toBe(true);
   // bound: of memory. The messages have 40 MB, and their stored first characters 0.2 MB; the test itself needs the rest.
-  expect(grown).toBeLessThan(20_000_000);
+  expect(heapGrowthBytes).toBeLessThan(20_000_000);
 });
 
 test("a namespace with 100 000 Events has eight cache entries, and other namespaces lose none", () => {
@@ -61,14 +61,14 @@ test("a namespace with 100 000 Events has eight cache entries, and other namespa
 test("the cache has at most 2 000 Events of all namespaces, and a new namespace still gets an entry", () => {
   const store = newStore();
   const template = event("shop", 0);
-  const listed = store.newEntries?.() ?? new Map();
+  const entries = store.newEntries?.() ?? new Map();
   for (let at = 0; at < 10_000; at += 1) {
     const metadata = { namespace: `shop-${at % 1_000}`, name: `web.${at}` };
     const reduced = store.reduce({ ...template, metadata });
-    if (reduced !== undefined) listed.set(`${metadata.namespace}/${metadata.name}`, reduced);
+    if (reduced !== undefined) entries.set(`${metadata.namespace}/${metadata.name}`, reduced);
   }
-  expect(listed.size).toBe(2_000);
-  store.replace(listed);
+  expect(entries.size).toBe(2_000);
+  store.replace(entries);
   store.put(event("last", 0));
   expect(store.entries.size).toBe(2_000);
   expect(pullErrorsByNamespace(store.entries).has("last")).toBe(true);

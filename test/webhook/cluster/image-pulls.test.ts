@@ -114,8 +114,8 @@ describe("the time of an Event about an image pull", () => {
   });
   const created = forged({ creationTimestamp: at(0) });
   const lastMs = (event: object, readMs: number) => {
-    const kept = pullEventReducer(IMAGE, () => START_MS + readMs)(event as Record<string, unknown>);
-    return kept === undefined ? undefined : kept.lastMs - START_MS;
+    const storedEvent = pullEventReducer(IMAGE, () => START_MS + readMs)(event as Record<string, unknown>);
+    return storedEvent === undefined ? undefined : storedEvent.lastMs - START_MS;
   };
 
   test("is its creationTimestamp if its other times are years ahead, also in later reads", () => {

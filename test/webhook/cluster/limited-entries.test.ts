@@ -82,8 +82,10 @@ function applyAndCheck(entries: LimitedEntries<number>, { namespace, name, time,
   expect(Math.max(0, ...after.values())).toBeLessThanOrEqual(LIMITS.perNamespace);
   const shrunk = [...before].filter(([other, size]) => other !== namespace && (after.get(other) ?? 0) < size);
   const largest = Math.max(0, ...before.values());
-  const grown = (before.get(namespace) ?? 0) + 1;
-  expect(shrunk.every(([other, size]) => size === largest && size > grown && after.get(other) === size - 1)).toBe(true);
+  const expectedSize = (before.get(namespace) ?? 0) + 1;
+  expect(
+    shrunk.every(([other, size]) => size === largest && size > expectedSize && after.get(other) === size - 1),
+  ).toBe(true);
   expect(shrunk.length).toBeLessThanOrEqual(isDeletion ? 0 : 1);
 }
 

@@ -3,7 +3,9 @@ import { expect, test } from "vitest";
 import { createNamespaceLookup, LOOKUP_LIMIT_MS } from "../../../src/webhook/cluster/namespace-lookup.ts";
 import { reduceNamespace } from "../../../src/webhook/cluster/reduced-objects.ts";
 
-const SHOP = { metadata: { name: "shop", annotations: { "lastcall.dev/drain-delay": "9s", "other/key": "x" } } };
+const SHOP_NAMESPACE = {
+  metadata: { name: "shop", annotations: { "lastcall.dev/drain-delay": "9s", "other/key": "x" } },
+};
 const REVIEW_CHARACTERS = 10_000;
 
 /** A lookup whose cache and clock the test controls. */
@@ -134,7 +136,7 @@ test("under any load, the total length of the reviews that wait for a lookup is 
 });
 
 test("the namespace cache stores only the fields that injection reads", () => {
-  expect(reduceNamespace(SHOP)).toEqual({ "lastcall.dev/drain-delay": "9s" });
+  expect(reduceNamespace(SHOP_NAMESPACE)).toEqual({ "lastcall.dev/drain-delay": "9s" });
   expect(reduceNamespace({ metadata: { annotations: { "linkerd.io/inject": "enabled", x: "y" } } })).toEqual({
     "linkerd.io/inject": "enabled",
   });

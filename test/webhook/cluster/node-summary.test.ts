@@ -6,8 +6,8 @@ import {
   reduceNode,
 } from "../../../src/webhook/cluster/cluster-facts.ts";
 
-const NEW = "containerd://2.1.4";
-const linux = (kubeletVersion: string) => ({ os: "linux", kubeletVersion, runtime: NEW });
+const NEW_RUNTIME = "containerd://2.1.4";
+const linux = (kubeletVersion: string) => ({ os: "linux", kubeletVersion, runtime: NEW_RUNTIME });
 const WINDOWS = { os: "windows", kubeletVersion: "v1.20.0", runtime: "containerd://1.6.0" };
 
 test.for([
@@ -40,7 +40,7 @@ test("the summary of the nodes does not depend on their order", () => {
   const nodes = fc.array(fc.record({ os: fc.constantFrom("linux", "", "windows"), minor: fc.nat(40) }));
   fc.assert(
     fc.property(nodes, (generated) => {
-      const read = generated.map(({ os, minor }) => ({ os, kubeletVersion: `v1.${minor}.0`, runtime: NEW }));
+      const read = generated.map(({ os, minor }) => ({ os, kubeletVersion: `v1.${minor}.0`, runtime: NEW_RUNTIME }));
       expect(lowestKubeletVersion(read)).toBe(lowestKubeletVersion([...read].reverse()));
     }),
   );
@@ -69,5 +69,5 @@ test.for([
 });
 
 test("the node cache reads the container runtime of a node", () => {
-  expect(reduceNode({ status: { nodeInfo: { containerRuntimeVersion: NEW } } }).runtime).toBe(NEW);
+  expect(reduceNode({ status: { nodeInfo: { containerRuntimeVersion: NEW_RUNTIME } } }).runtime).toBe(NEW_RUNTIME);
 });

@@ -136,11 +136,11 @@ test("reviews of unknown namespaces do not cause an API request or an Event", as
   await admit(running, mistake);
   await eventually(() => expect(server.createdObjects).toHaveLength(1));
   expect(server.createdObjects[0]?.metadata.namespace).toBe("shop");
-  const caused = server.requests.filter((request) => !cacheRequests.test(request));
+  const causedRequests = server.requests.filter((request) => !cacheRequests.test(request));
   process.stdout.write(
-    `${names.length} reviews of unknown namespaces caused ${caused.length - 1} requests and no Event\n`,
+    `${names.length} reviews of unknown namespaces caused ${causedRequests.length - 1} requests and no Event\n`,
   );
-  expect(caused).toEqual(["POST /api/v1/namespaces/shop/events"]);
+  expect(causedRequests).toEqual(["POST /api/v1/namespaces/shop/events"]);
   const events = samplesOf(await metricsOf(running), "lastcall_events_total");
   expect(events.get('{result="unknown_namespace"}')).toBe(names.length);
 });
@@ -171,12 +171,12 @@ test("the failure of the API server is logged once, and the recovery once", asyn
   const running = await startInCluster();
   server.faults.errorStatus = 503;
   server.endWatches(true);
-  const lost = () => running.output().match(/"cache":"nodes".*API server is unreachable/g)?.length ?? 0;
-  await eventually(() => expect(lost()).toBe(1));
+  const unreachableCount = () => running.output().match(/"cache":"nodes".*API server is unreachable/g)?.length ?? 0;
+  await eventually(() => expect(unreachableCount()).toBe(1));
   const failures = async () =>
     samplesOf(await metricsOf(running), "lastcall_cache_failures_total").get('{cache="nodes"}') ?? 0;
   await eventually(async () => expect(await failures()).toBeGreaterThan(1));
-  expect(lost()).toBe(1);
+  expect(unreachableCount()).toBe(1);
   expect((await sendRequest(running, { path: "/readyz" })).status).toBe(200);
   expect((await admit(running)).patch).toContain("--drain-delay=9s");
   server.faults.errorStatus = undefined;

@@ -123,7 +123,7 @@ test("only large bodies of connections without earlier reviews wait for each oth
   expect(textOf(await readOnce(known, messageOf(chunks)))).toHaveLength(200_000);
   expect(known.pauses).toEqual([]);
   const unknown = readerWith({ isKnown: false });
-  const both = Promise.all([readOnce(unknown, messageOf(chunks)), readOnce(unknown, messageOf(chunks))]);
+  const bothBodies = Promise.all([readOnce(unknown, messageOf(chunks)), readOnce(unknown, messageOf(chunks))]);
   let waits = 0;
   const pump = setInterval(() => {
     for (const { act } of unknown.pauses.splice(0)) {
@@ -131,7 +131,7 @@ test("only large bodies of connections without earlier reviews wait for each oth
       act();
     }
   }, 1);
-  expect((await both).map((body) => textOf(body).length)).toEqual([200_000, 200_000]);
+  expect((await bothBodies).map((body) => textOf(body).length)).toEqual([200_000, 200_000]);
   clearInterval(pump);
   expect(waits).toBeGreaterThan(2);
 });

@@ -55,8 +55,8 @@ test("a connection whose only request was not a review counts as a connection wi
 
 test("a connection with a review in progress stays open; if all have one, the new connection is closed", () => {
   const { closed, add, addMany } = limitUnderTest();
-  const busy = addMany(LIMIT, "b");
-  for (const connection of busy) connection.responseStarted();
+  const busyConnections = addMany(LIMIT, "b");
+  for (const connection of busyConnections) connection.responseStarted();
   add("new");
   expect(closed).toEqual(["new"]);
 });
@@ -145,15 +145,15 @@ test("in any order of events the connection limit is not exceeded, and no review
     address: fc.nat(3),
   });
   const property = fc.property(fc.array(step, { maxLength: 300 }), (steps) => {
-    const all = connectionsUnderTest();
+    const underTest = connectionsUnderTest();
     for (const { operation, index, address } of steps) {
-      const chosen = all.live[index % Math.max(1, all.live.length)];
-      if (operation === "add" || chosen === undefined) all.add(`10.0.0.${address}`);
-      else if (operation === "start") all.start(chosen);
-      else if (operation === "finish") all.finish(chosen, index % 2 === 0);
-      else all.close(chosen);
-      expect(all.table.open()).toBeLessThanOrEqual(LIMIT);
-      expect(all.table.open()).toBe(all.live.length);
+      const chosen = underTest.live[index % Math.max(1, underTest.live.length)];
+      if (operation === "add" || chosen === undefined) underTest.add(`10.0.0.${address}`);
+      else if (operation === "start") underTest.start(chosen);
+      else if (operation === "finish") underTest.finish(chosen, index % 2 === 0);
+      else underTest.close(chosen);
+      expect(underTest.table.open()).toBeLessThanOrEqual(LIMIT);
+      expect(underTest.table.open()).toBe(underTest.live.length);
     }
   });
   void fc.assert(property);

@@ -6,10 +6,10 @@ import { HANDSHAKES_PER_TURN, paceHandshakes } from "../../../src/webhook/intake
 type Connection = { readonly remoteAddress: string; destroyed: boolean };
 
 function pacedServer() {
-  const started: string[] = [];
+  const startedAddresses: string[] = [];
   const turns: (() => void)[] = [];
   const server = new EventEmitter();
-  server.on("connection", ({ remoteAddress }: Connection) => started.push(remoteAddress));
+  server.on("connection", ({ remoteAddress }: Connection) => startedAddresses.push(remoteAddress));
   paceHandshakes(server as Server, (turn) => turns.push(turn));
   const connect = (remoteAddress: string): Connection => {
     const connection = { remoteAddress, destroyed: false };
@@ -19,7 +19,7 @@ function pacedServer() {
   /** Runs the next turn. @returns the addresses whose handshakes were started in it */
   const turn = (): readonly string[] => {
     turns.shift()?.();
-    return started.splice(0);
+    return startedAddresses.splice(0);
   };
   return { connect, turn, turns };
 }

@@ -2,38 +2,38 @@ import { expect, test } from "vitest";
 import { createTurns, LARGE_BYTES, LARGE_TURN_BYTES } from "../../../src/webhook/intake/turn-runner.ts";
 
 const ADDRESS = "10.0.0.1";
-const SMALL = 4_000;
-const LARGE = LARGE_BYTES + 1;
+const SMALL_REVIEW_BYTES = 4_000;
+const LARGE_REVIEW_BYTES = LARGE_BYTES + 1;
 
 test("admissions that arrive before a turn of the event loop run in that turn, in the order of arrival", async () => {
   const { start } = createTurns(() => 0);
   const order: string[] = [];
-  const first = start(SMALL, ADDRESS).then(() => order.push("first"));
+  const first = start(SMALL_REVIEW_BYTES, ADDRESS).then(() => order.push("first"));
   // This callback runs before the turn, as a network callback does, so its request joins the turn.
   process.nextTick(() => {
     order.push("read");
-    void start(SMALL, ADDRESS).then(() => order.push("second"));
+    void start(SMALL_REVIEW_BYTES, ADDRESS).then(() => order.push("second"));
   });
   await first;
-  await start(SMALL, ADDRESS);
+  await start(SMALL_REVIEW_BYTES, ADDRESS);
   expect(order).toEqual(["read", "first", "second"]);
 });
 
 test("an admission that arrives during a turn of the event loop runs in the next turn", async () => {
   const { start } = createTurns(() => 0);
   const order: string[] = [];
-  await start(SMALL, ADDRESS).then(() => {
-    void start(SMALL, ADDRESS).then(() => order.push("next"));
+  await start(SMALL_REVIEW_BYTES, ADDRESS).then(() => {
+    void start(SMALL_REVIEW_BYTES, ADDRESS).then(() => order.push("next"));
     void Promise.resolve().then(() => order.push("this"));
   });
-  await start(SMALL, ADDRESS);
+  await start(SMALL_REVIEW_BYTES, ADDRESS);
   expect(order).toEqual(["this", "next"]);
 });
 
 /** An admission, which may wait for a lookup between its start and its response. */
 async function admit(
   { start, finish }: ReturnType<typeof createTurns>,
-  { name, bytes = LARGE, lookup }: { name: string; bytes?: number; lookup?: Promise<void> },
+  { name, bytes = LARGE_REVIEW_BYTES, lookup }: { name: string; bytes?: number; lookup?: Promise<void> },
   order: string[],
 ): Promise<void> {
   await start(bytes, ADDRESS);
@@ -58,7 +58,7 @@ test("a small admission waits for at most one turn of large admissions, which ha
   const last = admit(turns, { name: "d" }, order);
   await first;
   expect(order).toEqual(["a begins", "a leaves"]);
-  await admit(turns, { name: "small", bytes: SMALL }, order);
+  await admit(turns, { name: "small", bytes: SMALL_REVIEW_BYTES }, order);
   expect(order.slice(2, 4)).toEqual(["small begins", "small leaves"]);
   await Promise.all([...others, last]);
   expect(order.slice(4)).toEqual(["b begins", "c begins", "b leaves", "c leaves", "d begins", "d leaves"]);
@@ -80,7 +80,7 @@ test("a large admission that waits for a namespace lookup does not delay other r
 });
 
 test("admissions of different client addresses alternate, however many one address sends", async () => {
-  for (const bytes of [SMALL, LARGE]) {
+  for (const bytes of [SMALL_REVIEW_BYTES, LARGE_REVIEW_BYTES]) {
     const { start } = createTurns(() => 0);
     const order: string[] = [];
     const call = (name: string, address: string) => start(bytes, address).then(() => order.push(name));
