@@ -50,7 +50,7 @@ test("docs/relay.md has the limits of open streams for a replica, a namespace an
   // Each stream is of a different Pod in a different namespace, so that only the total limit applies.
   countAccepted((attempt) => replicaLimits.startStream({ namespace: `${attempt}`, uid: "" }) === undefined);
   expect(findRow("open streams")).toContain(
-    `${formatNumber(replicaLimits.streams())} per replica, half of them for a single active namespace`,
+    `${formatNumber(replicaLimits.streams())} per replica, half of them if only one namespace has streams`,
   );
   expect(namespaceStreams).toBe(replicaLimits.streams() / 2);
   expect(findRow("open streams")).toContain(`${podStreams} per Pod`);
@@ -84,8 +84,8 @@ test("docs/relay.md has the limits of request sizes, request times and connectio
 test("docs/relay.md has the limit of watched namespaces", () => {
   const { namespaceLimit, lingerMs, openings } = SLICE_WATCH_TIMING;
   expect(findRow("new watches")).toContain(`${openings.capacity} at once, then ${1_000 / openings.refillMs} a second`);
-  expect(findRow("namespaces watched")).toContain(`${namespaceLimit} per replica`);
-  expect(findRow("namespaces watched")).toContain(`for another ${lingerMs / 1_000} s`);
+  expect(findRow("namespaces whose EndpointSlices are watched")).toContain(`${namespaceLimit} per replica`);
+  expect(findRow("namespaces whose EndpointSlices are watched")).toContain(`for another ${lingerMs / 1_000} s`);
 });
 
 test("docs/relay.md has the validity of CAs and keys", () => {
@@ -95,7 +95,7 @@ test("docs/relay.md has the validity of CAs and keys", () => {
   const renewalDay = (entry: "generation" | "key") =>
     countAccepted((day) => !findMissing(identity, day * DAY_MS)[entry]);
   expect(findRow("CA |")).toContain(
-    `| ${CA_LIFE_MS / DAY_MS / 365} years | after ${(renewalDay("generation") / 365) | 0},`,
+    `| ${CA_LIFE_MS / DAY_MS / 365} years | after ${(renewalDay("generation") / 365) | 0} years`,
   );
   const many = { cas: [], keys: Array.from({ length: 40 }, (_, number) => key(number)) };
   expect(findRow("signing key")).toContain(`the last ${dropOldest(many).keys.length} are accepted`);
