@@ -98,7 +98,7 @@ test("docs/relay.md has the validity of CAs and keys", () => {
     `| ${CA_LIFE_MS / DAY_MS / 365} years | after ${(renewalDay("generation") / 365) | 0} years`,
   );
   const many = { cas: [], keys: Array.from({ length: 40 }, (_, number) => key(number)) };
-  expect(findRow("signing key")).toContain(`the last ${dropOldest(many).keys.length} are accepted`);
+  expect(findRow("signing key")).toContain(`until ${dropOldest(many).keys.length} newer keys exist`);
   expect(findRow("signing key")).toContain(`after ${renewalDay("key")} days`);
 });
 
