@@ -3,7 +3,7 @@ import { once } from "node:events";
 import type { Server } from "node:net";
 import { Fault } from "./fault.ts";
 
-/** In the order in which a port-forward tries them. */
+/** The loopback addresses, in the order in which a port-forward tries them. */
 export const LOOPBACK: readonly string[] = ["127.0.0.1", "::1"];
 const EVERY_ADDRESS: readonly string[] = ["::", "0.0.0.0"];
 /** Errors on a node that does not support the address family. */

@@ -37,7 +37,7 @@ export type PhaseDurations = {
 
 /** Processes with the preload library, and their connections. `left` lists the connections that are still open at the end. */
 export type PreloadReport = {
-  /** Number of processes that received the manager's flag page after the manager's start. */
+  /** Number of processes that received the memory page with the drain flag from this manager. */
   readonly processes: number;
   /** Processes that requested the page but did not receive it, so the drain waits for their clients. Older managers omit it. */
   readonly missed?: number | undefined;

@@ -46,7 +46,7 @@ export type WithdrawalStatusLine = {
   readonly reason: string;
   /** The Pod's deletionGracePeriodSeconds, where the relay may read Pods. */
   readonly graceSeconds?: number;
-  /** The last stops of the Pod's workload reset no connection, although clients kept sending requests. */
+  /** Set if no connection was reset when the last Pods of the workload stopped, although clients kept sending requests. */
   readonly shutdown?: "graceful";
 };
 

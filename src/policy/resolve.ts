@@ -143,12 +143,12 @@ export function unknownAnnotation(name: string, where: string): Problem {
   const key = name.startsWith(PREFIX) ? name.slice(PREFIX.length) : name;
   const guess = nearest(key, NAMES);
   const hint = guess === undefined ? `expected ${NAMES.slice(0, 5).join(", ")}, …` : `did you mean ${PREFIX}${guess}?`;
-  return { code: "unknown_annotation", where, message: `${quote(`${PREFIX}${key}`)} does not exist; ${hint}` };
+  return { code: "unknown_annotation", where, message: `${quote(`${PREFIX}${key}`)} is unknown; ${hint}` };
 }
 
 function moreUnknown(count: number): string {
-  const [annotations, exist] = count === 1 ? ["annotation", "does not exist"] : ["annotations", "do not exist"];
-  return `${count} more ${annotations} with the prefix ${PREFIX} ${exist}.`;
+  const [annotations, areUnknown] = count === 1 ? ["annotation", "is unknown"] : ["annotations", "are unknown"];
+  return `${count} more ${annotations} with the prefix ${PREFIX} ${areUnknown}.`;
 }
 
 function valueIn<T>(row: Row<T>, source: Source, problems: Problem[]): T | undefined {

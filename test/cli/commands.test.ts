@@ -38,7 +38,7 @@ describe("the command inject reports on standard error", () => {
     const { status, err } = await lastcall(["inject"], { "-": namespace });
     expect(status).toBe(0);
     expect(err).toBe(
-      'warning: standard input, document 1, line 6, column 5: Label "lastcall.dev/injct" does not exist; ' +
+      'warning: standard input, document 1, line 6, column 5: Label "lastcall.dev/injct" is unknown; ' +
         "did you mean lastcall.dev/inject?\n",
     );
   });

@@ -86,7 +86,7 @@ describe("a drain in a Pod whose socket tables cannot be read", () => {
 
   test("reports that the socket tables could not be read", () => {
     const played = playScript({ pod: () => BLIND });
-    expect(played.state.why).toBe(`Released 5s after the trigger: ${WHY}, so only the delays were waited for.`);
+    expect(played.state.why).toBe(`Released 5s after the trigger: ${WHY}, so the drain only waited for its delays.`);
   });
 
   test("ends at the tenth failed sample in a row, even if an earlier sample observed traffic", () => {

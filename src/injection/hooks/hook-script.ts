@@ -120,7 +120,7 @@ function killStep(text: string): Step | undefined {
   return signal(`SIG${SIGNAL_NUMBERS[name] ?? name}`);
 }
 
-/** Programs in other folders may be anybody's. */
+/** Returns the program's name; empty for a program in an unusual folder, which may be another program with the same name. */
 function baseName(program: string): string {
   return /^(?:\/(?:usr\/)?(?:local\/)?(?:openresty\/)?s?bin\/)?([a-z0-9]+|:)$/.exec(program)?.[1] ?? "";
 }

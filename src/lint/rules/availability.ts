@@ -41,7 +41,7 @@ function rolloutViolations(workload: Workload): readonly Violation[] {
 export const BUDGET_BLOCKS_EVICTION: Rule = {
   id: "budget-blocks-eviction",
   title: "A PodDisruptionBudget that allows no eviction",
-  why: "The API server refuses every eviction, so nodes cannot be drained. Operators then delete the Pods or the node, which ignores the budget.",
+  why: "The API server refuses every eviction, so nodes cannot be drained. Administrators then delete the Pods or the node, which ignores the budget.",
   remedy: "Allow one eviction: set maxUnavailable: 1, or minAvailable below the number of replicas.",
   level: "error",
   check: (set) =>

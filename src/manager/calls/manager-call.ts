@@ -40,7 +40,7 @@ export function callManager(call: ManagerCall, nowMs: () => number, done: (end: 
     let size = 0;
     const response = createHttpResponseReader((chunk) => {
       size = size + chunk.length;
-      if (size > RESPONSE_LIMIT_BYTES) return "the response is too long for a manager";
+      if (size > RESPONSE_LIMIT_BYTES) return "the response is longer than a manager sends";
       chunks.push(Buffer.from(chunk));
       return "";
     });

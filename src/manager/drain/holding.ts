@@ -37,11 +37,18 @@ export function drainResult(
   const ended = { outcome, why, observation: state.sample.observation, holdingFromMs: nowMs };
   const deregistrationFromMs = phase.deregistrationFromMs < 0 ? nowMs : phase.deregistrationFromMs;
   if (phase.name === "withdrawing") {
-    const skipped = { wasDraining: false, openAtDraining: -1, stillInRotation: false };
+    const skipped = { wasDraining: false, openAtDraining: -1, wasStillListed: false };
     return { ...ended, ...skipped, deregistrationFromMs, drainingFromMs: nowMs };
   }
-  const { drainingFromMs, openAtDraining, stillInRotation } = phase;
-  return { ...ended, wasDraining: true, openAtDraining, stillInRotation, deregistrationFromMs, drainingFromMs };
+  const { drainingFromMs, openAtDraining, wasStillListed } = phase;
+  return {
+    ...ended,
+    wasDraining: true,
+    openAtDraining,
+    wasStillListed,
+    deregistrationFromMs,
+    drainingFromMs,
+  };
 }
 
 /** Ends a drain because no port is reachable: the Pod never had a reachable port, or the app has closed its listeners. */

@@ -158,7 +158,7 @@ export function isWaitingHook(hold: Hold): boolean {
   return hold.role !== "drain" && hold.stage === "held";
 }
 
-export function isEndUnconfirmed(hooks: HookCalls): boolean {
+export function isTerminationUnconfirmed(hooks: HookCalls): boolean {
   return hooks.ending.length > 0 || hooks.holds.some(isWaitingHook);
 }
 

@@ -64,7 +64,7 @@ export function isLost({ brokeAtMs }: BrokenDrain, end: ManagerEnd): boolean {
 const RELAY_STATES: Readonly<Record<WithdrawalState, string>> = {
   in: "offered",
   out: "withdrawn",
-  unknown: "unknown: the slices could not be read",
+  unknown: "unknown: EndpointSlices could not be read",
 };
 
 const REASON_LIMIT = 60;

@@ -141,7 +141,7 @@ function unknownReasonOf(freshness: Freshness, nowMs: number, staleAfterMs: numb
   const { lastResponseMs, failure } = freshness;
   const cause = failure === undefined ? "" : `: ${failure.slice(0, FAILURE_LIMIT)}`;
   if (lastResponseMs === undefined)
-    return failure === undefined ? "the slices are being read" : `the slices could not be read yet${cause}`;
+    return failure === undefined ? "EndpointSlices are being read" : `EndpointSlices could not be read yet${cause}`;
   if (nowMs - lastResponseMs <= staleAfterMs) return undefined;
-  return `no response about the slices for ${Math.round(staleAfterMs / 1_000)} s${cause}`;
+  return `no response about EndpointSlices for ${Math.round(staleAfterMs / 1_000)} s${cause}`;
 }
