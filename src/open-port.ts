@@ -12,7 +12,7 @@ const NO_FAMILY = ["EAFNOSUPPORT", "EADDRNOTAVAIL"];
 export type PortWanted = {
   /** Identifies the port in errors; empty if the program has only one. */
   readonly name: string;
-  /** Empty: all addresses, IPv6 included. From a list, the first address whose family the node supports. */
+  /** If empty, the server listens on all addresses, IPv6 included; for a list, on the first address whose family the node supports. */
   readonly host: string | readonly string[];
   /** 0: any free port. */
   readonly port: number;

@@ -15,7 +15,7 @@ type Occurrence = {
   readonly reporter: string;
 };
 
-/** A name has at most 253 characters, including the dot and the suffix. */
+/** Limit for the owner's name in an Event's name, which has at most 253 characters with the dot and the suffix. */
 const NAME_LIMIT = 230;
 
 export function toEventObject(spec: EventSpec, occurrence: Occurrence): RawObject {

@@ -24,7 +24,7 @@ export function printReport(result: Transformed, json: boolean, print: (text: st
   return hasSucceeded(result);
 }
 
-/** Prints "nothing to do" if there is no other output, because silence would look like success. */
+/** Prints "nothing to do" if there is no other output, because a run without any output would seem to be a success. */
 function printProblemsOrNothing(
   { problems, reports, warnings, sources }: Transformed,
   print: (text: string) => void,

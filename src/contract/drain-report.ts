@@ -51,9 +51,9 @@ export type PreloadReport = {
  * `stopping` also includes client connections that were closed without a reset before their response.
  */
 export type ResetsReport = {
-  /** From the trigger until the apps' hooks were answered. */
+  /** Number from the trigger until the apps' hooks were answered. */
   readonly draining: number;
-  /** From the answers to the apps' hooks until the manager exits, which is after the apps' exit. */
+  /** Number from then until the manager exits, which is after the apps' exit. */
   readonly stopping: number;
   /** Number of the kubelet's probes that `stopping` may include. */
   readonly probes: number;

@@ -2,8 +2,8 @@
 import { type DrainRecord, isRunning } from "./drain-record.ts";
 
 /**
- * A manager that receives no response sends its report to the next replica within seconds; the remainder is for clock skew.
- * Equal content after a longer time is another drain of the same Pod.
+ * A manager that receives no response sends its report to the next replica within seconds; the rest of the time is for clock skew.
+ * A record with equal content after a longer time is of another drain of the same Pod.
  */
 export const DUPLICATE_WINDOW_MS = 60_000;
 

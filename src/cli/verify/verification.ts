@@ -63,12 +63,12 @@ function cellsOf(pod: TerminatedPod): readonly string[] {
 export function summaryOf(workload: string, pods: readonly TerminatedPod[], allowProbes: boolean): string {
   const count = (wanted: PodResult): number => pods.filter((pod) => resultOf(pod, allowProbes) === wanted).length;
   const terminated = pods.length === 1 ? "1 Pod terminated" : `${pods.length} Pods terminated`;
-  const cut = count("cut");
-  const unknown = count("unknown");
-  if (cut === 0 && unknown === 0) return `${workload}: ${terminated} and cut no connection`;
+  const cutCount = count("cut");
+  const unknownCount = count("unknown");
+  if (cutCount === 0 && unknownCount === 0) return `${workload}: ${terminated} and cut no connection`;
   const parts = [
-    ...(cut > 0 ? [`${cut} of them may have cut connections`] : []),
-    ...(unknown > 0 ? [`the result of ${unknown} is unknown`] : []),
+    ...(cutCount > 0 ? [`${cutCount} of them may have cut connections`] : []),
+    ...(unknownCount > 0 ? [`the result of ${unknownCount} is unknown`] : []),
   ];
   return `${workload}: ${terminated}; ${parts.join(", and ")}`;
 }

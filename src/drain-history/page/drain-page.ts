@@ -59,7 +59,7 @@ function openConnectionsText({ report }: DrainRecord): string {
 
 function connectionsTable({ report }: DrainRecord): string {
   return table(
-    ["client", "to", "state", "seen for"],
+    ["client", "to", "state", "observed for"],
     report.left.map(({ peer, local, state, ageMs }) => [
       cell(escapeMarkup(peer)),
       cell(escapeMarkup(local)),

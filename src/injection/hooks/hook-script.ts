@@ -103,7 +103,7 @@ function signal(name: string, sleepSeconds = 0): Step {
   return { kind: "signal", signal: name, sleepSeconds };
 }
 
-/** `kong quit` sends SIGQUIT after the time of `--wait`; `--timeout` limits its own wait for the end. */
+/** `kong quit` sends SIGQUIT after the time of `--wait`; `--timeout` only limits how long the command waits for Kong to exit. */
 function kongStep([subcommand, ...flags]: readonly string[]): Step | undefined {
   if (subcommand !== "quit") return undefined;
   const match = /^(?:(?:-w|--wait)[= ]([0-9]{1,6})|(?:-t|--timeout)[= ][0-9]{1,6}| )*$/.exec(flags.join(" "));

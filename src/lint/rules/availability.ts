@@ -31,7 +31,7 @@ function rolloutViolations(workload: Workload): readonly Violation[] {
   const maxUnavailable = valueAt(rolling, "maxUnavailable");
   const unavailable = countOf(maxUnavailable, replicas, Math.floor);
   const surge = countOf(valueAt(rolling, "maxSurge") ?? "25%", replicas, Math.ceil);
-  // If both round to 0, the Deployment controller terminates one Pod.
+  // If maxUnavailable and maxSurge both round to 0, the Deployment controller terminates one Pod.
   const terminated = unavailable === 0 && surge === 0 ? 1 : unavailable;
   if (maxUnavailable === undefined || terminated === undefined || terminated < replicas) return [];
   const message = `With ${replicas} ${replicas === 1 ? "replica" : "replicas"} a rollout may terminate ${terminated === 1 ? "1 Pod" : `${terminated} Pods`} before a new Pod is ready.`;

@@ -144,7 +144,7 @@ function countOf(last: LastCount, active: number, hadTraffic: boolean, nowMs: nu
 function applySample(state: DrainState, sample: Sample, nowMs: number): DrainState {
   const { observation, otherProcesses } = sample;
   const last = state.sample;
-  // Never reset in a drain, because the app closes its listener long before its last outbound request.
+  // `sharedUser` stays true during a drain, because the app closes its listener long before its last outbound request.
   const sharedUser = last.sharedUser || (otherProcesses.known && otherProcesses.sharedUser);
   const next: DrainState = {
     ...state,
@@ -173,8 +173,8 @@ function applyRelay(
   actions: DrainAction[],
 ): DrainState {
   const reported: DrainState = { ...state, relay: applyRelayStatus(state.relay, event) };
-  const ends = reported.phase.name === "idle" && event.terminating;
-  const next = ends ? startConfirmedDrain(settings, reported, "relay", event.nowMs, actions) : reported;
+  const startsDrain = reported.phase.name === "idle" && event.terminating;
+  const next = startsDrain ? startConfirmedDrain(settings, reported, "relay", event.nowMs, actions) : reported;
   return event.graceSeconds < 0
     ? next
     : { ...next, phase: withShorterDeadline(settings, next.phase, event.graceSeconds) };

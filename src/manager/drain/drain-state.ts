@@ -103,7 +103,7 @@ export type Hold = {
 };
 
 /**
- * A container whose hook was called, even if the connection was closed since. Until `endDueMs` all hooks of the container count as
+ * A container whose hook was called, even if the connection was closed afterwards. Until `endDueMs` all hooks of the container count as
  * one restart.
  */
 export type EndingContainer = {

@@ -68,8 +68,8 @@ export function enterHoldingAtDeadline(
 ): DrainState {
   if (isProxyAwaited(settings, state, phase.drain)) return enterHoldingEmpty(state, phase, nowMs);
   const { observation } = state.sample;
-  const empty = observation.known && observation.leftTotal === 0;
-  return empty && criterionOf(settings) === "deadline"
+  const isNothingOpen = observation.known && observation.leftTotal === 0;
+  return isNothingOpen && criterionOf(settings) === "deadline"
     ? enterHolding(state, phase, "drained", whyDrained(settings, state, nowMs), nowMs)
     : enterHolding(state, phase, "timeout", whyTimeout(settings, state, nowMs), nowMs);
 }
@@ -90,8 +90,8 @@ export function stepHolding(
   // A classic manager is a regular container, so it may exit only after the app's ports have closed.
   const { observation } = state.sample;
   const portsClosed = observation.known && !observation.hasTcpListener;
-  const waits = settings.classic && !portsClosed && hooks.holds.length > 0;
-  if (waits) return { ...state, hooks };
+  const waitsForPorts = settings.classic && !portsClosed && hooks.holds.length > 0;
+  if (waitsForPorts) return { ...state, hooks };
   const answered: DrainState = { ...state, hooks: answerAll(hooks, actions) };
   if (state.stopRequested) actions.push({ kind: "exit", code: EXIT_OK });
   return enterDone(answered, phase.drain, phase.result, nowMs);

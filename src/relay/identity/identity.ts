@@ -9,7 +9,7 @@ export type SigningKey = {
   readonly secret: KeyObject;
 };
 
-/** A Pod pins the CA of its injection until it ends, so several CAs are valid at a time. */
+/** A Pod trusts only the CA that was current at its injection, for its whole lifetime, so several CAs are valid at a time. */
 export type RelayIdentity = { readonly cas: readonly SigningCa[]; readonly keys: readonly SigningKey[] };
 
 type PublicCa = Omit<Ca, "cert">;

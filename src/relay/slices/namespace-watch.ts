@@ -27,7 +27,7 @@ export const SLICE_WATCH_TIMING = {
   /** Longest retry delay; client-go's 30 s would be too long for a drain. */
   retryLimitMs: 2_000,
   requestLimitMs: 5_000,
-  /** Time for which a watch continues after its last drain: a rollout ends Pods one by one, and a new watch starts with a list. */
+  /** Time for which a watch continues after its last drain: a rollout terminates Pods one by one, and a new watch starts with a list. */
   lingerMs: 30_000,
   checkMs: 250,
   /** Slices per page: usually 1 000 endpoints, half a megabyte, which block the thread for a few milliseconds. */
