@@ -96,6 +96,6 @@ function deadlineOf(report: RecordedReport, remainingMs: number): Moment {
 function lostMoments(report: RecordedReport): readonly Moment[] {
   return [
     { atMs: 0, label: "first request to the relay" },
-    { atMs: releaseMs(report), label: "manager died, hooks failed", isFault: true },
+    { atMs: releaseMs(report), label: "manager killed, hooks failed", isFault: true },
   ];
 }

@@ -203,7 +203,7 @@ const SENTENCES: readonly (Partial<Script> & { readonly title: string; readonly 
   {
     title: "a withdrawal before the trigger",
     events: [...TERMINATION, relayReported(105, "out", false)],
-    why: `${QUIET_END} The Pod was withdrawn by then.`,
+    why: `${QUIET_END} The Pod was already withdrawn at the trigger.`,
   },
   {
     title: "a Pod that is not terminating",
@@ -213,7 +213,7 @@ const SENTENCES: readonly (Partial<Script> & { readonly title: string; readonly 
   {
     title: "a relay that does not answer",
     events: [...TERMINATION, relayReported(200, "unknown", false, NO_RESPONSE)],
-    why: `${QUIET_END} Whether the Pod was withdrawn is unknown (no answer within 2000 ms), so only the drain delay counted.`,
+    why: `${QUIET_END} Whether the Pod was withdrawn is unknown (no answer within 2000 ms), so the drain only waited for its drain delay.`,
   },
   {
     title: "a relay that stops responding",

@@ -117,7 +117,7 @@ describe("invalid settings", () => {
       {},
     );
     expect(problems.map(({ code }) => code)).toEqual(Array.from({ length: 22 }, () => "unknown_annotation"));
-    expect(problems.filter(({ message }) => /^".*" does not exist/.test(message)).map(({ where }) => where)).toEqual([
+    expect(problems.filter(({ message }) => /^".*" is unknown/.test(message)).map(({ where }) => where)).toEqual([
       ...Array.from({ length: 15 }, () => "pod web-0"),
       ...Array.from({ length: 5 }, () => "namespace shop"),
     ]);
@@ -130,7 +130,7 @@ describe("invalid settings", () => {
       {
         code: "unknown_annotation",
         where: "cluster",
-        message: "1 more annotation with the prefix lastcall.dev/ does not exist.",
+        message: "1 more annotation with the prefix lastcall.dev/ is unknown.",
       },
     ]);
   });

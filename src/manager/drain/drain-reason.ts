@@ -83,11 +83,13 @@ function withdrawalText(state: DrainState): string {
     return " EndpointSlices still listed the Pod as ready: its kubelet stopped it without a deletion.";
   const afterMs = withdrawnAfterMs(state.relay, state.phase);
   if (status === "withdrawn")
-    return afterMs > 0 ? ` The Pod was withdrawn after ${durationText(afterMs)}.` : " The Pod was withdrawn by then.";
+    return afterMs > 0
+      ? ` The Pod was withdrawn after ${durationText(afterMs)}.`
+      : " The Pod was already withdrawn at the trigger.";
   if (state.relay.offered !== "unknown" || state.relay.reason === "") return "";
   if (afterMs >= 0)
     return ` The Pod was withdrawn after ${durationText(afterMs)}; later updates were lost (${state.relay.reason}).`;
-  return ` Whether the Pod was withdrawn is unknown (${state.relay.reason}), so only the drain delay counted.`;
+  return ` Whether the Pod was withdrawn is unknown (${state.relay.reason}), so the drain only waited for its drain delay.`;
 }
 
 export function whyTimeout(settings: DrainSettings, state: DrainState, nowMs: number): string {

@@ -143,7 +143,7 @@ describe("the command verify fails", () => {
     const { status, out } = await verify();
     expect(status).toBe(1);
     expect(out).toContain("web-1-a  drained  7.3s  –     no replica has a report of its termination\n");
-    expect(out).toContain("deployment/web: 1 Pod ended; the result of 1 is unknown\n");
+    expect(out).toContain("deployment/web: 1 Pod terminated; the result of 1 is unknown\n");
   });
 
   test("if a Pod that was terminating did not report its drain", async () => {
