@@ -1,4 +1,4 @@
-/** Failures of lastcall or its machine. A user's mistake is a `Problem` instead, which is never thrown. */
+/** Failures of lastcall, or of the machine that it runs on. A user's mistake is a `Problem` instead, which is never thrown. */
 export const FAULTS = {
   ERR_CERTIFICATE_UNREADABLE: "cannot read the certificate or key file, or they do not match",
   ERR_AUTHORITY_UNREACHABLE: "cannot read or write the CA or the webhook configuration in the cluster",

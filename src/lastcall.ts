@@ -9,7 +9,7 @@ const OWN_FLAGS: readonly string[] = ["webhook", "self-test", "demo", "relay-thr
 
 async function mainOf(command: string | undefined): Promise<Main> {
   if (command === "webhook") return (await import("./webhook/main.ts")).main;
-  // Internal: the webhook starts it as a worker thread.
+  // Not for users: the webhook runs this command in a worker thread.
   if (command === "relay-thread") return (await import("./relay/thread/thread-main.ts")).main;
   if (command === "self-test") return (await import("./webhook/self-test/main.ts")).main;
   if (command === "demo") return (await import("./demo/main.ts")).main;

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import type { Server } from "node:net";
 import { Fault } from "./fault.ts";
 
-/** In the order in which a port-forward tries them. */
+/** The loopback addresses, in the order in which a port-forward tries them. */
 export const LOOPBACK: readonly string[] = ["127.0.0.1", "::1"];
 const EVERY_ADDRESS: readonly string[] = ["::", "0.0.0.0"];
 /** Errors on a node that does not support the address family. */
@@ -12,7 +12,7 @@ const NO_FAMILY = ["EAFNOSUPPORT", "EADDRNOTAVAIL"];
 export type PortWanted = {
   /** Identifies the port in errors; empty if the program has only one. */
   readonly name: string;
-  /** Empty: all addresses, IPv6 included. From a list, the first address whose family the node supports. */
+  /** If empty, the server listens on all addresses, IPv6 included; for a list, on the first address whose family the node supports. */
   readonly host: string | readonly string[];
   /** 0: any free port. */
   readonly port: number;

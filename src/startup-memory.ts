@@ -1,4 +1,4 @@
-/** Returns to the system the memory that only the start needed. */
+/** Returns memory that was needed only during the start to the operating system. */
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 

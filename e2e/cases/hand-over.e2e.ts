@@ -26,7 +26,7 @@ const REPLICAS = 3;
 /** Enough clients that each Pod has some from each node. */
 const ENDLESS_CLIENTS = { endless: 12, slow: 0 };
 const PATIENCE_REASON = "none of them closed for 10s";
-const CLEAN_STOPS_REASON = "the last stops of this workload reset no connection";
+const CLEAN_STOPS_REASON = "no connection was reset when the last Pods of this workload stopped";
 /** Each of the two relay replicas needs reports about three stops, and receives about half of the reports, at random. */
 const MAX_ROLLOUTS = 8;
 
@@ -95,10 +95,10 @@ describe("a rollout with clients that never close their connections", () => {
       );
       const step = await runDocumentedStep(namespace);
       namespace.saveArtifact("verify.txt", step.output + step.stderr);
-      expect(step.output).toContain("Pods ended and cut no connection");
+      expect(step.output).toContain("Pods terminated and cut no connection");
       expect(step.status).toBe(0);
       const { succeeded, log } = await runDocumentedJob(namespace);
-      expect(log).toContain("Pods ended and cut no connection");
+      expect(log).toContain("Pods terminated and cut no connection");
       expect(succeeded).toBe(true);
     });
   });

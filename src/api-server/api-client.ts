@@ -11,7 +11,7 @@ import {
 } from "./api-request.ts";
 import { retryAfterMs } from "./retry-delay.ts";
 
-/** For requests without `limitBytes`. */
+/** Maximum size of the response to a request without `limitBytes`. */
 const RESPONSE_LIMIT_BYTES = 64 * 1024 * 1024;
 
 /** Idle time before the kernel's TCP keep-alive probes, which detect a dead peer. */
@@ -36,7 +36,7 @@ export function createApiClient(connection: KubeConfig): ApiClient {
     const prefix = pathname === "/" ? "" : pathname.replace(/\/$/, "");
     return {
       ...options,
-      // `@kubernetes/client-node` caches one agent with the CA of its first use. Only a proxy needs that agent.
+      // The agent of `@kubernetes/client-node` keeps the CA of its first request, so it is used only for a proxy, which requires it.
       agent: usesProxy ? options.agent : agent,
       protocol,
       hostname: hostname.replace(/^\[|\]$/g, ""),

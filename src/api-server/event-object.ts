@@ -15,7 +15,7 @@ type Occurrence = {
   readonly reporter: string;
 };
 
-/** A name has at most 253 characters, including the dot and the suffix. */
+/** Limit for the owner's name in an Event's name, which has at most 253 characters with the dot and the suffix. */
 const NAME_LIMIT = 230;
 
 export function toEventObject(spec: EventSpec, occurrence: Occurrence): RawObject {
@@ -62,7 +62,7 @@ export type EventSpec = {
 /** In characters; API servers reject messages of more than 1024 bytes. */
 export const MESSAGE_LIMIT = 1_000;
 
-/** Whether a reference is valid. Nodes are not: an Event must be in the namespace of its object. */
+/** Whether an Event can refer to the owner. A Node is refused, because it has no namespace and an Event must be in the namespace of its object. */
 export function isOwner({ apiVersion, kind, name, uid }: Owner): boolean {
   return (
     /^[a-z0-9./-]{0,253}$/.test(apiVersion) &&

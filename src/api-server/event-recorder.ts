@@ -97,14 +97,14 @@ async function send(ports: EventPorts, queued: QueuedEvent): Promise<"sent" | "r
   }
 }
 
-/** An Event with the same owner and reason is sent again after this time, with the number of occurrences after the previous one. */
+/** An Event with the same owner and reason is sent again only after this time, with the number of occurrences after the previous Event. */
 export const REPEAT_AFTER_MS = 10 * 60_000;
 
 /** Smaller than the overall limit, so that one namespace cannot exhaust it. */
 const PER_NAMESPACE: BucketSize = { capacity: 10, refillMs: 30_000 };
 const OVERALL: BucketSize = { capacity: 50, refillMs: 1_000 };
 
-/** Maximum numbers of occurrences and of namespaces in memory; beyond them the least recently used is dropped. */
+/** Maximum number of occurrences, and of namespaces, in memory; above it the least recently used entry is dropped. */
 const CACHE_LIMIT = 2_000;
 
 type LimitDecision =
@@ -114,12 +114,12 @@ type LimitDecision =
 
 type Occurrences = { readonly firstMs: number; readonly count: number; readonly sentMs: number | undefined };
 
-export function createEventLimits(): (note: EventSpec, nowMs: number) => LimitDecision {
+export function createEventLimits(): (spec: EventSpec, nowMs: number) => LimitDecision {
   const occurrences = new Map<string, Occurrences>();
   const takeToken = createNestedBuckets(OVERALL, PER_NAMESPACE, CACHE_LIMIT);
 
-  return (note, nowMs) => {
-    const key = `${note.namespace} ${note.owner.uid} ${note.reason}`;
+  return (spec, nowMs) => {
+    const key = `${spec.namespace} ${spec.owner.uid} ${spec.reason}`;
     const previous = occurrences.get(key);
     const isNew = previous === undefined;
     const count = isNew ? 1 : previous.count + 1;
@@ -128,7 +128,7 @@ export function createEventLimits(): (note: EventSpec, nowMs: number) => LimitDe
       putRecent(occurrences, key, { ...previous, firstMs, count });
       return { kind: "repeated" };
     }
-    if (!takeToken(note.namespace, nowMs)) {
+    if (!takeToken(spec.namespace, nowMs)) {
       putRecent(occurrences, key, { firstMs, count, sentMs: undefined });
       return { kind: "rate_limited" };
     }

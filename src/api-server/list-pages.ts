@@ -66,7 +66,7 @@ function pathOf(list: ListRequest<unknown>, pageSize: number, continueToken: str
 
 type Page = { readonly page: RawObject; readonly bytes: number };
 
-/** Requests a page with fewer objects until it fits. A continue token contains a version and a key, not the page size. */
+/** Requests a page with fewer objects until it fits. A continue token does not contain the page size, so it is valid for the smaller page. */
 async function fetchFittingPage<T>(
   request: SendRequest,
   list: ListRequest<T>,

@@ -18,7 +18,8 @@ export async function loadKubeConfig(settings: ConnectionSettings): Promise<Kube
   if (settings.kubeconfigFile === "") {
     connection.loadFromCluster();
     if (!URL.canParse(connection.getCurrentCluster()?.server ?? "") || hasUndefinedHost(connection)) {
-      const detail = "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set: not running in a Pod";
+      const detail =
+        "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set: this process does not run in a Pod";
       throw new Fault("ERR_INPUT_UNREADABLE", `${detail}; set --kubeconfig FILE`);
     }
     return connection;

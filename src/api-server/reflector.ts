@@ -159,7 +159,7 @@ async function watchFrom<T>(
   const endMs = ports.nowMs();
   if (resource.silenceMs !== undefined && endMs - position.lastEventMs >= resource.silenceMs())
     position.listDueMs = endMs;
-  // The server's timer may run slightly faster.
+  // The server's timer may run slightly faster than this clock, so a watch may end a little early.
   return events > 0 || endMs - startMs >= Math.min(SHORT_WATCH_MS, 0.9 * watchMs);
 }
 

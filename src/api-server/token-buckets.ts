@@ -1,11 +1,11 @@
-/** Token buckets: single, and by key in limited memory. The caller passes the time. */
+/** Token buckets: a single bucket, and buckets by key in limited memory. The caller passes the time. */
 
 export type KeyedBuckets = {
   readonly take: (key: string, nowMs: number) => boolean;
   readonly count: () => number;
 };
 
-/** @param limit buckets in memory; beyond it the least recently used is dropped, and is full when its key is used again */
+/** @param limit maximum number of buckets in memory; above it the least recently used bucket is dropped, so its key has a full bucket again */
 export function createKeyedBuckets(size: BucketSize, limit: number): KeyedBuckets {
   const buckets = new Map<string, Bucket>();
   const fullAfterMs = size.capacity * size.refillMs;

@@ -25,7 +25,9 @@ export function addClusterFlags(command: Command): Command {
 /** Validated because the name becomes part of a URL path. */
 export function readNamespaceName(text: string): string {
   if (isDnsLabel(text)) return text;
-  throw new InvalidArgumentError(`Got ${quote(text)}, expected the name of a namespace: at most 63 of a-z, 0-9 and -.`);
+  throw new InvalidArgumentError(
+    `Got ${quote(text)}, expected the name of a namespace: at most 63 characters of a-z, 0-9 and -.`,
+  );
 }
 
 export function clusterSource(options: Flags): ClusterSource {

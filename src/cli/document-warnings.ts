@@ -8,7 +8,7 @@ import { shapesIn } from "../kubernetes/template-shape.ts";
 import { quote } from "../policy/quote.ts";
 import type { ManifestProblem, ParsedDocument } from "./manifest/parse.ts";
 
-/** API groups of Kubernetes' own kinds with Pods. Other groups may use the same names for other kinds. */
+/** API groups of Kubernetes' own kinds that contain Pods. Other groups may use the same names for other kinds. */
 const API_GROUPS_BY_KIND: Readonly<Record<string, readonly string[]>> = {
   Pod: ["v1"],
   PodTemplate: ["v1"],

@@ -38,7 +38,7 @@ function handOverMoment(settings: DrainSettings, withdrawnMs: number): readonly 
   const patienceMs = patienceOf(settings);
   if (criterionOf(settings) !== "quiet" || patienceMs === 0 || patienceMs >= settings.drainTimeoutMs) return [];
   const end = "end of the patience: the drain no longer waits for clients that only keep sending requests";
-  // The manager and the relay end the patience early after clean stops of earlier Pods, of which this program has no record.
+  // The patience ends early if no connection was reset when earlier Pods stopped. Only the relay has a record of those Pods.
   const what =
     settings.shutdown === "auto" ? `${end} (at once after three Pods that reset no connection when they stopped)` : end;
   return [{ atMs: withdrawnMs + patienceMs, what }];

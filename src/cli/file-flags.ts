@@ -16,7 +16,7 @@ export function addFileFlags(command: Command): Command {
       appendPath,
       [],
     )
-    .option("-n, --namespace <name>", "namespace of documents without one", DEFAULT_NAMESPACE)
+    .option("-n, --namespace <name>", "namespace of documents that do not set a namespace", DEFAULT_NAMESPACE)
     .addOption(
       new Option(
         "--template-path <path>",

@@ -24,7 +24,7 @@ export function printReport(result: Transformed, json: boolean, print: (text: st
   return hasSucceeded(result);
 }
 
-/** Prints "nothing to do" if there is no other output, because silence would look like success. */
+/** Prints "nothing to do" if there is no other output, because a run without any output would seem to be a success. */
 function printProblemsOrNothing(
   { problems, reports, warnings, sources }: Transformed,
   print: (text: string) => void,
@@ -72,9 +72,9 @@ export function explanationText(explanation: WorkloadExplanation): string {
   lines.push(...workload.problems.map(({ where, message }) => `  problem: ${where}: ${message}`));
   lines.push("  values:", ...table(explanation.values.map(({ name, value, origin }) => [name, value, origin])));
   if (holds !== undefined)
-    lines.push(`  held until the drain ends: ${holds.length === 0 ? "nothing" : holds.join(", ")}`);
+    lines.push(`  containers held until the drain ends: ${holds.length === 0 ? "nothing" : holds.join(", ")}`);
   lines.push(...replaces.map((hook) => `  replaced preStop hook: ${hook}`));
-  if (loads !== undefined) lines.push(`  load ${PRELOAD_LIBRARY}: ${loads.join(", ")}`);
+  if (loads !== undefined) lines.push(`  containers that load ${PRELOAD_LIBRARY}: ${loads.join(", ")}`);
   if (grace !== undefined) lines.push(`  grace period: ${graceSentence(grace)}`);
   if (timeline !== undefined) {
     lines.push("  expected shutdown:", ...table(timeline.map(({ atMs, what }) => [formatDuration(atMs), what])));

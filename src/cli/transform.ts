@@ -104,7 +104,7 @@ function combineResults(
   changed: ChangedManifests,
   reports: readonly WorkloadReport[],
 ): Omit<Transformed, "decisions" | "sources"> {
-  // The reports of a document that could not be edited do not apply.
+  // Drops the reports of documents that could not be edited, because their workloads are unchanged.
   const hasFailed = ({ file, document }: WorkloadReport): boolean =>
     changed.problems.some((problem) => problem.file === file && problem.document === document);
   return {

@@ -133,7 +133,7 @@ function nameProblem(at: string, container: RawObject): string | undefined {
   const name = container["name"];
   if (typeof name !== "string") return problemAt(`${at}.name`, name, "a string");
   if (isDnsLabel(name)) return undefined;
-  return `${at}.name is ${quote(name)}, expected at most 63 of a-z, 0-9 and - (no - at the ends)`;
+  return `${at}.name is ${quote(name)}, expected at most 63 characters of a-z, 0-9 and - (no - at the ends)`;
 }
 
 function fieldsProblem(at: string, container: RawObject): string | undefined {

@@ -37,7 +37,7 @@ export type PhaseDurations = {
 
 /** Processes with the preload library, and their connections. `left` lists the connections that are still open at the end. */
 export type PreloadReport = {
-  /** Number of processes that received the manager's flag page after the manager's start. */
+  /** Number of processes that received the memory page with the drain flag from this manager. */
   readonly processes: number;
   /** Processes that requested the page but did not receive it, so the drain waits for their clients. Older managers omit it. */
   readonly missed?: number | undefined;
@@ -51,9 +51,9 @@ export type PreloadReport = {
  * `stopping` also includes client connections that were closed without a reset before their response.
  */
 export type ResetsReport = {
-  /** From the trigger until the apps' hooks were answered. */
+  /** Number from the trigger until the apps' hooks were answered. */
   readonly draining: number;
-  /** From the answers to the apps' hooks until the manager exits, which is after the apps' exit. */
+  /** Number from then until the manager exits, which is after the apps' exit. */
   readonly stopping: number;
   /** Number of the kubelet's probes that `stopping` may include. */
   readonly probes: number;

@@ -21,7 +21,7 @@ export const DRIVER_LIMITS: Readonly<Record<DriverName, string>> = {
   none:
     "nothing can close a keep-alive connection on which a client keeps sending: the drain waits for such clients until the end of " +
     "the patience, and one request per connection can be lost if it arrives while the app closes the connection. HTTP/2 connections, including gRPC, count as busy while the client was the last to send data. The driver http with drain-url " +
-    "(the app then answers Connection: close) removes this limit.",
+    "(the app then sends Connection: close in its responses) removes this limit.",
   envoy: SESSIONS,
   istio:
     "Only inbound listeners drain. With drainStrategy: gradual a proxy closes its connections over time; with " +
@@ -31,5 +31,5 @@ export const DRIVER_LIMITS: Readonly<Record<DriverName, string>> = {
     "drain usually waits until its deadline.",
   http:
     "drain-url is not set, so the app is not notified and keeps connections open on which clients keep sending: one " +
-    "request per connection can be lost if it arrives while the app closes the connection. With drain-url the app can answer Connection: close.",
+    "request per connection can be lost if it arrives while the app closes the connection. With drain-url the app can send Connection: close in its responses.",
 };

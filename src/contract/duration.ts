@@ -19,7 +19,7 @@ export function parseDurationMs(text: string): number | undefined {
   return Number(match[1] ?? "") * msPer(match[2] ?? "");
 }
 
-/** Returns a text that {@link parseDurationMs} reads back. Writes `60s` and `90s`, and minutes from two on. */
+/** Returns a text that {@link parseDurationMs} reads back. Durations below two minutes, such as `60s` and `90s`, are in seconds. */
 export function formatDuration(spanMs: number): string {
   if (spanMs > 0 && spanMs % MS_PER_HOUR === 0) return `${spanMs / MS_PER_HOUR}h`;
   if (spanMs > MS_PER_MINUTE && spanMs % MS_PER_MINUTE === 0) return `${spanMs / MS_PER_MINUTE}m`;

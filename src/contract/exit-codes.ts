@@ -1,6 +1,6 @@
 /** Exit statuses of the manager; the reference is generated from the comments. They stay stable. */
 
-/** The command succeeded; for `serve`: stopped by a signal after a finished or unneeded drain. */
+/** The command succeeded; for `serve`: a signal stopped the manager after its drain had ended, or while no drain was needed. */
 export const EXIT_OK = 0;
 /** An unexpected fault of lastcall; the message states where. */
 export const EXIT_FAULT = 1;

@@ -3,8 +3,8 @@ import type { DrainReport } from "./drain-report.ts";
 
 /**
  * POST of a {@link WithdrawalRequest}; the response streams one {@link WithdrawalStatusLine} per change, the first at
- * once, until the client closes it. It continues after `out`: a Pod can become ready again. The relay ends it when it
- * shuts down and after {@link RELAY_STREAM_LIMIT_MS}; the client then connects again.
+ * once, until the client closes the stream. The stream continues after `out`, because a Pod can become ready again. The relay ends
+ * the stream at its own shutdown and after {@link RELAY_STREAM_LIMIT_MS}; the client then connects again.
  */
 export const WITHDRAWAL_PATH = "/v1/withdrawal";
 export const DRAINS_PATH = "/v1/drains";
@@ -13,7 +13,7 @@ export const CREDENTIAL_SCHEME = "Lastcall";
 
 /** Larger bodies are refused with 413. A report with 20 connections takes about 3 KiB. */
 export const RELAY_BODY_LIMIT_BYTES = 16 * 1024;
-/** Longest line of a streamed response; a client closes a stream with a longer one. */
+/** Longest line of a streamed response; a client closes a stream with a longer line. */
 export const RELAY_LINE_LIMIT_BYTES = 4 * 1024;
 /** Longer than usual drains; the manager of a longer drain connects again. */
 export const RELAY_STREAM_LIMIT_MS = 24 * 60 * 60_000;
@@ -46,7 +46,7 @@ export type WithdrawalStatusLine = {
   readonly reason: string;
   /** The Pod's deletionGracePeriodSeconds, where the relay may read Pods. */
   readonly graceSeconds?: number;
-  /** The last stops of the Pod's workload reset no connection, although clients kept sending requests. */
+  /** Set if no connection was reset when the last Pods of the workload stopped, although clients kept sending requests. */
   readonly shutdown?: "graceful";
 };
 

@@ -147,7 +147,7 @@ function readPreload(report: Fields): Pick<DrainReport, "preload"> {
   return { preload: { processes, missed, connections } };
 }
 
-/** Present only in the second report of a Pod, which a native sidecar sends at its end. */
+/** Present only in the second report of a Pod, which a native sidecar sends when it exits. */
 function readResets(report: Fields): Pick<DrainReport, "resets"> {
   if (ownValue(report, "resets") === undefined) return {};
   const fields = readFields(ownValue(report, "resets"), "report.resets");

@@ -1,7 +1,7 @@
 /** Defines the drain record that a relay keeps and the drain tools display. */
 import type { DrainOutcome, DrainReport } from "../contract/drain-report.ts";
 
-/** `lost`: the manager died during the drain. Recorded by the relay, never reported by a manager (decision 46). */
+/** `lost`: the manager was killed during the drain. The relay records this outcome; a manager never reports it (decision 46). */
 export type RecordedOutcome = DrainOutcome | "lost";
 
 export type RecordedReport = Omit<DrainReport, "outcome"> & { readonly outcome: RecordedOutcome };
@@ -12,7 +12,7 @@ export function isRunning({ report }: Pick<DrainRecord, "report">): boolean {
 }
 
 export type DrainRecord = {
-  /** Unique among replicas: letters, digits and dashes; at most 64. */
+  /** Unique among replicas: at most 64 letters, digits and dashes. */
   readonly id: string;
   readonly namespace: string;
   readonly pod: string;

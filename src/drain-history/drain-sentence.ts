@@ -15,7 +15,7 @@ export function drainSentence(record: DrainRecord): string {
   const { report } = record;
   const start = `Pod ${record.pod} ${OUTCOME_TEXT[report.outcome]}${triggerText(report)}`;
   const sentences = withReason(start, report.why);
-  const resets = report.resets === undefined ? "" : `Its stop cut or refused ${resetsText(report.resets)}.`;
+  const resets = report.resets === undefined ? "" : `When it stopped, it cut or refused ${resetsText(report.resets)}.`;
   return [...sentences, openConnectionsText(report), resets].filter((part) => part !== "").join(" ");
 }
 

@@ -57,7 +57,7 @@ function phaseBars({ milliseconds, outcome }: RecordedReport): readonly Bar[] {
 /** The age starts with the manager's first sample of the connection; if it is unknown (0), the bar has no length. */
 function connectionBar({ local, peer, ageMs, state }: OpenConnection, endMs: number): Bar {
   const port = local.slice(local.lastIndexOf(":") + 1);
-  const age = ageMs > 0 ? `seen for ${spanText(ageMs)}` : "seen at the end";
+  const age = ageMs > 0 ? `observed for ${spanText(ageMs)}` : "observed at the end";
   const fromMs = Math.max(0, endMs - ageMs);
   return { kind: "connection", label: peer, detail: `to port ${port}, ${state}, ${age}`, fromMs, toMs: endMs };
 }
@@ -96,6 +96,6 @@ function deadlineOf(report: RecordedReport, remainingMs: number): Moment {
 function lostMoments(report: RecordedReport): readonly Moment[] {
   return [
     { atMs: 0, label: "first request to the relay" },
-    { atMs: releaseMs(report), label: "manager died, hooks failed", isFault: true },
+    { atMs: releaseMs(report), label: "manager killed, hooks failed", isFault: true },
   ];
 }

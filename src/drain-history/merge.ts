@@ -2,8 +2,8 @@
 import { type DrainRecord, isRunning } from "./drain-record.ts";
 
 /**
- * A manager that receives no response sends its report to the next replica within seconds; the remainder is for clock skew.
- * Equal content after a longer time is another drain of the same Pod.
+ * A manager that receives no response sends its report to the next replica within seconds; the rest of the time is for clock skew.
+ * A record with equal content after a longer time is of another drain of the same Pod.
  */
 export const DUPLICATE_WINDOW_MS = 60_000;
 
@@ -17,22 +17,22 @@ export function mergeDrains(lists: readonly (readonly DrainRecord[])[]): readonl
     .map((record) => ({ record, key: contentKey(record) }))
     .sort(compareTimes);
   const latest = new Map(sorted.map((keyed) => [keyed.record.id, keyed]));
-  const lastSeen = new Map<string, { readonly endedAtMs: number; readonly index: number }>();
+  const lastByContent = new Map<string, { readonly endedAtMs: number; readonly index: number }>();
   const kept: DrainRecord[] = [];
   for (const { record, key } of [...latest.values()].sort(compareTimes)) {
-    const seen = lastSeen.get(key);
-    const earlier = kept[seen?.index ?? -1];
-    if (seen !== undefined && earlier !== undefined && isDuplicate(record.endedAtMs, seen.endedAtMs)) {
-      kept[seen.index] = withResets(earlier, record);
+    const previous = lastByContent.get(key);
+    const earlier = kept[previous?.index ?? -1];
+    if (previous !== undefined && earlier !== undefined && isDuplicate(record.endedAtMs, previous.endedAtMs)) {
+      kept[previous.index] = withResets(earlier, record);
       continue;
     }
-    lastSeen.set(key, { endedAtMs: record.endedAtMs, index: kept.length });
+    lastByContent.set(key, { endedAtMs: record.endedAtMs, index: kept.length });
     kept.push(record);
   }
   return withoutSuperseded(kept).toReversed();
 }
 
-/** Another replica may have the end of a running drain, or a later report of it. @param records the newest last */
+/** Drops the report of a running drain if another replica received a later report of that drain, or its final report. @param records the newest last */
 function withoutSuperseded(records: readonly DrainRecord[]): readonly DrainRecord[] {
   const lastIndex = new Map<string, number>();
   const lastEndMs = new Map<string, number>();

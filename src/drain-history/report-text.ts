@@ -35,7 +35,7 @@ const RELAY_TEXT: ReadonlyMap<string, string> = new Map([
   ["none", "not used"],
   ["withdrawn", "no EndpointSlice listed the Pod as a target"],
   ["offered", "EndpointSlices still listed the Pod as a target"],
-  ["not_terminating", "no EndpointSlice marked the Pod as terminating: the kubelet stopped it on its own"],
+  ["not_terminating", "no EndpointSlice marked the Pod as terminating: the kubelet stopped the Pod without a deletion"],
 ]);
 
 export function relayText(relay: string): string {
@@ -61,7 +61,7 @@ export function resetsText({ stopping, probes }: ResetsReport): string {
 }
 
 export function resetsSentence(pod: string, resets: ResetsReport): string {
-  return `The stop of Pod ${pod} cut or refused ${resetsText(resets)}.`;
+  return `When Pod ${pod} stopped, it cut or refused ${resetsText(resets)}.`;
 }
 
 /** Time from the trigger until the preStop hooks are answered. */

@@ -31,7 +31,7 @@ const TEMPLATES: ReadonlyMap<string, readonly string[]> = new Map([
   ["batch/CronJob", ["spec", "jobTemplate", "spec", "template"]],
 ]);
 
-/** Groups without a dot belong to Kubernetes: only TEMPLATES has the Pod templates of their kinds. */
+/** Groups without a dot belong to Kubernetes: TEMPLATES lists all Pod templates of their kinds. */
 function isKubernetesGroup(apiVersion: string): boolean {
   return !groupOf(apiVersion).includes(".");
 }

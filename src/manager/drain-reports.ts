@@ -36,7 +36,7 @@ type DrainReports = {
   readonly publishLast: (state: () => DrainState, done: () => void) => void;
 };
 
-/** The exit waits for the two reports at most these times; together with the runner's EXIT_DELAY_MS 500 ms. */
+/** Maximum time for which the manager's exit waits for each of the two reports. Both times and the runner's EXIT_DELAY_MS add up to 500 ms. */
 const FIRST_REPORT_LIMIT_MS = 100;
 const SECOND_REPORT_LIMIT_MS = 380;
 /** Longer than a drain without traffic takes with the default delays. The interval doubles with each report. */

@@ -48,7 +48,7 @@ export type FlagPage = {
   readonly signalDrain: (ports: readonly number[]) => void;
   /** Number of processes that received the page. */
   readonly deliveredCount: () => number;
-  /** Number of processes that requested the page without success; the kernel limits descriptors in flight. */
+  /** Number of processes that requested the page and did not receive it: the kernel limits the descriptors that are being passed. */
   readonly undeliveredCount: () => number;
 };
 

@@ -1,4 +1,4 @@
-/** Sets the drain flag, at which app processes with the library of `native/preload` close their client connections. */
+/** Sets the drain flag: app processes with the library of `native/preload` then close their client connections. */
 import type { DrainSettings } from "../contract/drain-settings.ts";
 import type { DriverWarning, FlagPage } from "./ports.ts";
 
@@ -7,9 +7,9 @@ export const FLAG_SOCKET = "lastcall/preload/1";
 
 export type PreloadFlag = {
   readonly set: (ports: readonly number[]) => void;
-  /** Number of processes that received the flag's page; -1 without preload. */
+  /** Number of processes that received the memory page with the flag; -1 without preload. */
   readonly processes: () => number;
-  /** Number of processes that requested the page without success. Their clients stay connected. */
+  /** Number of processes that requested that page and did not receive it. Their clients stay connected. */
   readonly missedProcesses: () => number;
 };
 

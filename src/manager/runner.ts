@@ -75,7 +75,7 @@ export function createRunner(parts: RunnerParts): Runner {
   const takeSample = (): Sample => {
     const fromMs = nowMs();
     const sinceLastMs = lastReadStartMs < 0 ? 0 : fromMs - lastReadStartMs;
-    // The last sample counted connections that ended before it. Connections that ended a quiet period ago have no effect.
+    // Omits older TIME_WAIT entries: the last sample counted those before it, and those older than a quiet period have no effect.
     monitor.startSample(fromMs);
     processes.startSample();
     const reading = parts.readSockets(Math.min(sinceLastMs, settings.quietPeriodMs) + TIME_WAIT_SLACK_MS, visitor);

@@ -34,7 +34,7 @@ export function serve(requested: DrainSettings, platform: Platform): RunningMana
     logMessage(
       "info",
       "driver is not used",
-      `${requested.driver} requires drained-when=connections; samples of sockets decide`,
+      `${requested.driver} requires drained-when=connections; samples of the sockets determine the end of the drain`,
     );
   const chained = readChainedHooks(environment.originalHooks);
   if (chained.problem !== "") logMessage("warn", "cannot read chained hooks", chained.problem);

@@ -28,7 +28,7 @@ type ConfigReading = { readonly config: ClusterConfig; readonly problems: readon
 
 /**
  * Checks a parsed configuration. Callers print all problems and do not start: annotations come from users, but the file comes
- * from the cluster's operator, who can correct it.
+ * from the cluster's administrator, who can correct it.
  */
 export function readClusterConfig(value: unknown): ConfigReading {
   if (value === undefined || value === null) return { config: DEFAULT_CONFIG, problems: [] };

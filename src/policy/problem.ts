@@ -13,7 +13,7 @@ export type Problem = {
 export const PROBLEMS = {
   bad_value:
     "an annotation or setting has an invalid value; the value of the namespace, else of the cluster, else the default applies",
-  list_too_long: `a list has more than ${PORT_LIST_LIMIT} ports, the limit of one program argument, or more than ${NAME_LIST_LIMIT} containers; it has the effect of an invalid value`,
+  list_too_long: `a list has more than ${PORT_LIST_LIMIT} ports, the limit of one program argument, or more than ${NAME_LIST_LIMIT} containers; the list counts as an invalid value`,
   unknown_annotation:
     "an annotation with the prefix lastcall.dev/ is unknown; the message names the first 20 and the number of the others",
   unknown_label: "a label with the prefix lastcall.dev/ is unknown",

@@ -35,7 +35,7 @@ export function resolvePolicy(layers: readonly Layer[], profiles: Profiles): Res
   const sources: Source[] = [];
   for (const layer of layers) {
     const source = sourceOf(layer);
-    // Most layers have no annotation of lastcall.
+    // `undefined` for a layer without an annotation of lastcall, as most layers are.
     if (source !== undefined) sources.push(source, ...profileOf(layer, profiles, problems));
   }
   if (sources.length === 0) return DEFAULT_RESOLUTION;
@@ -80,7 +80,7 @@ function sourceOf(layer: Layer): Source | undefined {
   return annotationKeys.length === 0 ? undefined : namedSource({ ...layer, name }, annotationKeys, PREFIX);
 }
 
-/** With the prefix for annotations, without it for profiles. */
+/** The known names: of annotations with the prefix, of values in a profile without it. */
 const KNOWN_NAMES: Readonly<Record<typeof PREFIX | "", ReadonlySet<string>>> = {
   [PREFIX]: new Set(NAMES.map((name) => PREFIX + name)),
   "": new Set(NAMES),
@@ -143,12 +143,12 @@ export function unknownAnnotation(name: string, where: string): Problem {
   const key = name.startsWith(PREFIX) ? name.slice(PREFIX.length) : name;
   const guess = nearest(key, NAMES);
   const hint = guess === undefined ? `expected ${NAMES.slice(0, 5).join(", ")}, …` : `did you mean ${PREFIX}${guess}?`;
-  return { code: "unknown_annotation", where, message: `${quote(`${PREFIX}${key}`)} does not exist; ${hint}` };
+  return { code: "unknown_annotation", where, message: `${quote(`${PREFIX}${key}`)} is unknown; ${hint}` };
 }
 
 function moreUnknown(count: number): string {
-  const [annotations, exist] = count === 1 ? ["annotation", "does not exist"] : ["annotations", "do not exist"];
-  return `${count} more ${annotations} with the prefix ${PREFIX} ${exist}.`;
+  const [annotations, areUnknown] = count === 1 ? ["annotation", "is unknown"] : ["annotations", "are unknown"];
+  return `${count} more ${annotations} with the prefix ${PREFIX} ${areUnknown}.`;
 }
 
 function valueIn<T>(row: Row<T>, source: Source, problems: Problem[]): T | undefined {

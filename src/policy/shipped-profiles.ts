@@ -14,7 +14,7 @@ export const SHIPPED_PROFILES: Readonly<Record<string, ShippedProfile>> = {
     reason: "Delay, timeout, 10 s for the app and a margin of 5 s fit into the notice.",
   },
   dev: {
-    purpose: "single-machine clusters and previews, where rollouts should be fast",
+    purpose: "single-node clusters and preview environments, where rollouts should be fast",
     values: { "drain-delay": "1s", "quiet-period": "500ms", patience: "1s", "drain-timeout": "5s" },
     reason:
       "A single proxy applies endpoint changes within a second. The drain waits only a second for clients that keep their connections open.",

@@ -28,7 +28,7 @@ export const METRICS = {
   },
   drains: {
     name: "lastcall_drains_total",
-    help: "Drains reported by managers, and drains found lost, by outcome.",
+    help: "Drains that managers reported, and drains that the relay recorded as lost, by outcome.",
     labelNames: ["outcome"],
   },
   incompleteDrains: {

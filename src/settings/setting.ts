@@ -16,7 +16,7 @@ export type Setting<T> = {
   readonly parse: (text: string) => T | undefined;
 };
 
-/** Settings by the property in which a program reads the value. */
+/** The settings of a program, by the property from which the program reads the value. */
 export type SettingTable = Readonly<Record<string, Setting<unknown>>>;
 
 type ValueOf<S> = S extends Setting<infer T> ? T : never;

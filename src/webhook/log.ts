@@ -13,7 +13,7 @@ function serializedError(error: unknown): unknown {
   return error instanceof Error ? pino.stdSerializers.err(error) : error;
 }
 
-/** Formats each second once, to save time. pino expects the text of a complete JSON member. */
+/** Formats the date and time once per second, to save CPU time. pino expects the text of a complete JSON member. */
 function isoTimestamp(): () => string {
   let second = -1;
   let prefix = "";

@@ -53,7 +53,7 @@ export const METRICS = {
   cacheLists: {
     type: "counter",
     name: "lastcall_cache_lists_total",
-    help: "Complete lists read.",
+    help: "Complete lists that were read.",
     labelNames: ["cache"],
   },
   cacheFailures: {

@@ -53,7 +53,9 @@ test.for([
 test("without a kubeconfig, the API client must run in a Pod", async () => {
   vi.stubEnv("KUBERNETES_SERVICE_HOST", undefined);
   vi.stubEnv("KUBERNETES_SERVICE_PORT", undefined);
-  await expect(loadKubeConfig({ kubeconfigFile: "" })).rejects.toThrow("not running in a Pod; set --kubeconfig FILE");
+  await expect(loadKubeConfig({ kubeconfigFile: "" })).rejects.toThrow(
+    "this process does not run in a Pod; set --kubeconfig FILE",
+  );
   vi.unstubAllEnvs();
 });
 

@@ -209,7 +209,7 @@ describe("a Helm release on a real API server", () => {
       };
       const response = await sendOrThrow("POST", "/apis/apps/v1/namespaces/typos/deployments", deployment);
       expect(warningTextsOf(response)).toEqual([
-        'lastcall: pod of Deployment/web: "lastcall.dev/drian-delay" does not exist; did you mean lastcall.dev/drain-delay?',
+        'lastcall: pod of Deployment/web: "lastcall.dev/drian-delay" is unknown; did you mean lastcall.dev/drain-delay?',
       ]);
       expect(at(response.body, "spec", "template", "metadata", "annotations")).toEqual(template.metadata.annotations);
     });

@@ -95,7 +95,7 @@ const BY_RULE: readonly (readonly [string, Values, string])[] = [
   [
     "a dry run that proves injection in kube-system",
     { failurePolicy: "Fail", selfTest: { enabled: false, namespace: "kube-system" } },
-    "selfTest.namespace is kube-system, where nothing is ever injected",
+    "selfTest.namespace is kube-system, where Pods are never injected",
   ],
   [
     "failurePolicy Fail with the rollout strategy Recreate",
@@ -120,7 +120,7 @@ const BY_RULE: readonly (readonly [string, Values, string])[] = [
   [
     "a self-test in an excluded namespace",
     { injection: { excludedNamespaces: ["default"] } },
-    "selfTest.namespace is default, where nothing is ever injected",
+    "selfTest.namespace is default, where Pods are never injected",
   ],
   [
     "failurePolicy Fail with a drain delay below 1 s",
@@ -130,14 +130,14 @@ const BY_RULE: readonly (readonly [string, Values, string])[] = [
   [
     "a drain delay beyond the server's maximum",
     { webhook: { drainDelay: "600h" } },
-    "webhook.drainDelay is 600h: the server takes 24h at most",
+    "webhook.drainDelay is 600h: expected at most 24h",
   ],
   ["mode existing without a Secret", existing({}), "certificates.existing.secretName is empty"],
   ["a CA that is not PEM", existing({ secretName: "tls", caBundle: "TUlJ" }), 'starts with "TUlJ": expected PEM'],
   [
     "a private key as CA",
     existing({ secretName: "tls", caBundle: "-----BEGIN CERTIFICATE-----\n-----BEGIN PRIVATE KEY-----" }),
-    "certificates.existing.caBundle holds a private key",
+    "certificates.existing.caBundle contains a private key",
   ],
   [
     "a Secret in mode self",
@@ -198,7 +198,7 @@ const BY_RULE: readonly (readonly [string, Values, string])[] = [
   [
     "enabled false outside a parent chart",
     { enabled: false },
-    "enabled is false, and the chart is rendered all the same",
+    "enabled is false, but the chart itself does not use this value",
   ],
   [
     "a PodMonitor and a ServiceMonitor of the same replicas",
@@ -208,7 +208,7 @@ const BY_RULE: readonly (readonly [string, Values, string])[] = [
   [
     "a self-test in kube-system",
     { selfTest: { namespace: "kube-system" } },
-    "selfTest.namespace is kube-system, where nothing is ever injected",
+    "selfTest.namespace is kube-system, where Pods are never injected",
   ],
 ];
 

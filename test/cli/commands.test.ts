@@ -38,7 +38,7 @@ describe("the command inject reports on standard error", () => {
     const { status, err } = await lastcall(["inject"], { "-": namespace });
     expect(status).toBe(0);
     expect(err).toBe(
-      'warning: standard input, document 1, line 6, column 5: Label "lastcall.dev/injct" does not exist; ' +
+      'warning: standard input, document 1, line 6, column 5: Label "lastcall.dev/injct" is unknown; ' +
         "did you mean lastcall.dev/inject?\n",
     );
   });
@@ -405,10 +405,10 @@ describe("the command explain", () => {
 
   test("lists the containers that load the preload library, and the limit of that library", async () => {
     const { out } = await lastcall(["explain", "--preload", "http1", "--kube-version", "1.36"], { "-": POD });
-    expect(out).toContain("  load /lastcall-preload/lastcall-preload.so: app\n");
+    expect(out).toContain("  containers that load /lastcall-preload/lastcall-preload.so: app\n");
     expect(out).toContain("limit: The preload library adds Connection: close to the next HTTP/1.1 response");
     const old = await lastcall(["explain", "--preload", "http1", "--kube-version", "1.35"], { "-": POD });
-    expect(old.out).not.toContain("  load ");
+    expect(old.out).not.toContain("  containers that load ");
     expect(old.out).toContain("Requires image volumes of Kubernetes 1.36");
     expect(old.out).toContain("nothing can close a keep-alive connection");
   });

@@ -45,7 +45,7 @@ describe("a drain with the outcome lost", () => {
     expect(bars.map(({ kind, toMs }) => [kind, toMs])).toEqual([["withdrawing", 1_200]]);
     expect(moments).toEqual([
       { atMs: 0, label: "first request to the relay" },
-      { atMs: 1_200, label: "manager died, hooks failed", isFault: true },
+      { atMs: 1_200, label: "manager killed, hooks failed", isFault: true },
     ]);
     expect(terminalTimeline(LOST_DRAIN, 80).join("\n")).not.toContain("release");
   });

@@ -50,7 +50,7 @@ describe("the terminal timeline", () => {
     const report = someReport({ outcome: "timeout", milliseconds, left, leftTotal: 31 });
     const lines = terminalTimeline(someDrain({ report }), 80);
     const index = lines.indexOf(`10.0.0.9:50000                ${"·".repeat(25)}${"█".repeat(25)}`);
-    expect(lines[index + 1]).toMatch(/^ {2}to .*8080, ESTABLISHED, seen for 5s$/);
+    expect(lines[index + 1]).toMatch(/^ {2}to .*8080, ESTABLISHED, observed for 5s$/);
     expect(lines).toContain("  and 23 more connections");
   });
 

@@ -83,7 +83,7 @@ test("of 36 000 unknown annotations, 20 are listed and the others are counted", 
   expect(problems.at(-1)).toEqual({
     code: "unknown_annotation",
     where: "pod web-0",
-    message: "35980 more annotations with the prefix lastcall.dev/ do not exist.",
+    message: "35980 more annotations with the prefix lastcall.dev/ are unknown.",
   });
 });
 

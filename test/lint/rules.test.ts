@@ -419,7 +419,7 @@ describe("lint reports an invalid setting of lastcall", () => {
       {
         path: ["spec", "template", "metadata", "annotations", "lastcall.dev/drian-delay"],
         value: "5s",
-        message: '"lastcall.dev/drian-delay" does not exist; did you mean lastcall.dev/drain-delay?',
+        message: '"lastcall.dev/drian-delay" is unknown; did you mean lastcall.dev/drain-delay?',
       },
     ]);
   });

@@ -93,7 +93,7 @@ describeOnClock("a manager that samples sockets", (build) => {
       expect(visibilityLines).toBe(1);
       expect(visibility).toMatchObject({ level: "warn", detail: expect.stringMatching(/^nothing: /) });
       expect(report).toMatchObject({ outcome: "blind", evidenceSource: "none", leftTotal: 0 });
-      expect(report.why).toContain("could not be read, so only the delays were waited for");
+      expect(report.why).toContain("could not be read, so the drain only waited for its delays");
       expect(report.milliseconds).toMatchObject({ withdrawing: 5_000, draining: 0 });
     }),
   );

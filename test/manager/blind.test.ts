@@ -102,7 +102,7 @@ describe("a drain in a Pod whose socket tables cannot be read", () => {
   test("reports that the socket tables could not be read", () => {
     const played = playScript({ pod: () => BLIND_OBSERVATION });
     expect(played.state.why).toBe(
-      `Released 5s after the trigger: ${READ_FAILURE}, so only the delays were waited for.`,
+      `Released 5s after the trigger: ${READ_FAILURE}, so the drain only waited for its delays.`,
     );
   });
 

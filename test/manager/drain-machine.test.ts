@@ -462,7 +462,7 @@ describe("a drain with a relay", () => {
   test("does not wait for the withdrawal if the Pod is not terminating, and reports that EndpointSlices still offered it", () => {
     const played = play({ events: [...TERMINATION, relayReported(200, "in", false)] });
     expect(played.answered.get(1)).toBe(5_110);
-    expect(played.state.why).toContain("EndpointSlices still offered the Pod");
+    expect(played.state.why).toContain("EndpointSlices still listed the Pod as ready");
   });
 
   test("ends earlier if the relay reports a shorter grace period, and the app keeps its whole own grace period", () => {

@@ -86,7 +86,7 @@ test.for<[string, DrainState, string, number]>([
   ["that reports the Pod as not withdrawn", withRelay({ offered: "in" }), "offered", -1],
   [
     "that reported the Pod as not withdrawn at the start of draining",
-    draining({ ...AT_1S, more: { relay: { ...NO_STATUS, offered: "in" } } }, { stillInRotation: true }),
+    draining({ ...AT_1S, more: { relay: { ...NO_STATUS, offered: "in" } } }, { wasStillListed: true }),
     "not_terminating",
     -1,
   ],

@@ -49,7 +49,7 @@ const ONE_CLIENT = "10.0.0.1:40000 to port 8080 for 1.5s";
 const TWO_CLIENTS = `${ONE_CLIENT}, 10.0.0.2:40000 to port 8080`;
 const UNTRACKED = " The manager tracks 131072 connections at once, and the Pod had 7 more, which never count as quiet.";
 const NO_RESPONSE = { reason: "no answer within 2000 ms" };
-const OFFERED = { reason: "Service web still offers the Pod" };
+const OFFERED = { reason: "Service web still has the Pod as a ready endpoint" };
 const QUIET_END = "Released 5s after the trigger: no traffic since the trigger.";
 
 const SENTENCES: readonly (Partial<Script> & { readonly title: string; readonly why: string })[] = [
@@ -87,7 +87,7 @@ const SENTENCES: readonly (Partial<Script> & { readonly title: string; readonly 
   {
     title: "a Pod with only UDP ports",
     pod: () => ({ ...QUIET, hasTcpListener: false, hasUdp: true }),
-    why: "Released 5s after the trigger: the Pod has only UDP ports, which are never quiet, so only the delays were waited for.",
+    why: "Released 5s after the trigger: the Pod has only UDP ports, which are never quiet, so the drain only waited for its delays.",
   },
   {
     title: "a Pod without listeners",
@@ -203,17 +203,17 @@ const SENTENCES: readonly (Partial<Script> & { readonly title: string; readonly 
   {
     title: "a withdrawal before the trigger",
     events: [...TERMINATION, relayReported(105, "out", false)],
-    why: `${QUIET_END} The Pod was withdrawn by then.`,
+    why: `${QUIET_END} The Pod was already withdrawn at the trigger.`,
   },
   {
     title: "a Pod that is not terminating",
     events: [...TERMINATION, relayReported(200, "in", false)],
-    why: `${QUIET_END} EndpointSlices still offered the Pod: its kubelet stopped it without a deletion.`,
+    why: `${QUIET_END} EndpointSlices still listed the Pod as ready: its kubelet stopped it without a deletion.`,
   },
   {
     title: "a relay that does not answer",
     events: [...TERMINATION, relayReported(200, "unknown", false, NO_RESPONSE)],
-    why: `${QUIET_END} Whether the Pod was withdrawn is unknown (no answer within 2000 ms), so only the drain delay counted.`,
+    why: `${QUIET_END} Whether the Pod was withdrawn is unknown (no answer within 2000 ms), so the drain only waited for its drain delay.`,
   },
   {
     title: "a relay that stops responding",
@@ -229,13 +229,13 @@ const SENTENCES: readonly (Partial<Script> & { readonly title: string; readonly 
   {
     title: "a Pod that is never withdrawn",
     events: [...TERMINATION, relayReported(200, "in", true, OFFERED)],
-    why: `${AT_DEADLINE} while EndpointSlices still offered the Pod: Service web still offers the Pod.`,
+    why: `${AT_DEADLINE} while EndpointSlices still listed the Pod as ready: Service web still has the Pod as a ready endpoint.`,
   },
   {
     title: "a Pod that is never withdrawn, with open connections",
     events: [...TERMINATION, relayReported(200, "in", true, OFFERED)],
     pod: staysOpen(2),
-    why: `${AT_DEADLINE} while EndpointSlices still offered the Pod: Service web still offers the Pod, with 2 connections still open: ${TWO_CLIENTS}.`,
+    why: `${AT_DEADLINE} while EndpointSlices still listed the Pod as ready: Service web still has the Pod as a ready endpoint, with 2 connections still open: ${TWO_CLIENTS}.`,
   },
   {
     title: "a deadline that SIGTERM moved forward",
@@ -271,7 +271,7 @@ const RUNNING_DRAINS: readonly (Partial<Script> & {
     title: "the withdrawal of the Pod",
     ...{ atMs: 12_110, events: [...TERMINATION, NOT_WITHDRAWN] },
     expectedReason:
-      "Still draining, for at most 53s more, while EndpointSlices still offered the Pod: Service web still offers the Pod.",
+      "Still draining, for at most 53s more, while EndpointSlices still listed the Pod as ready: Service web still has the Pod as a ready endpoint.",
   },
   {
     title: "open connections",

@@ -18,7 +18,7 @@ export const DRAIN: Drain = { trigger: "hook", triggeredAtMs: 0, deadlineMs: 65_
 export const RESULT: DrainResult = {
   ...{ outcome: "drained", why: "It was quiet.", observation: NO_SAMPLE.observation },
   ...{ deregistrationFromMs: 5_000, drainingFromMs: 5_000, holdingFromMs: 10_000 },
-  ...{ wasDraining: true, openAtDraining: 0, stillInRotation: false },
+  ...{ wasDraining: true, openAtDraining: 0, wasStillListed: false },
 };
 
 export type Parts = {
@@ -34,7 +34,7 @@ export const withdrawing = (parts: Parts = {}, overrides: Partial<Withdrawing> =
 export function drainingPhase(overrides: Partial<Draining> = {}): Draining {
   const times = { deregistrationFromMs: 5_000, drainingFromMs: 5_000 };
   const cycling = { connections: 0, sinceMs: 5_000, fewestOutstanding: -1 };
-  return { name: "draining", drain: DRAIN, ...times, openAtDraining: 0, stillInRotation: false, cycling, ...overrides };
+  return { name: "draining", drain: DRAIN, ...times, openAtDraining: 0, wasStillListed: false, cycling, ...overrides };
 }
 
 export const draining = (parts: Parts = {}, overrides: Partial<Draining> = {}): DrainState =>

@@ -124,10 +124,14 @@ describe("the report after the drain", () => {
   });
 
   test("states that the Pod was not withdrawn if only the withdrawal delayed the drain", () => {
-    const offered = relayReported(200, "in", true, { reason: "Service web still offers the Pod (slice web-1)" });
+    const offered = relayReported(200, "in", true, {
+      reason: "Service web still has the Pod as a ready endpoint (slice web-1)",
+    });
     const played = play({ events: [...TERMINATION, offered] });
     expect(played.state.outcome).toBe("timeout");
-    expect(played.state.why).toContain("still offered the Pod: Service web still offers the Pod (slice web-1)");
+    expect(played.state.why).toContain(
+      "still listed the Pod as ready: Service web still has the Pod as a ready endpoint (slice web-1)",
+    );
   });
 
   test("has whole milliseconds although the clock has fractions", () => {

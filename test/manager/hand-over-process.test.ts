@@ -65,7 +65,7 @@ describeOnClock("a drain whose client never stops sending requests on its connec
     { shutdown: "graceful" },
     (report) => {
       expect(endMs(report)).toBeLessThan(3_000); // bound: on the test clock
-      expect(report.why).toContain("the last stops of this workload reset no connection");
+      expect(report.why).toContain("no connection was reset when the last Pods of this workload stopped");
     },
   );
 

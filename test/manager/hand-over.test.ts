@@ -184,7 +184,7 @@ describe("a drain of a workload whose last stopped Pods reset no connection", ()
     const { outcome, endMs, why } = drainWithStops(true);
     expect({ outcome, endMs }).toEqual({ outcome: "handed-over", endMs: 5_000 });
     expect(why).toContain(
-      "3 clients kept sending requests on open connections, and the last stops of this workload reset no connection " +
+      "3 clients kept sending requests on open connections, and no connection was reset when the last Pods of this workload stopped " +
         "(lastcall.dev/shutdown). 0 responses were outstanding.",
     );
   });

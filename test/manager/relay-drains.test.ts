@@ -95,7 +95,9 @@ describeOnClock("a drain with a relay", (build) => {
       expect(relay.reports[0]?.["report"]).toMatchObject({
         phase: "withdrawing",
         outcome: "none",
-        why: expect.stringMatching(/^Still draining, for at most 53s more, while EndpointSlices still offered the Pod/),
+        why: expect.stringMatching(
+          /^Still draining, for at most 53s more, while EndpointSlices still listed the Pod as ready/,
+        ),
         remainingMs: 53_000,
       });
       expect(relay.streamCount()).toBe(1);

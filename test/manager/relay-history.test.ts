@@ -66,7 +66,7 @@ describe("a relay replica that does not report the Pod as terminating yet", () =
     const played = play({ settings: { ...ONE_APP, drainTimeoutMs: 20_000 }, events: [...TERMINATION, ...statuses] });
     expect(played.state.outcome).toBe("timeout");
     expect(drainReportOf(played.fullState, 90_000, -1, 0).relay).toBe("offered");
-    expect(played.state.why).toContain("EndpointSlices still offered the Pod: the reason");
+    expect(played.state.why).toContain("EndpointSlices still listed the Pod as ready: the reason");
   });
 
   test("does not affect the next drain if it responded during a container restart", () => {

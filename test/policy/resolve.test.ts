@@ -84,7 +84,7 @@ describe("invalid settings", () => {
       {
         code: "unknown_annotation",
         where: "pod web-0",
-        message: '"lastcall.dev/drain-timout" does not exist; did you mean lastcall.dev/drain-timeout?',
+        message: '"lastcall.dev/drain-timout" is unknown; did you mean lastcall.dev/drain-timeout?',
       },
       {
         code: "wrong_scope",
@@ -117,7 +117,7 @@ describe("invalid settings", () => {
       {},
     );
     expect(problems.map(({ code }) => code)).toEqual(Array.from({ length: 22 }, () => "unknown_annotation"));
-    expect(problems.filter(({ message }) => /^".*" does not exist/.test(message)).map(({ where }) => where)).toEqual([
+    expect(problems.filter(({ message }) => /^".*" is unknown/.test(message)).map(({ where }) => where)).toEqual([
       ...Array.from({ length: 15 }, () => "pod web-0"),
       ...Array.from({ length: 5 }, () => "namespace shop"),
     ]);
@@ -125,12 +125,12 @@ describe("invalid settings", () => {
       {
         code: "unknown_annotation",
         where: "namespace shop",
-        message: "3 more annotations with the prefix lastcall.dev/ do not exist.",
+        message: "3 more annotations with the prefix lastcall.dev/ are unknown.",
       },
       {
         code: "unknown_annotation",
         where: "cluster",
-        message: "1 more annotation with the prefix lastcall.dev/ does not exist.",
+        message: "1 more annotation with the prefix lastcall.dev/ is unknown.",
       },
     ]);
   });
@@ -138,7 +138,7 @@ describe("invalid settings", () => {
   test("with an unknown name unlike any valid name are reported with some valid names", () => {
     const [problem] = resolvePolicy([pod({ zzzzzzzz: "x" })], {}).problems;
     expect(problem?.message).toBe(
-      '"lastcall.dev/zzzzzzzz" does not exist; expected inject, mode, port, drain-delay, deregistration-delay, …',
+      '"lastcall.dev/zzzzzzzz" is unknown; expected inject, mode, port, drain-delay, deregistration-delay, …',
     );
   });
 

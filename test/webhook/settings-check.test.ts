@@ -52,9 +52,7 @@ test.for<[string, Fields, readonly string[]]>([
   [
     "a Pod template with a misspelt annotation",
     workload("Deployment", {}, { annotations: { "lastcall.dev/drian-delay": "5s" } }),
-    [
-      'lastcall: pod of Deployment/web: "lastcall.dev/drian-delay" does not exist; did you mean lastcall.dev/drain-delay?',
-    ],
+    ['lastcall: pod of Deployment/web: "lastcall.dev/drian-delay" is unknown; did you mean lastcall.dev/drain-delay?'],
   ],
   [
     "an annotation on the workload instead of its Pod template",

@@ -29,7 +29,7 @@ export function drainsInText(text: string): ReadDrains {
   return { ...readLines, drains: withoutFirstReports(readLines.drains) };
 }
 
-/** Drops first reports: a manager logs its report again when it ends, then with the resets. */
+/** Drops the first of two reports of a drain: a manager logs its report again, with the resets, when it exits. */
 function withoutFirstReports(drains: readonly DrainRecord[]): readonly DrainRecord[] {
   const lastReports = new Set(drains.filter(({ report }) => report.resets !== undefined).map(contentKey));
   return drains.filter((drain) => drain.report.resets !== undefined || !lastReports.has(contentKey(drain)));

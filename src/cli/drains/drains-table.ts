@@ -22,7 +22,7 @@ const COLUMNS: readonly Column[] = [
   },
 ];
 
-/** Omitted in a watch, which prints a drain before the manager reports the stop of the Pod. */
+/** Omitted in a watch, which prints a drain before the manager reports its resets. */
 const RESETS_COLUMN: Column = {
   title: "RESETS",
   shrink: "never",

@@ -7,7 +7,7 @@ import { getJson } from "../get-json.ts";
 /** The namespace in the chart's documentation. */
 const DEFAULT_NAMESPACE = "lastcall";
 
-/** Set by the chart for every release name. */
+/** Labels that the chart sets on the webhook's Pods, whatever the name of the release is. */
 const SELECTOR = "app.kubernetes.io/name=lastcall,app.kubernetes.io/component=webhook";
 
 const ADMIN_PORT = "admin";

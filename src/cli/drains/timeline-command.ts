@@ -70,7 +70,7 @@ function chooseDrain(subject: string, drains: readonly DrainRecord[]): DrainChoi
   if (fullNames.length > 1) {
     return {
       ok: false,
-      message: `Pods named ${quote(subject)} ended in several namespaces; use ${joinNames(fullNames, "or")}`,
+      message: `Pods named ${quote(subject)} were drained in several namespaces; use ${joinNames(fullNames, "or")}`,
     };
   }
   return { ok: true, drain: latest };

@@ -65,8 +65,8 @@ type ShownDrains = {
 };
 
 /**
- * Keyed by content, because a later report of a drain changes the record under the same id. A drain is shown again if the
- * later report counts connections that the Pod's stop reset.
+ * Keyed by content, because a later report of a drain changes the record under the same id. A drain is shown again if its
+ * later report counts connections that were reset when the Pod stopped.
  */
 export function createShownDrains(limit: number = SHOWN_LIMIT): ShownDrains {
   const lastEndByKey = new Map<string, number>();

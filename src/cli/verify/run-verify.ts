@@ -1,4 +1,4 @@
-/** Runs `lastcall verify`: waits for the rollout and for the reports of its ended Pods, and prints the result. */
+/** Runs `lastcall verify`: waits for the rollout and for the reports of the Pods that it terminated, and prints the result. */
 import type { DrainRecord } from "../../drain-history/drain-record.ts";
 import { mergeDrains } from "../../drain-history/merge.ts";
 import type { ClusterSource } from "../cluster-flags.ts";
@@ -10,7 +10,7 @@ import { EXIT_CHECK_ERROR, EXIT_DONE, EXIT_FINDINGS } from "../exit-statuses.ts"
 import type { Ports } from "../ports.ts";
 import { jsonText, printable } from "../terminal-text.ts";
 import { assertInjected, type Rollout, readRollout, Unverifiable } from "./rollout.ts";
-import { type EndedPod, endedPods, podTable, resultOf, resultText, summaryOf } from "./verification.ts";
+import { podTable, resultOf, resultText, summaryOf, type TerminatedPod, terminatedPods } from "./verification.ts";
 import { nameOf, uidOf, type Workload } from "./workload.ts";
 
 export type VerifyRequest = ClusterSource & {
@@ -28,7 +28,7 @@ const POLL_MS = 2_000;
 const DEFAULT_SINCE_MS = 3_600_000;
 /** The clocks of the API server and of the relay's replicas may differ. */
 const CLOCK_SKEW_MS = 5_000;
-/** A manager sends its last report within half a second of its Pod's end. */
+/** A manager sends its last report within half a second after the other containers have exited. */
 const LATE_REPORT_MS = 10_000;
 
 type Cluster = Extract<ClusterConnection, { ok: true }>;
@@ -56,16 +56,16 @@ async function verify(request: VerifyRequest, cluster: Cluster, ports: Ports): P
   const { workload, namespace } = request;
   const signal = interruptSignal();
   const startedMs = nowMs();
-  const seenTerminating = new Map<string, string>();
+  const observedTerminating = new Map<string, string>();
   const readReports = createReportReader(request, cluster, ports, startedMs);
   let completeSinceMs: number | undefined;
   while (!signal.aborted) {
     const rollout = await readRollout(cluster.request, { workload, namespace, signal });
-    for (const pod of rollout.terminating) seenTerminating.set(uidOf(pod), nameOf(pod));
+    for (const pod of rollout.terminating) observedTerminating.set(uidOf(pod), nameOf(pod));
     const isLate = nowMs() - startedMs >= request.timeoutMs;
     completeSinceMs = rollout.progress === "" ? (completeSinceMs ?? nowMs()) : undefined;
     if (completeSinceMs !== undefined) {
-      const pods = endedPods(await readReports(rollout, signal), seenTerminating);
+      const pods = terminatedPods(await readReports(rollout, signal), observedTerminating);
       const areAllReported = pods.every((pod) => resultOf(pod, request.allowProbes) !== "unknown");
       if (areAllReported || isLate || nowMs() - completeSinceMs >= LATE_REPORT_MS) {
         assertInjected(rollout, workload);
@@ -106,7 +106,7 @@ function isOfRollout(
 
 function printResult(
   { workload, namespace, allowProbes, json }: VerifyRequest,
-  pods: readonly EndedPod[],
+  pods: readonly TerminatedPod[],
   ports: Ports,
 ): number {
   const isPassed = pods.every((pod) => resultOf(pod, allowProbes) === "passed");

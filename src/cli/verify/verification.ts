@@ -4,7 +4,7 @@ import { releaseMs, resetsText } from "../../drain-history/report-text.ts";
 import { spanText } from "../../drain-history/time-text.ts";
 import { alignedRows } from "../terminal-text.ts";
 
-export type EndedPod = {
+export type TerminatedPod = {
   readonly pod: string;
   readonly uid: string;
   /** `undefined` if no replica has a report of the Pod. */
@@ -14,19 +14,19 @@ export type EndedPod = {
 export type PodResult = "passed" | "cut" | "unknown";
 
 /** @param allowProbes whether a Pod passes if refused probes of the kubelet can explain all its resets */
-export function resultOf({ record }: EndedPod, allowProbes: boolean): PodResult {
+export function resultOf({ record }: TerminatedPod, allowProbes: boolean): PodResult {
   const resets = record?.report.resets;
   if (resets === undefined) return "unknown";
   return resets.stopping <= (allowProbes ? resets.probes : 0) ? "passed" : "cut";
 }
 
-/** Container restarts and running drains are not ends of Pods. The last record of a Pod counts. */
-export function endedPods(
+/** Skips records of container restarts and running drains, whose Pods have not terminated. The last record of a Pod replaces earlier ones. */
+export function terminatedPods(
   records: readonly DrainRecord[],
-  seenTerminating: ReadonlyMap<string, string>,
-): readonly EndedPod[] {
-  const pods = new Map<string, EndedPod>();
-  for (const [uid, pod] of seenTerminating) pods.set(uid, { pod, uid, record: undefined });
+  observedTerminating: ReadonlyMap<string, string>,
+): readonly TerminatedPod[] {
+  const pods = new Map<string, TerminatedPod>();
+  for (const [uid, pod] of observedTerminating) pods.set(uid, { pod, uid, record: undefined });
   const oldestFirst = records.toSorted((left, right) => left.endedAtMs - right.endedAtMs);
   for (const record of oldestFirst) {
     if (record.report.outcome === "restarted" || isRunning(record)) continue;
@@ -35,20 +35,20 @@ export function endedPods(
   return [...pods.values()];
 }
 
-export function resultText({ record }: EndedPod): string {
+export function resultText({ record }: TerminatedPod): string {
   if (record === undefined) return "no replica has a report of its drain";
   const { resets } = record.report;
   if (resets !== undefined) return `cut ${resetsText(resets)}`;
-  return record.report.outcome === "lost" ? "its manager was killed" : "no replica has a report of its end";
+  return record.report.outcome === "lost" ? "its manager was killed" : "no replica has a report of its termination";
 }
 
 const COLUMNS = ["POD", "OUTCOME", "TOOK", "STOP", "RESULT"] as const;
 
-export function podTable(pods: readonly EndedPod[]): readonly string[] {
+export function podTable(pods: readonly TerminatedPod[]): readonly string[] {
   return alignedRows([COLUMNS, ...pods.map(cellsOf)]);
 }
 
-function cellsOf(pod: EndedPod): readonly string[] {
+function cellsOf(pod: TerminatedPod): readonly string[] {
   const report = pod.record?.report;
   const { resets } = report ?? {};
   return [
@@ -60,15 +60,15 @@ function cellsOf(pod: EndedPod): readonly string[] {
   ];
 }
 
-export function summaryOf(workload: string, pods: readonly EndedPod[], allowProbes: boolean): string {
+export function summaryOf(workload: string, pods: readonly TerminatedPod[], allowProbes: boolean): string {
   const count = (wanted: PodResult): number => pods.filter((pod) => resultOf(pod, allowProbes) === wanted).length;
-  const ended = pods.length === 1 ? "1 Pod ended" : `${pods.length} Pods ended`;
-  const cut = count("cut");
-  const unknown = count("unknown");
-  if (cut === 0 && unknown === 0) return `${workload}: ${ended} and cut no connection`;
+  const terminated = pods.length === 1 ? "1 Pod terminated" : `${pods.length} Pods terminated`;
+  const cutCount = count("cut");
+  const unknownCount = count("unknown");
+  if (cutCount === 0 && unknownCount === 0) return `${workload}: ${terminated} and cut no connection`;
   const parts = [
-    ...(cut > 0 ? [`${cut} of them may have cut connections`] : []),
-    ...(unknown > 0 ? [`the result of ${unknown} is unknown`] : []),
+    ...(cutCount > 0 ? [`${cutCount} of them may have cut connections`] : []),
+    ...(unknownCount > 0 ? [`the result of ${unknownCount} is unknown`] : []),
   ];
-  return `${workload}: ${ended}; ${parts.join(", and ")}`;
+  return `${workload}: ${terminated}; ${parts.join(", and ")}`;
 }

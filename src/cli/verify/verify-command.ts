@@ -13,12 +13,12 @@ const DEFAULT_TIMEOUT_MS = 600_000;
 export function addVerifyCommand(program: Command, ports: Ports, finish: (status: number) => void): void {
   const command = program
     .command("verify")
-    .description("wait for a rollout, and check that none of its Pods cut a connection")
+    .description("wait for a rollout, and check that none of the Pods that it terminated cut a connection")
     .argument("<type/name>", "the workload, such as deployment/web", readWorkload)
     .option("-n, --namespace <name>", "namespace of the workload", readNamespaceName, "default")
     .option(
       "--since <duration>",
-      "check the Pods that ended in the last DURATION (default: since the creation of the newest revision)",
+      "check the Pods that terminated in the last DURATION (default: since the creation of the newest revision)",
       readDuration,
     )
     .option(
@@ -52,8 +52,8 @@ export function addVerifyCommand(program: Command, ports: Ports, finish: (status
 }
 
 const HELP = `
-Exit status: 0 if every ended Pod reported that it cut no connection, 1 if one may have cut a connection or did not
-report, 2 if the rollout or its reports could not be read.
+Exit status: 0 if every terminated Pod reported that it cut no connection, 1 if one may have cut a connection or did
+not report, 2 if the rollout or its reports could not be read.
 Requires permission to get the workload, and to list Pods and ReplicaSets or ControllerRevisions in its namespace;
 and the permissions of the command drains.`;
 

@@ -89,7 +89,7 @@ export function uidOf(object: RawObject): string {
   return textAt(objectAt(object, "metadata"), "uid") ?? "";
 }
 
-/** The newest creation of the revisions, in milliseconds; `undefined` without one. */
+/** Creation time of the newest revision, in milliseconds; `undefined` without revisions. */
 export function newestCreationMs(revisions: readonly RawObject[]): number | undefined {
   const times = revisions
     .map((object) => Date.parse(textAt(objectAt(object, "metadata"), "creationTimestamp") ?? ""))

@@ -39,11 +39,11 @@ export type ObjectStore = {
   readonly list: (collection: Collection) => readonly Json[];
   readonly get: (collection: Collection, name: string) => Json | undefined;
   readonly put: (resource: ApiResource, object: Json) => Json;
-  /** Calls back for each change after `version`, past ones first. @returns a function that stops the callbacks */
+  /** Calls `onChange` for each change after `version`, first for past changes. @returns a function that stops the callbacks */
   readonly follow: (collection: Collection, version: number, onChange: (change: Change) => void) => () => void;
 };
 
-/** Version 0 means "any version" in the API. */
+/** Greater than 0, because version 0 means "any version" in the API. */
 const FIRST_VERSION = 100;
 
 export function createObjectStore(makeUid: () => string): ObjectStore {

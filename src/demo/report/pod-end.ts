@@ -16,13 +16,13 @@ export type PodEnd = {
   readonly pod: string;
   readonly address: string;
   readonly deletedMs: number;
-  /** Start of its manager's drain; the deletion if unknown. */
+  /** Time at which the drain of the Pod's manager started; the time of the deletion if unknown. */
   readonly triggeredMs: number;
   readonly events: readonly PodEvent[];
   readonly forwarded: readonly ForwardedConnection[];
   readonly summary: DrainSummary | undefined;
   readonly propagationMs: number;
-  /** When its endpoint in the EndpointSlice stopped being ready; `undefined` without EndpointSlices. */
+  /** Time at which the Pod's endpoint in the EndpointSlice stopped being ready; `undefined` without EndpointSlices. */
   readonly slicesWithdrawnMs: number | undefined;
 };
 
@@ -46,7 +46,7 @@ export type DrainSummary = {
   readonly resets?: ResetsReport | undefined;
 };
 
-/** If the app ignores its stop signal, the manager writes another report long after the drain. */
+/** Later reports are not used: if the app ignores its stop signal, the manager writes another report long after the drain. */
 const REPORT_SLACK_MS = 2_000;
 
 export function podEndOf(

@@ -53,7 +53,7 @@ function deploymentProblems(deployment: object): string[] {
     .containers.filter((container) => container.name !== MANAGER_CONTAINER && container.command.length === 0)
     .map(
       (container) =>
-        `Container ${container.name} of Deployment ${name} has no command; set one, the demo does not run images.`,
+        `Container ${container.name} of Deployment ${name} has no command; set one, because the demo does not run images.`,
     );
   for (const container of listAt(pod, "spec", "containers")) {
     const signal = textAt(container, "lifecycle", "stopSignal");

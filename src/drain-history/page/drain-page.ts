@@ -42,7 +42,7 @@ function detailsTable(record: DrainRecord): string {
     ["evidence source", report.evidenceSource],
     ["relay", relayText(report.relay ?? "none")],
     ...(report.preload === undefined ? [] : [["preload", connectionCloseText(report.preload)] as const]),
-    ["cut or refused by its stop", report.resets === undefined ? "unknown" : resetsText(report.resets)],
+    ["cut or refused when it stopped", report.resets === undefined ? "unknown" : resetsText(report.resets)],
     ...Object.entries(report.milliseconds).map(([phase, ms]): readonly [string, string] => [phase, spanText(ms)]),
   ];
   return table(
@@ -59,7 +59,7 @@ function openConnectionsText({ report }: DrainRecord): string {
 
 function connectionsTable({ report }: DrainRecord): string {
   return table(
-    ["client", "to", "state", "seen for"],
+    ["client", "to", "state", "observed for"],
     report.left.map(({ peer, local, state, ageMs }) => [
       cell(escapeMarkup(peer)),
       cell(escapeMarkup(local)),

@@ -103,7 +103,7 @@ function signal(name: string, sleepSeconds = 0): Step {
   return { kind: "signal", signal: name, sleepSeconds };
 }
 
-/** `kong quit` sends SIGQUIT after the time of `--wait`; `--timeout` limits its own wait for the end. */
+/** `kong quit` sends SIGQUIT after the time of `--wait`; `--timeout` only limits how long the command waits for Kong to exit. */
 function kongStep([subcommand, ...flags]: readonly string[]): Step | undefined {
   if (subcommand !== "quit") return undefined;
   const match = /^(?:(?:-w|--wait)[= ]([0-9]{1,6})|(?:-t|--timeout)[= ][0-9]{1,6}| )*$/.exec(flags.join(" "));
@@ -120,7 +120,7 @@ function killStep(text: string): Step | undefined {
   return signal(`SIG${SIGNAL_NUMBERS[name] ?? name}`);
 }
 
-/** Programs in other folders may be anybody's. */
+/** Returns the program's name; empty for a program in an unusual folder, which may be another program with the same name. */
 function baseName(program: string): string {
   return /^(?:\/(?:usr\/)?(?:local\/)?(?:openresty\/)?s?bin\/)?([a-z0-9]+|:)$/.exec(program)?.[1] ?? "";
 }

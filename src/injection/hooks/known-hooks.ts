@@ -35,7 +35,7 @@ export function knownHook(
 
 type ShutdownManager = {
   readonly program: string;
-  /** As in the reference. */
+  /** The texts by which the reference names the hooks. */
   readonly hooks: readonly string[];
   /** Without the driver, nothing would make Envoy close its connections. */
   readonly needsEnvoyDriver: boolean;

@@ -62,7 +62,7 @@ export function isManager(container: RawObject): boolean {
   );
 }
 
-/** Three times the number of flags of `serve`. */
+/** About three times the number of flags of `serve`. */
 const ARGUMENTS_LIMIT = 60;
 /** Other webhooks add some variables to every container, but not hundreds. */
 const VARIABLES_LIMIT = 500;

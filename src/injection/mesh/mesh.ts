@@ -15,7 +15,7 @@ type MeshName = "istio" | "linkerd";
 export type Mesh = {
   readonly name: MeshName;
   readonly proxy: string;
-  /** Init container that sets up the redirection. Its arguments are final after the mesh's injection. */
+  /** Init container that sets up the redirection. Once the mesh has injected it, its arguments do not change. */
   readonly init: string;
   /** Annotation with the ports that are excluded from redirection. */
   readonly exclusionAnnotation: string;

@@ -72,7 +72,7 @@ function unknownLabel(key: string, where: string): Problem {
     LABELS.map((label) => label.slice(PREFIX.length)),
   );
   const hint = guess === undefined ? `expected ${LABELS.join(" or ")}` : `did you mean ${PREFIX}${guess}?`;
-  return { code, where, message: `Label ${quote(key)} does not exist; ${hint}` };
+  return { code, where, message: `Label ${quote(key)} is unknown; ${hint}` };
 }
 
 /** Reports keys of a workload that its Pod template does not have, because Pods do not inherit a workload's metadata. */

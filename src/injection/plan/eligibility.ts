@@ -140,6 +140,6 @@ function refusalOf(choice: ModeChoice, facts: ClusterFacts): string | undefined 
 }
 
 function versionsOf({ apiServerVersion, lowestKubeletVersion }: ClusterFacts): string {
-  const kubelets = lowestKubeletVersion === undefined ? "" : `, kubelets from ${quote(lowestKubeletVersion)}`;
-  return `${quote(apiServerVersion)}${kubelets}`;
+  const kubelets = lowestKubeletVersion === undefined ? "" : `, oldest kubelet ${quote(lowestKubeletVersion)}`;
+  return `API server ${quote(apiServerVersion)}${kubelets}`;
 }

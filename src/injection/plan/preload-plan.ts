@@ -57,7 +57,7 @@ function podError({
   };
   if (!isNewEnough(apiServerVersion) || !isNewEnough(lowestKubeletVersion)) {
     const kubelets = lowestKubeletVersion === undefined ? "unknown" : quote(lowestKubeletVersion);
-    const found = `found API server ${quote(apiServerVersion)}, kubelets ${kubelets}`;
+    const found = `found API server ${quote(apiServerVersion)}, oldest kubelet ${kubelets}`;
     return `Requires image volumes of Kubernetes 1.36 or later; ${found}.`;
   }
   if (runtimeWithoutImageVolumes !== undefined)

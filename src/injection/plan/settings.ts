@@ -117,9 +117,9 @@ function lacksRequestCount(policy: PodPolicy, driver: DriverName): boolean {
 
 const DEFAULT_PERIOD_SECONDS = 10;
 
-/** Returns one entry per probe, because two probes of one port connect twice as often. */
 /**
- * Returns the probes that continue while the Pod terminates. The kubelet stops liveness and startup probes of regular containers first
+ * Returns the probes that continue while the Pod terminates, one entry per probe, because two probes of one port connect twice as
+ * often. The kubelet stops liveness and startup probes of regular containers first
  * (`StopLivenessAndStartup`), but not the liveness probes of native sidecars.
  */
 export function kubeletProbesOf(pod: RawObject): readonly KubeletProbe[] {

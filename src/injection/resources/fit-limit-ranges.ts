@@ -8,7 +8,7 @@ import type { LimitRange } from "../../kubernetes/limit-range.ts";
 import type { ComputeResource } from "../../kubernetes/qos.ts";
 import type { RawObject } from "../../kubernetes/raw-json.ts";
 import type { Problem } from "../../policy/problem.ts";
-import { fitContainer, fitPod, LEAST_REQUEST, USUAL_LIMIT } from "./fit-share.ts";
+import { fitContainer, fitPod, MINIMUM_REQUEST, USUAL_LIMIT } from "./fit-share.ts";
 import {
   type Amounts,
   amountsOf,
@@ -88,7 +88,7 @@ function fitContainers(
 }
 
 function explicitAmounts(name: ComputeResource, { request, limit }: Amounts): Amounts {
-  return { request: request ?? LEAST_REQUEST[name], limit: limit ?? Math.max(USUAL_LIMIT[name], request ?? 0) };
+  return { request: request ?? MINIMUM_REQUEST[name], limit: limit ?? Math.max(USUAL_LIMIT[name], request ?? 0) };
 }
 
 function boundProblem(

@@ -15,16 +15,16 @@ const MEBIBYTE = 2 ** 20;
 
 /** In cores and bytes: the limit that the manager gets if it needs one, and the minimum with which it works. */
 export const USUAL_LIMIT: Readonly<Record<ComputeResource, number>> = { cpu: 0.01, memory: 16 * MEBIBYTE };
-const LEAST_LIMIT: Readonly<Record<ComputeResource, number>> = { cpu: 0.001, memory: 12 * MEBIBYTE };
+const MINIMUM_LIMIT: Readonly<Record<ComputeResource, number>> = { cpu: 0.001, memory: 12 * MEBIBYTE };
 
-export const LEAST_REQUEST: Readonly<Record<ComputeResource, number>> = { cpu: 0.001, memory: 2 * MEBIBYTE };
+export const MINIMUM_REQUEST: Readonly<Record<ComputeResource, number>> = { cpu: 0.001, memory: 2 * MEBIBYTE };
 
 /** Applies min and max, then the ratio: a default limit is lowered before a request is raised. */
 export function fitContainer(name: ComputeResource, amounts: Amounts, bounds: Bounds): Fitted {
   const { min, max, ratio } = bounds;
   if (min !== undefined && max !== undefined && min.value > max.value) return { conflict: max, needs: min.text };
-  if (max !== undefined && max.value < LEAST_LIMIT[name])
-    return { conflict: max, needs: formatQuantity(name, LEAST_LIMIT[name]) };
+  if (max !== undefined && max.value < MINIMUM_LIMIT[name])
+    return { conflict: max, needs: formatQuantity(name, MINIMUM_LIMIT[name]) };
   const clamp = (value: number): number =>
     Math.min(max?.value ?? Number.POSITIVE_INFINITY, Math.max(min?.value ?? 0, value));
   const isExplicit = amounts.limit !== undefined;
@@ -44,7 +44,7 @@ function withOwnAmounts(name: ComputeResource, amounts: Amounts, bounds: Bounds)
     limit: amounts.limit ?? (limitIsMissing || !defaultLimit.isUsable ? USUAL_LIMIT[name] : undefined),
     request:
       amounts.request ??
-      (requestIsMissing || !defaultRequest.isUsable ? (min?.value ?? LEAST_REQUEST[name]) : undefined),
+      (requestIsMissing || !defaultRequest.isUsable ? (min?.value ?? MINIMUM_REQUEST[name]) : undefined),
   };
 }
 
@@ -101,7 +101,7 @@ export function fitPod(fit: PodFit): Fitted {
 
 function lowerLimit({ name, amounts, perContainer }: PodFit, available: number, max: Bound): Fitted {
   const isEqual = amounts.request !== undefined && amounts.request === amounts.limit;
-  const least = Math.max(LEAST_LIMIT[name], perContainer.min?.value ?? 0, isEqual ? 0 : (amounts.request ?? 0));
+  const least = Math.max(MINIMUM_LIMIT[name], perContainer.min?.value ?? 0, isEqual ? 0 : (amounts.request ?? 0));
   const limit = roundDown(name, Math.min(available, amounts.limit ?? USUAL_LIMIT[name]));
   if (limit < least) return { conflict: max, needs: `${formatQuantity(name, least)} more` };
   return { request: isEqual ? limit : amounts.request, limit };

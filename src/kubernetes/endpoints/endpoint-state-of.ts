@@ -107,15 +107,17 @@ function combinedStateOf(states: readonly ServiceEndpointState["state"][]): Serv
 }
 
 function descriptionOf(state: ServiceEndpointState["state"], { endpoint }: PodEndpoint): string {
-  if (state === "in") return "still offers the Pod";
-  if (state === "unknown") return "offers the Pod by a host name";
-  if (endpoint.ready !== false) return "publishes the Pod as ready until its removal";
-  return endpoint.terminating === true ? "withdrew the Pod as terminating" : "withdrew the Pod as not ready";
+  if (state === "in") return "still has the Pod as a ready endpoint";
+  if (state === "unknown") return "has the Pod as an endpoint by a host name";
+  if (endpoint.ready !== false) return "publishes the Pod as ready until the Pod is removed";
+  return endpoint.terminating === true
+    ? "withdrew the Pod, which is terminating"
+    : "withdrew the Pod, which is not ready";
 }
 
 function reasonOf(state: EndpointState["state"], services: readonly ServiceEndpointState[]): string {
   const [first, ...others] = services.filter((service) => service.state === state);
-  if (first === undefined) return "no Service offers the Pod";
+  if (first === undefined) return "no Service has the Pod as an endpoint";
   return others.length === 0 ? first.reason : `${first.reason}, and ${others.length} more`;
 }
 

@@ -31,7 +31,7 @@ function rolloutViolations(workload: Workload): readonly Violation[] {
   const maxUnavailable = valueAt(rolling, "maxUnavailable");
   const unavailable = countOf(maxUnavailable, replicas, Math.floor);
   const surge = countOf(valueAt(rolling, "maxSurge") ?? "25%", replicas, Math.ceil);
-  // If both round to 0, the Deployment controller terminates one Pod.
+  // If maxUnavailable and maxSurge both round to 0, the Deployment controller terminates one Pod.
   const terminated = unavailable === 0 && surge === 0 ? 1 : unavailable;
   if (maxUnavailable === undefined || terminated === undefined || terminated < replicas) return [];
   const message = `With ${replicas} ${replicas === 1 ? "replica" : "replicas"} a rollout may terminate ${terminated === 1 ? "1 Pod" : `${terminated} Pods`} before a new Pod is ready.`;
@@ -41,7 +41,7 @@ function rolloutViolations(workload: Workload): readonly Violation[] {
 export const BUDGET_BLOCKS_EVICTION: Rule = {
   id: "budget-blocks-eviction",
   title: "A PodDisruptionBudget that allows no eviction",
-  why: "The API server refuses every eviction, so nodes cannot be drained. Operators then delete the Pods or the node, which ignores the budget.",
+  why: "The API server refuses every eviction, so nodes cannot be drained. Administrators then delete the Pods or the node, which ignores the budget.",
   remedy: "Allow one eviction: set maxUnavailable: 1, or minAvailable below the number of replicas.",
   level: "error",
   check: (set) =>

@@ -48,7 +48,7 @@ function isSameProbe(liveness: RawObject, readiness: RawObject): boolean {
   });
 }
 
-/** The API's defaults are 10 s and three failures. */
+/** The API's defaults are a period of 10 s and a threshold of three failures. */
 function secondsToFail(probe: RawObject): number {
   return (wholeNumberAt(probe, "periodSeconds") ?? 10) * (wholeNumberAt(probe, "failureThreshold") ?? 3);
 }

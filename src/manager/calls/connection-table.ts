@@ -15,13 +15,13 @@ type ConnectionTable = {
 };
 
 const CAPACITY = 256;
-/** Limit before the first bytes of new connections are read. One event-loop turn accepts at most Node's backlog of 511. */
+/** Maximum until the first bytes of new connections are read: one event-loop turn accepts at most Node's backlog of 511 connections. */
 const HARD_CAPACITY = CAPACITY + 511;
 /** Enough for the kubelet, which sends its request right after the handshake. */
 const REQUEST_TIMEOUT_MS = 2_000;
-/** Between two timers the event loop reads the sockets. */
+/** Delay of a second timer; before it fires, the event loop reads the sockets. */
 const ONE_TURN_MS = 1;
-/** The kubelet's node has fewer addresses. */
+/** More addresses than the kubelet's node has. */
 const KNOWN_ADDRESSES_LIMIT = 8;
 
 type ConnectedClient = {

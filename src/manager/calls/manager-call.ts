@@ -40,12 +40,12 @@ export function callManager(call: ManagerCall, nowMs: () => number, done: (end: 
     let size = 0;
     const response = createHttpResponseReader((chunk) => {
       size = size + chunk.length;
-      if (size > RESPONSE_LIMIT_BYTES) return "the response is too long for a manager";
+      if (size > RESPONSE_LIMIT_BYTES) return "the response is longer than a manager sends";
       chunks.push(Buffer.from(chunk));
       return "";
     });
     let connected = false;
-    let isOver = false;
+    let isFinished = false;
     const socket = connect({ host: call.host, port: call.port });
     const timeout = setTimeout(
       () => {
@@ -54,8 +54,8 @@ export function callManager(call: ManagerCall, nowMs: () => number, done: (end: 
       Math.max(1, deadlineMs - nowMs()),
     );
     const failAttempt = (message: string): void => {
-      if (isOver) return;
-      isOver = true;
+      if (isFinished) return;
+      isFinished = true;
       clearTimeout(timeout);
       socket.destroy();
       if (connected) settle({ kind: "no-response", message });
@@ -63,13 +63,13 @@ export function callManager(call: ManagerCall, nowMs: () => number, done: (end: 
       else settle({ kind: "unreachable", message });
     };
     const finish = (): void => {
-      if (isOver) return;
+      if (isFinished) return;
       response.endStream();
       if (!response.isComplete()) {
         failAttempt("the connection closed before the response");
         return;
       }
-      isOver = true;
+      isFinished = true;
       clearTimeout(timeout);
       socket.destroy();
       settle({ kind: "answered", status: response.status(), body: Buffer.concat(chunks).toString("utf8") });
@@ -82,7 +82,7 @@ export function callManager(call: ManagerCall, nowMs: () => number, done: (end: 
       );
     });
     socket.on("data", (chunk: Buffer) => {
-      if (isOver) return;
+      if (isFinished) return;
       const failure = response.addBytes(chunk);
       if (failure !== "") failAttempt(failure);
       else if (response.isComplete()) finish();

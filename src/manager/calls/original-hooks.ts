@@ -26,7 +26,7 @@ const DEPTH_LIMIT = 16;
 export function readChainedHooks(text: string): ChainedHooks {
   if (text === "") return NOTHING_CHAINED;
   if (text.length > RECORD_LIMIT_CHARACTERS || depthOf(text) > DEPTH_LIMIT)
-    return { hooks: [], problem: "the record is longer or deeper than injection writes it" };
+    return { hooks: [], problem: "the record is longer or more deeply nested than one that injection writes" };
   let original: unknown;
   try {
     original = JSON.parse(text);

@@ -28,7 +28,7 @@ export type RelayReported = {
   readonly graceSeconds: number;
   /** Reason for the status `unknown`. */
   readonly reason: string;
-  /** The last stops of the workload reset no connection. */
+  /** No connection was reset when the last Pods of the workload stopped. */
   readonly isGraceful: boolean;
   /** False if the status is from the relay client or the manager instead of the relay. */
   readonly isFromRelay: boolean;

@@ -39,7 +39,7 @@ function apply(settings: DrainSettings, state: DrainState, event: DrainEvent, ac
       const rearmed = state.phase.name === "done" ? rearmIfReused(state, state.phase, nowMs, actions) : state;
       const hooks = addHold(rearmed.hooks, holdOf(event.holdId, nowMs, "", "drain", ""), actions);
       const held: DrainState = { ...rearmed, hooks };
-      return held.phase.name === "idle" ? confirmEnd(settings, held, "hook", nowMs, actions) : held;
+      return held.phase.name === "idle" ? startConfirmedDrain(settings, held, "hook", nowMs, actions) : held;
     }
     case "caller-left":
       return { ...state, hooks: dropHold(state.hooks, event.holdId) };
@@ -119,7 +119,7 @@ function applyHook(settings: DrainSettings, state: DrainState, event: HookCalled
 }
 
 /** Starts the drain. A client outside of the Pod cannot forge the triggers. */
-function confirmEnd(
+function startConfirmedDrain(
   settings: DrainSettings,
   state: DrainState,
   trigger: DrainTrigger,
@@ -144,7 +144,7 @@ function countOf(last: LastCount, active: number, hadTraffic: boolean, nowMs: nu
 function applySample(state: DrainState, sample: Sample, nowMs: number): DrainState {
   const { observation, otherProcesses } = sample;
   const last = state.sample;
-  // Never reset in a drain, because the app closes its listener long before its last outbound request.
+  // `sharedUser` stays true during a drain, because the app closes its listener long before its last outbound request.
   const sharedUser = last.sharedUser || (otherProcesses.known && otherProcesses.sharedUser);
   const next: DrainState = {
     ...state,
@@ -173,8 +173,8 @@ function applyRelay(
   actions: DrainAction[],
 ): DrainState {
   const reported: DrainState = { ...state, relay: applyRelayStatus(state.relay, event) };
-  const ends = reported.phase.name === "idle" && event.terminating;
-  const next = ends ? confirmEnd(settings, reported, "relay", event.nowMs, actions) : reported;
+  const startsDrain = reported.phase.name === "idle" && event.terminating;
+  const next = startsDrain ? startConfirmedDrain(settings, reported, "relay", event.nowMs, actions) : reported;
   return event.graceSeconds < 0
     ? next
     : { ...next, phase: withShorterDeadline(settings, next.phase, event.graceSeconds) };
@@ -205,7 +205,9 @@ function withShorterDeadline(settings: DrainSettings, phase: Phase, graceSeconds
 function applyStop(settings: DrainSettings, state: DrainState, actions: DrainAction[], nowMs: number): DrainState {
   const requested: DrainState = { ...state, stopRequested: true };
   if (state.phase.name === "idle") {
-    return state.hooks.holds.length === 0 ? requested : confirmEnd(settings, requested, "sigterm", nowMs, actions);
+    return state.hooks.holds.length === 0
+      ? requested
+      : startConfirmedDrain(settings, requested, "sigterm", nowMs, actions);
   }
   if (settings.classic && !state.stopRequested && state.phase.name !== "done") return requested;
   const done: DrainState = { ...requested, phase: forcedEnd(requested, nowMs) };

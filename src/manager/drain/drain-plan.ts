@@ -41,7 +41,7 @@ export function holdingLimitMs(settings: DrainSettings, fromMs: number): number 
   return fromMs + settings.appGraceMs;
 }
 
-/** Applies a status from the relay. Once a status was terminating, later ones cannot revoke it: another replica may lag. */
+/** Applies a status from the relay. Once a status reported that the Pod is terminating, later statuses cannot revoke that: another replica may lag. */
 export function applyRelayStatus(relay: RelayStatus, reported: RelayReported): RelayStatus {
   const { offered, reason, nowMs } = reported;
   const terminating = relay.terminating || reported.terminating;

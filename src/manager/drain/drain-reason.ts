@@ -47,26 +47,27 @@ export function whyGone(state: DrainState, nowMs: number): string {
 
 export function whyBlind(settings: DrainSettings, state: DrainState, nowMs: number): string {
   const start = releasedText(state, nowMs);
-  const seen = state.sample.observation;
-  if (!seen.known) return `${start}: ${seen.why}, so only the delays were waited for.${withdrawalText(state)}`;
-  const stays = `with ${connectionsText(seen.left, seen.leftTotal)}`;
+  const observation = state.sample.observation;
+  if (!observation.known)
+    return `${start}: ${observation.why}, so the drain only waited for its delays.${withdrawalText(state)}`;
+  const openText = `with ${connectionsText(observation.left, observation.leftTotal)}`;
   const unknown = `no traffic was observed for ${durationText(unknownWaitMs(settings.quietPeriodMs))}, but this kernel interface does not show whether they are idle`;
-  return `${start} ${stays}; ${unknown}.${withdrawalText(state)}`;
+  return `${start} ${openText}; ${unknown}.${withdrawalText(state)}`;
 }
 
 export function whyHandedOver(settings: DrainSettings, state: DrainState, nowMs: number): string {
   const start = releasedText(state, nowMs);
-  const seen = state.sample.observation;
-  if (!seen.known) return `${start}.${withdrawalText(state)}`;
-  const { connections, outstanding } = seen.cycling;
-  const stays = `with ${connectionsText(seen.left, seen.leftTotal)}`;
+  const observation = state.sample.observation;
+  if (!observation.known) return `${start}.${withdrawalText(state)}`;
+  const { connections, outstanding } = observation.cycling;
+  const openText = `with ${connectionsText(observation.left, observation.leftTotal)}`;
   const cycling = `${countText(connections, "client")} kept sending requests on open connections, ${waitedText(settings, state)}`;
-  return `${start} ${stays}; ${cycling}. ${countText(outstanding, "response")} ${outstanding === 1 ? "was" : "were"} outstanding.${withdrawalText(state)}`;
+  return `${start} ${openText}; ${cycling}. ${countText(outstanding, "response")} ${outstanding === 1 ? "was" : "were"} outstanding.${withdrawalText(state)}`;
 }
 
 function waitedText(settings: DrainSettings, state: DrainState): string {
   if (isProvenGraceful(settings, state))
-    return "and the last stops of this workload reset no connection (lastcall.dev/shutdown)";
+    return "and no connection was reset when the last Pods of this workload stopped (lastcall.dev/shutdown)";
   if (patienceOf(settings) === 0)
     return "and the app finishes their requests at its stop signal (lastcall.dev/shutdown, lastcall.dev/patience)";
   return `and none of them closed for ${durationText(settings.patienceMs)} (lastcall.dev/patience)`;
@@ -79,14 +80,16 @@ function releasedText(state: DrainState, nowMs: number): string {
 function withdrawalText(state: DrainState): string {
   const status = relayText(state.relay, state.phase);
   if (status === "not_terminating")
-    return " EndpointSlices still offered the Pod: its kubelet stopped it without a deletion.";
+    return " EndpointSlices still listed the Pod as ready: its kubelet stopped it without a deletion.";
   const afterMs = withdrawnAfterMs(state.relay, state.phase);
   if (status === "withdrawn")
-    return afterMs > 0 ? ` The Pod was withdrawn after ${durationText(afterMs)}.` : " The Pod was withdrawn by then.";
+    return afterMs > 0
+      ? ` The Pod was withdrawn after ${durationText(afterMs)}.`
+      : " The Pod was already withdrawn at the trigger.";
   if (state.relay.offered !== "unknown" || state.relay.reason === "") return "";
   if (afterMs >= 0)
     return ` The Pod was withdrawn after ${durationText(afterMs)}; later updates were lost (${state.relay.reason}).`;
-  return ` Whether the Pod was withdrawn is unknown (${state.relay.reason}), so only the drain delay counted.`;
+  return ` Whether the Pod was withdrawn is unknown (${state.relay.reason}), so the drain only waited for its drain delay.`;
 }
 
 export function whyTimeout(settings: DrainSettings, state: DrainState, nowMs: number): string {
@@ -102,7 +105,7 @@ export function whyTimeout(settings: DrainSettings, state: DrainState, nowMs: nu
 }
 
 function remainingText(settings: DrainSettings, state: DrainState): string {
-  const seen = state.sample.observation;
+  const observation = state.sample.observation;
   const driver = driverRow(settings.driver);
   const criterion = criterionOf(settings);
   if (criterion === "clients" && state.count.active > 0)
@@ -114,10 +117,10 @@ function remainingText(settings: DrainSettings, state: DrainState): string {
     if (!driver.countsSessions) return `with ${requests}.`;
     return `with ${requests} or ${state.count.active === 1 ? "session" : "sessions"}.`;
   }
-  if (!seen.known) return `and the traffic could not be observed: ${seen.why}.`;
-  if (seen.leftTotal === 0) return notQuietText(settings, seen.untracked);
+  if (!observation.known) return `and the traffic could not be observed: ${observation.why}.`;
+  if (observation.leftTotal === 0) return notQuietText(settings, observation.untracked);
   const advice = driver.counted === "nothing" ? remediesText(settings) : "";
-  return `with ${connectionsText(seen.left, seen.leftTotal)}.${untrackedText(seen.untracked)}${advice}`;
+  return `with ${connectionsText(observation.left, observation.leftTotal)}.${untrackedText(observation.untracked)}${advice}`;
 }
 
 function notQuietText(settings: DrainSettings, untracked: number): string {
@@ -138,12 +141,14 @@ function untrackedText(untracked: number): string {
 }
 
 function withdrawingText(state: DrainState): string {
-  const seen = state.sample.observation;
+  const observation = state.sample.observation;
   const offered = state.relay.offered === "in" && state.relay.terminating;
   const what = offered
-    ? `while EndpointSlices still offered the Pod: ${state.relay.reason}`
+    ? `while EndpointSlices still listed the Pod as ready: ${state.relay.reason}`
     : "before the end of the delays";
-  return seen.known && seen.leftTotal > 0 ? `${what}, with ${connectionsText(seen.left, seen.leftTotal)}` : what;
+  return observation.known && observation.leftTotal > 0
+    ? `${what}, with ${connectionsText(observation.left, observation.leftTotal)}`
+    : what;
 }
 
 function connectionsText(left: readonly OpenConnection[], total: number): string {
@@ -153,15 +158,16 @@ function connectionsText(left: readonly OpenConnection[], total: number): string
 }
 
 function drainedReason(settings: DrainSettings, state: DrainState): string {
-  const seen = state.sample.observation;
-  if (hasOnlyUdp(seen)) return "the Pod has only UDP ports, which are never quiet, so only the delays were waited for";
+  const observation = state.sample.observation;
+  if (hasOnlyUdp(observation))
+    return "the Pod has only UDP ports, which are never quiet, so the drain only waited for its delays";
   const criterion = criterionOf(settings);
   if (criterion === "connections") return "no connection was open";
   if (criterion === "clients")
     return `no client was connected to the proxy for ${durationText(settings.quietPeriodMs)}`;
   if (criterion === "requests") return `no request was active for ${durationText(settings.quietPeriodMs)}`;
   if (criterion === "deadline") return "the deadline was reached with no connection open";
-  const evidenceMs = seen.known ? seen.lastEvidenceMs : -1;
+  const evidenceMs = observation.known ? observation.lastEvidenceMs : -1;
   const triggeredAtMs = drainOf(state.phase)?.triggeredAtMs ?? -1;
   if (evidenceMs < triggeredAtMs) return "no traffic since the trigger";
   return `the last traffic was ${durationText(evidenceMs - triggeredAtMs)} after the trigger, followed by at least ${durationText(settings.quietPeriodMs)} of quiet`;

@@ -3,26 +3,26 @@ import { type DrainReport, LEFT_LIMIT, type PhaseDurations } from "../../contrac
 import { type DrainState, drainOf, type Phase, type RelayStatus, resultOf } from "./drain-state.ts";
 
 /**
- * @param processes number of preloaded processes that received the flag's page; -1 without preload
- * @param missed number of preloaded processes that requested the page without success
+ * @param processes number of preloaded processes that received the memory page with the drain flag; -1 without preload
+ * @param missed number of preloaded processes that requested that page and did not receive it
  */
 export function drainReportOf(state: DrainState, nowMs: number, processes: number, missed: number): DrainReport {
   const { phase, relay } = state;
-  const seen = resultOf(phase)?.observation ?? state.sample.observation;
+  const observation = resultOf(phase)?.observation ?? state.sample.observation;
   return {
     version: 1,
     phase: phase.name,
     outcome: outcomeOf(phase),
     trigger: drainOf(phase)?.trigger ?? "none",
     milliseconds: durations(phase, nowMs),
-    left: seen.known ? seen.left.slice(0, LEFT_LIMIT) : [],
-    leftTotal: seen.known ? seen.leftTotal : 0,
-    evidenceSource: seen.known ? seen.evidenceSource : "none",
+    left: observation.known ? observation.left.slice(0, LEFT_LIMIT) : [],
+    leftTotal: observation.known ? observation.leftTotal : 0,
+    evidenceSource: observation.known ? observation.evidenceSource : "none",
     why: whyOf(phase),
     relay: relayText(relay, phase),
     withdrawnAfterMs: withdrawnAfterMs(relay, phase),
     preload: processes < 0 ? undefined : { processes, missed, connections: openAtDraining(phase) },
-    untracked: seen.known && seen.untracked > 0 ? seen.untracked : undefined,
+    untracked: observation.known && observation.untracked > 0 ? observation.untracked : undefined,
   };
 }
 
@@ -46,7 +46,7 @@ export function relayText(relay: RelayStatus, phase: Phase): string {
 }
 
 function isNotTerminating(phase: Phase): boolean {
-  return resultOf(phase)?.stillInRotation ?? (phase.name === "draining" && phase.stillInRotation);
+  return resultOf(phase)?.wasStillListed ?? (phase.name === "draining" && phase.wasStillListed);
 }
 
 export function withdrawnAfterMs(relay: RelayStatus, phase: Phase): number {

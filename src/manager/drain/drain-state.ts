@@ -35,8 +35,8 @@ export type Draining = {
   readonly drainingFromMs: number;
   /** Number of open connections at the start of the phase; -1 if the sockets could not be read. */
   readonly openAtDraining: number;
-  /** EndpointSlices listed the Pod as serving at the start of the phase. */
-  readonly stillInRotation: boolean;
+  /** Whether EndpointSlices still listed the Pod as serving at the start of the phase. */
+  readonly wasStillListed: boolean;
   readonly cycling: CyclingWatch;
 };
 
@@ -46,7 +46,7 @@ export type CyclingWatch = {
   readonly connections: number;
   /** Start of the patience: the start of the phase, or the last sample with fewer of these connections than the sample before. */
   readonly sinceMs: number;
-  /** Fewest outstanding responses near the end of the patience; -1 before. */
+  /** Minimum number of outstanding responses near the end of the patience; -1 before that time. */
   readonly fewestOutstanding: number;
 };
 
@@ -87,7 +87,7 @@ export type DrainResult = {
   /** Whether the draining phase was reached, which starts the driver's drain. */
   readonly wasDraining: boolean;
   readonly openAtDraining: number;
-  readonly stillInRotation: boolean;
+  readonly wasStillListed: boolean;
 };
 
 export type Hold = {
@@ -103,7 +103,7 @@ export type Hold = {
 };
 
 /**
- * A container whose hook was called, even if the connection was closed since. Until `endDueMs` all hooks of the container count as
+ * A container whose hook was called, even if the connection was closed afterwards. Until `endDueMs` all hooks of the container count as
  * one restart.
  */
 export type EndingContainer = {
@@ -131,7 +131,7 @@ export type RelayStatus = {
   readonly offered: Offered;
   readonly terminating: boolean;
   readonly reason: string;
-  /** By the last status of the relay, the last stops of the workload reset no connection. */
+  /** Whether the relay's last status reports that no connection was reset when the last Pods of the workload stopped. */
   readonly isGraceful: boolean;
   /** Time at which the manager started the relay client for this drain or restart. */
   readonly requestedAtMs: number;

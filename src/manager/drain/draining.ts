@@ -41,7 +41,7 @@ export function enterDraining(
   actions: DrainAction[],
 ): DrainState {
   actions.push({ kind: "start-driver-drain" });
-  const stillInRotation = state.relay.offered === "in";
+  const wasStillListed = state.relay.offered === "in";
   const { observation } = state.sample;
   const openAtDraining = observation.known ? observation.openConnections : -1;
   const phase: Draining = {
@@ -50,7 +50,7 @@ export function enterDraining(
     deregistrationFromMs,
     drainingFromMs,
     openAtDraining,
-    stillInRotation,
+    wasStillListed,
     cycling: { connections: 0, sinceMs: drainingFromMs, fewestOutstanding: -1 },
   };
   return { ...state, phase };
@@ -122,9 +122,9 @@ export function startCount(state: DrainState, actions: DrainAction[]): DrainStat
 
 export function wakeDraining(settings: DrainSettings, state: DrainState, phase: Draining, nowMs: number): Wake {
   const wake = wakeForTraffic(settings, state, phase, nowMs);
-  const awaitedMs = proxySampleMs(settings, state, phase.drain, nowMs);
-  if (awaitedMs < 0) return wake;
-  const sampleAtMs = Math.min(wake.sampleAtMs, awaitedMs);
+  const nextProxySampleMs = proxySampleMs(settings, state, phase.drain, nowMs);
+  if (nextProxySampleMs < 0) return wake;
+  const sampleAtMs = Math.min(wake.sampleAtMs, nextProxySampleMs);
   return { wakeAtMs: Math.min(wake.wakeAtMs, sampleAtMs), sampleAtMs };
 }
 

@@ -7,14 +7,14 @@ import type { DrainSettings } from "../../contract/drain-settings.ts";
 import { quietDueMs } from "../traffic/quiet.ts";
 import type { CyclingWatch, Draining, DrainState } from "./drain-state.ts";
 
-/** In this time at the end of the patience the fewest outstanding responses are recorded: about six samples. */
+/** At the end of the patience, the minimum number of outstanding responses is recorded for this time: about six samples. */
 const OBSERVED_MS = 1_000;
-/** After this time the drain ends even if more responses are outstanding than that. */
+/** After the patience the drain waits at most this long for a sample with no more outstanding responses than that minimum. */
 const SEARCH_LIMIT_MS = 3_000;
-/** Shorter with `isProvenGraceful`: the app finishes the outstanding responses. */
+/** The limit with `isProvenGraceful`, from the start of the phase. It is shorter, because the app finishes the outstanding responses. */
 const PROVEN_SEARCH_LIMIT_MS = 1_000;
 
-/** Whether the relay reported for `auto` that the workload's last stops reset no connection. */
+/** Whether the setting is `auto`, and the relay reported that no connection was reset when the workload's last Pods stopped. */
 export function isProvenGraceful(settings: DrainSettings, state: DrainState): boolean {
   return settings.shutdown === "auto" && state.relay.isGraceful;
 }

@@ -37,11 +37,18 @@ export function drainResult(
   const ended = { outcome, why, observation: state.sample.observation, holdingFromMs: nowMs };
   const deregistrationFromMs = phase.deregistrationFromMs < 0 ? nowMs : phase.deregistrationFromMs;
   if (phase.name === "withdrawing") {
-    const skipped = { wasDraining: false, openAtDraining: -1, stillInRotation: false };
+    const skipped = { wasDraining: false, openAtDraining: -1, wasStillListed: false };
     return { ...ended, ...skipped, deregistrationFromMs, drainingFromMs: nowMs };
   }
-  const { drainingFromMs, openAtDraining, stillInRotation } = phase;
-  return { ...ended, wasDraining: true, openAtDraining, stillInRotation, deregistrationFromMs, drainingFromMs };
+  const { drainingFromMs, openAtDraining, wasStillListed } = phase;
+  return {
+    ...ended,
+    wasDraining: true,
+    openAtDraining,
+    wasStillListed,
+    deregistrationFromMs,
+    drainingFromMs,
+  };
 }
 
 /** Ends a drain because no port is reachable: the Pod never had a reachable port, or the app has closed its listeners. */
@@ -61,8 +68,8 @@ export function enterHoldingAtDeadline(
 ): DrainState {
   if (isProxyAwaited(settings, state, phase.drain)) return enterHoldingEmpty(state, phase, nowMs);
   const { observation } = state.sample;
-  const empty = observation.known && observation.leftTotal === 0;
-  return empty && criterionOf(settings) === "deadline"
+  const isNothingOpen = observation.known && observation.leftTotal === 0;
+  return isNothingOpen && criterionOf(settings) === "deadline"
     ? enterHolding(state, phase, "drained", whyDrained(settings, state, nowMs), nowMs)
     : enterHolding(state, phase, "timeout", whyTimeout(settings, state, nowMs), nowMs);
 }
@@ -83,8 +90,8 @@ export function stepHolding(
   // A classic manager is a regular container, so it may exit only after the app's ports have closed.
   const { observation } = state.sample;
   const portsClosed = observation.known && !observation.hasTcpListener;
-  const waits = settings.classic && !portsClosed && hooks.holds.length > 0;
-  if (waits) return { ...state, hooks };
+  const waitsForPorts = settings.classic && !portsClosed && hooks.holds.length > 0;
+  if (waitsForPorts) return { ...state, hooks };
   const answered: DrainState = { ...state, hooks: answerAll(hooks, actions) };
   if (state.stopRequested) actions.push({ kind: "exit", code: EXIT_OK });
   return enterDone(answered, phase.drain, phase.result, nowMs);

@@ -16,7 +16,7 @@ const SIMULTANEOUS_WITHIN_MS = 1_000;
  * longer than the default withdrawing phase, but not so long that two restarts are delayed too much.
  */
 const SIMULTANEOUS_HOOKS_WAIT_MS = 15_000;
-/** Factor on the relay's response time. If it is slow, the manager's own hook is slow too, because both start a process. */
+/** Factor on the relay's response time. If that is long, the manager's own hook is slow too, because both have to start a process. */
 const RESPONSE_FACTOR = 3;
 /** In a Pod that runs to completion, a container whose hook is not called within this time has finished. */
 const COMPLETION_MS = 2_000;
@@ -148,7 +148,7 @@ export function finishHook(hooks: HookCalls, container: string, inDrain: boolean
   return { ...hooks, running, finished, holds };
 }
 
-/** Resets all holds at the start of a drain: they wait for its end, and chained hooks that ran before then run again. */
+/** Resets all holds at the start of a drain: they wait for the end of the drain, and chained hooks run again even if they have already run. */
 export function resetHolds(hooks: HookCalls): HookCalls {
   const holds = hooks.holds.map((hold) => inStage(hold, "held"));
   return { ...hooks, holds, running: [], runningBefore: [...hooks.runningBefore, ...hooks.running] };
@@ -158,7 +158,7 @@ export function isWaitingHook(hold: Hold): boolean {
   return hold.role !== "drain" && hold.stage === "held";
 }
 
-export function isEndUnconfirmed(hooks: HookCalls): boolean {
+export function isTerminationUnconfirmed(hooks: HookCalls): boolean {
   return hooks.ending.length > 0 || hooks.holds.some(isWaitingHook);
 }
 

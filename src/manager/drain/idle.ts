@@ -5,7 +5,14 @@ import { enterDone } from "./done.ts";
 import type { DrainAction, Wake } from "./drain-event.ts";
 import { NOTHING_OPEN, RESTARTED } from "./drain-reason.ts";
 import { type DrainResult, type DrainState, NO_STATUS } from "./drain-state.ts";
-import { endDueMs, holdDueMs, isEndUnconfirmed, isWaitingHook, releaseHold, restartDueMs } from "./hook-calls.ts";
+import {
+  endDueMs,
+  holdDueMs,
+  isTerminationUnconfirmed,
+  isWaitingHook,
+  releaseHold,
+  restartDueMs,
+} from "./hook-calls.ts";
 import { hasNoConnection } from "./sample-facts.ts";
 import { startDrain } from "./withdrawing.ts";
 
@@ -33,7 +40,7 @@ export function stepIdle(
     actions.push({ kind: "entered", at: next });
   }
   // The relay's status is discarded after each restart.
-  return isEndUnconfirmed(next.hooks) ? next : { ...next, relay: NO_STATUS };
+  return isTerminationUnconfirmed(next.hooks) ? next : { ...next, relay: NO_STATUS };
 }
 
 /** Handles SIGTERM without a hook: exits if no connection is open, otherwise drains in the remaining seconds. */
@@ -50,7 +57,7 @@ function stopIdle(settings: DrainSettings, state: DrainState, nowMs: number, act
     holdingFromMs: nowMs,
     wasDraining: false,
     openAtDraining: -1,
-    stillInRotation: false,
+    wasStillListed: false,
   };
   return enterDone(state, undefined, result, nowMs);
 }

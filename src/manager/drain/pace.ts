@@ -13,7 +13,7 @@ export const COUNT_INTERVAL_MS = 200;
  * because a busy node makes samples slow, but must not lengthen drains.
  */
 const BUSY_MS_PER_SOCKET = 0.5;
-/** 5 % of a core in a quiet Pod, because the end of the drain then depends on frequent samples. */
+/** Limits samples in a quiet Pod to 5 % of a core: the end of the drain then depends on frequent samples. */
 const QUIET_MS_PER_SOCKET = 0.1;
 /**
  * Minimum interval. With very many sockets each costs up to 6 µs, because they do not fit into the CPU caches. A drain that ends at
@@ -26,7 +26,7 @@ export function countsBeforeDraining(settings: DrainSettings): boolean {
   return driverRow(settings.driver).isCumulative && isCounted(criterionOf(settings));
 }
 
-/** Start of early counts: a quiet period and two counts before the end of the delays, at which the drain can then end. */
+/** Start of early counts. It is a quiet period and two counts before the end of the delays, so that a drain can end with the delays. */
 export function earlyCountMs(settings: DrainSettings, triggeredAtMs: number): number {
   const endMs = delayEndMs(settings, triggeredAtMs) + settings.deregistrationDelayMs;
   return endMs - settings.quietPeriodMs - 2 * COUNT_INTERVAL_MS;

@@ -56,7 +56,7 @@ export function stepWithdrawing(
   }
   if (isUnreachable(settings, state, drain)) return enterHoldingEmpty(state, phase, nowMs);
   const withdrawnMs = withdrawnByMs(settings, relay, drain.triggeredAtMs);
-  // Time lost by a silent relay belongs to the withdrawing phase, and does not shorten the deregistration delay.
+  // The time in which the relay was silent belongs to the withdrawing phase, and does not shorten the deregistration delay.
   const isWithdrawn = withdrawnMs >= 0 && nowMs >= withdrawnMs;
   const deregistrationFromMs = isWithdrawn ? Math.max(withdrawnMs, relay.silentFromMs) : -1;
   const current: Withdrawing = { ...phase, deregistrationFromMs };

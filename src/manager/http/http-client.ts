@@ -37,11 +37,11 @@ export function timeoutMessage({ timeoutMs }: { readonly timeoutMs: number }): s
 
 export type Exchange = {
   /**
-   * Closes only the writing side, and the rest when the server has closed its side; until then the callbacks are called. After a
+   * Closes only the writing side, and the whole connection when the server has closed its side; until then the callbacks are called. After a
    * full close the kernel would answer the server's close_notify with a reset, which the Pod's report would count.
    */
   readonly close: () => void;
-  /** Closes the connection at once, without a further callback; for a server that misbehaves. */
+  /** Closes the connection at once, without a further callback; for a server that sends invalid data or too much data. */
   readonly destroy: () => void;
 };
 

@@ -8,7 +8,7 @@ import { RELAY_HEARTBEAT_MS } from "../../contract/relay-wire.ts";
 const CHECK_BEFORE_DELAY_END_MS = 1_500;
 const MISSED_AFTER_MS = RELAY_HEARTBEAT_MS + 100;
 const RECHECK_TIMEOUT_MS = 200;
-/** Longer than with a heartbeat, because each status then needs a new connection. */
+/** Longer than with a heartbeat, because without one each status needs a new connection. */
 const TIMEOUT_WITHOUT_HEARTBEAT_MS = 1_000;
 const TIMEOUT_LIMIT_MS = 2_000;
 /** Factors on the longest gap and the slowest response of this drain. */

@@ -84,13 +84,13 @@ export function parseCommand(line: string): ClientCommand | undefined {
 }
 
 function kindOf(line: string): string {
-  const cut = line.indexOf(" ");
-  return cut < 0 ? line : line.slice(0, cut);
+  const separatorAt = line.indexOf(" ");
+  return separatorAt < 0 ? line : line.slice(0, separatorAt);
 }
 
 function restOf(line: string): string {
-  const cut = line.indexOf(" ");
-  return cut < 0 ? "" : line.slice(cut + 1);
+  const separatorAt = line.indexOf(" ");
+  return separatorAt < 0 ? "" : line.slice(separatorAt + 1);
 }
 
 /** The relay's last status line about the Pod. The state `unknown` can also be from the relay client or the manager. */
@@ -101,7 +101,7 @@ export type WithdrawalStatus = {
   readonly reason: string;
   /** -1 if the relay did not send it. */
   readonly graceSeconds: number;
-  /** The last stops of the workload reset no connection. */
+  /** No connection was reset when the last Pods of the workload stopped. */
   readonly isGraceful: boolean;
 };
 

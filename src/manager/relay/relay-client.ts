@@ -2,7 +2,7 @@
 import type { DrainSettings } from "../../contract/drain-settings.ts";
 import { delayEndMs } from "../drain/drain-plan.ts";
 import type { DrainState } from "../drain/drain-state.ts";
-import { isEndUnconfirmed } from "../drain/hook-calls.ts";
+import { isTerminationUnconfirmed } from "../drain/hook-calls.ts";
 import type { NowMs } from "../ports.ts";
 import { type ClientHandle, createClientHandle, type StartClient } from "./client-process.ts";
 import { type ClientMessage, isSameStatus, unknownStatus, type WithdrawalStatus } from "./ipc-messages.ts";
@@ -20,7 +20,7 @@ export function relayDemandOf(settings: DrainSettings, state: DrainState): Relay
   switch (phase.name) {
     case "idle":
       // A hook does not show whether the Pod is being deleted or a container restarts.
-      return isEndUnconfirmed(state.hooks) ? { kind: "status", delayEndMs: -1 } : NOTHING;
+      return isTerminationUnconfirmed(state.hooks) ? { kind: "status", delayEndMs: -1 } : NOTHING;
     case "withdrawing":
       return { kind: "status", delayEndMs: delayEndMs(settings, phase.drain.triggeredAtMs) };
     case "draining":
@@ -59,7 +59,7 @@ const RESTART_MS = 1_000;
 const STARTS_LIMIT = 4;
 /** Enough for two attempts of 2 s each, and the start of the process. */
 const DELIVERY_LIMIT_MS = 6_000;
-/** Between two timers the event loop reads the pipe. */
+/** Delay of a second timer; before it fires, the event loop reads the pipe. */
 const ONE_TURN_MS = 1;
 
 export function createRelayClient(parts: RelayClientParts): RelayClient {

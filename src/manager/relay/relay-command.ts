@@ -31,9 +31,9 @@ export function runRelay(platform: Platform): void {
 
 type OpenStream = { readonly id: number; readonly drop: () => void };
 
-/** Each has 2 s: the manager exits after the delivery, and the Pod does not terminate before. */
+/** Each attempt takes up to 2 s, and the Pod terminates only after the delivery, because the manager waits for it. */
 const DELIVERY_ATTEMPTS = 2;
-/** Between two timers the event loop reads the sockets. */
+/** Delay of a second timer; before it fires, the event loop reads the sockets. */
 const ONE_TURN_MS = 1;
 
 function runClient(settings: RelaySettings, platform: Platform): void {

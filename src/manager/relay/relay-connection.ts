@@ -134,7 +134,7 @@ function requestBody(settings: RelaySettings): string {
   return JSON.stringify(request);
 }
 
-/** Short, because the manager exits after the delivery, and the Pod does not terminate before. */
+/** Short, because the manager waits for the delivery, and the Pod terminates only after the manager has exited. */
 const ATTEMPT_TIMEOUT_MS = 2_000;
 
 type Delivery = {

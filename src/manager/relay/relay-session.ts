@@ -64,7 +64,7 @@ const TRUSTED_FAILURES_LIMIT = 4;
 const LONGEST_RETRY_MS = 2_000;
 /** A connection that closes this long after its last line did not fail. */
 const STABLE_AFTER_MS = 1_000;
-/** A timer that is later means that this process was suspended or throttled. All times are then shifted by the lateness. */
+/** A timer that fires later than this shows that the process was suspended or throttled. All times are then shifted by the delay. */
 const SUSPENDED_AFTER_MS = 50;
 
 export function newSession(nowMs: number): RelaySession {
@@ -197,7 +197,7 @@ function dialDueMs(session: RelaySession): number {
 function lostAtMs(session: RelaySession): number {
   if (session.current === 0) {
     if (session.silentFromMs < 0) return -1;
-    // There is no status yet, or the relay is not trusted.
+    // There is no status yet, or too many consecutive connections failed to rely on it.
     if (session.lastReceivedAtMs < 0 || session.failures >= TRUSTED_FAILURES_LIMIT) return session.silentFromMs;
     return session.silentFromMs + Math.max(LOST_AFTER_MS, 2 * FIRST_RETRY_MS + responseTimeoutMs(session.heartbeat));
   }

@@ -70,9 +70,9 @@ function firstProblem(environment: Environment, endpoint: RelayEndpoint): string
 }
 
 function endpointOf(text: string): RelayEndpoint {
-  const cut = text.lastIndexOf(":");
-  const host = text.slice(0, Math.max(0, cut));
-  const digits = text.slice(cut + 1);
+  const separatorAt = text.lastIndexOf(":");
+  const host = text.slice(0, Math.max(0, separatorAt));
+  const digits = text.slice(separatorAt + 1);
   const bare = host.startsWith("[") && host.endsWith("]") ? host.slice(1, host.length - 1) : host;
   const bracketed = bare !== host;
   const address = isAddress(bare) ? canonicalAddress(bare) : "";

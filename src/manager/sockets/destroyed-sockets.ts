@@ -1,6 +1,6 @@
 /**
  * Subscribes to the kernel's notifications of destroyed sockets (netlink multicast of sock_diag), which needs no privileges. The
- * kernel queues them, so nothing is read until the end.
+ * kernel queues the notifications, so they are read only when the manager exits.
  *
  * @see https://github.com/torvalds/linux/blob/v6.12/net/core/sock_diag.c
  */

@@ -48,13 +48,13 @@ export function createSocketReader(libc: Libc, readText: ReadText, scanText: Sca
   };
 }
 
-type Take = (socket: TcpSocket) => void;
+type TakeSocket = (socket: TcpSocket) => void;
 
 type TcpVisit = {
   readonly timeWaitLimitMs: number;
   readonly ownPort: number;
-  readonly listener: Take;
-  readonly connection: Take;
+  readonly listener: TakeSocket;
+  readonly connection: TakeSocket;
   readonly incomplete: () => void;
 };
 

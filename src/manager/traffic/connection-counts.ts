@@ -17,7 +17,7 @@ export type ConnectionCounts = {
   /** New connections of clients; `newConnections` also contains those of probes. */
   arrivals: number;
   untracked: number;
-  /** Connections that completed two exchanges. Those that wait for a slow response are not in the two next counts. */
+  /** Connections that completed two exchanges. `cyclingBusy` and `cyclingAmbiguous` omit those that wait for a slow response. */
   cycling: number;
   cyclingBusy: number;
   cyclingAmbiguous: number;
@@ -26,7 +26,7 @@ export type ConnectionCounts = {
   hasOthersWorking: boolean;
   /** Monotonic time of the newest traffic; -1 without traffic in this sample. */
   evidenceMs: number;
-  /** The same for connections that are not cycling. */
+  /** Monotonic time of the newest traffic of connections that are not cycling; -1 without such traffic. */
   othersEvidenceMs: number;
   readonly left: OpenConnection[];
 };
@@ -93,8 +93,8 @@ export function addOpen(counts: ConnectionCounts, socket: TcpSocket, history: Hi
   if (addCount(counts, activity, exchange.step, cycles))
     counts.left.push(openConnection(socket, counts.nowMs - firstSeenMs));
   const ageMs = dataAgeMs(socket);
-  // Only the data of an ambiguous connection is traffic, because its request may be answered.
-  // An earlier sample dated a connection without new data; dating it again would accumulate the delays of samples.
+  // An ambiguous connection is not traffic at the time of the sample, because its request may be answered; only its data is traffic.
+  // Data that an earlier sample has counted is not counted again, because its computed time would be later by the delay of the sample.
   if (activity !== "busy" && hasNewData && (ageMs >= 0 || isNew)) addEvidence(counts, ageMs, cycles);
   return {
     working: activity === "busy" || activity === "ambiguous",

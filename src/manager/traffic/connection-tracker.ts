@@ -241,7 +241,7 @@ function countConnection(
   return NOT_WORKING;
 }
 
-/** Includes SYN-ACK retransmissions after 1 s and 3 s. Handshakes of vanished or hostile clients last a minute and do not count. */
+/** A handshake takes less than this, even with SYN-ACK retransmissions after 1 s and 3 s. Those of vanished or hostile clients last a minute and do not count. */
 const HANDSHAKE_LIMIT_MS = 5_000;
 
 function isHandshakeOverdue(counts: ConnectionCounts, before: TrackedConnection | undefined): boolean {

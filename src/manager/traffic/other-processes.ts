@@ -8,7 +8,7 @@ export type OtherProcesses = {
   readonly known: boolean;
   /** A user other than the proxy's has a TCP socket. Sockets of the manager, TIME_WAIT and handshakes do not count. */
   readonly hasOthers: boolean;
-  /** Another server has the same user as the proxy. */
+  /** A process other than the proxy listens with the proxy's user. */
   readonly sharedUser: boolean;
 };
 

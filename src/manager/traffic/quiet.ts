@@ -42,7 +42,7 @@ type Counts = {
 
 export type PodActivity = "busy" | "untracked" | "ambiguous" | "unknown" | "quiet";
 
-/** A single connection that is not idle determines the result. Of several kinds, the first in this order does. */
+/** One connection that is not idle determines the result. If there are several kinds of such connections, the first check decides. */
 export function podActivityOf(counts: Counts): PodActivity {
   if (counts.backlog > 0 || counts.busy > 0) return "busy";
   if (counts.untracked > 0) return "untracked";
@@ -91,19 +91,19 @@ export function isAnswered(socket: TcpSocket, past: Past): boolean {
   if (socket.pureAcksSent < 0) return false;
   if (past.answeredReceived >= 0) {
     if (socket.dataSegmentsReceived === past.answeredReceived) return true;
-    // One segment was received since, and the data sent since can only be the response to that segment.
+    // After all data was answered, one segment was received, and data was sent, which can only be the response to that segment.
     if (socket.dataSegmentsReceived === past.answeredReceived + 1 && socket.dataSegmentsSent > past.answeredSent)
       return true;
   }
-  // No pure acknowledgement was sent since before the last data was received, so sent data acknowledged it.
+  // From before the last data was received until now, no pure acknowledgement was sent, so sent data acknowledged the last data.
   return socket.pureAcksSent === past.pureAcksBefore && socket.lastDataReceivedMs >= ACK_DELAY_LIMIT_MS;
 }
 
 /**
- * Decides for a destroyed connection that was not reset if the response to its last request is missing. For two segments in the same
+ * Whether a connection was destroyed before the response to its last request; it was not reset. For two segments in the same
  * jiffy, and for data that the client sends when it closes (TLS, HTTP/2), the numbers of segments decide.
  *
- * @param past of the last sample; {@link NEW_PAST} for a connection that opened since
+ * @param past of the last sample; {@link NEW_PAST} for a connection that opened after it
  */
 export function isClosedUnanswered(socket: TcpSocket, past: Past): boolean {
   // The kernel resets a connection that is closed with unread data. An unread FIN counts as one byte.

@@ -1,4 +1,4 @@
-/** Counts the connections that a Pod's stop reset, refused, dropped, or closed before their response. */
+/** Counts the connections that were reset, refused, dropped, or closed before their response while a Pod stopped. */
 import type { ResetsReport } from "../../contract/drain-report.ts";
 import type { KubeletProbe } from "../../contract/drain-settings.ts";
 import type { NowMs, ReadText } from "../ports.ts";
@@ -15,7 +15,7 @@ export type ResetCounter = {
   readonly report: () => ResetsReport | undefined;
 };
 
-/** The counters of a shared network namespace include other Pods. A classic manager ends before the app. */
+/** For a shared network namespace, whose counters include other Pods, and for a classic manager, which exits before the app. */
 export const NO_RESET_COUNTER: ResetCounter = {
   markTrigger: () => {},
   markRelease: () => {},

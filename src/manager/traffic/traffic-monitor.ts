@@ -113,8 +113,8 @@ export function createTrafficMonitor(settings: DrainSettings, memory: Connection
     },
     addConnection: (socket, nowMs) => {
       peers.addOwn(socket.localAddress);
-      const seen = atServerEnd(socket);
-      if (seen !== undefined) connections.add(seen, nowMs);
+      const fromServerEnd = atServerEnd(socket);
+      if (fromServerEnd !== undefined) connections.add(fromServerEnd, nowMs);
     },
     addUdpPort: (port) => {
       if (ports.hasUdp(port)) context.hasUdp = true;

@@ -87,7 +87,7 @@ type RecordPorts = {
   readonly log: { readonly info: (keys: object, sentence: string) => void };
 };
 
-type EndedDrain = {
+type DrainToRecord = {
   readonly pod: RelayedPod;
   readonly claims: CredentialClaims;
   readonly endedAtMs: number;
@@ -96,7 +96,7 @@ type EndedDrain = {
 
 const OWNER_LIMIT = 253;
 
-export function recordDrain({ pod: relayedPod, claims, endedAtMs, report }: EndedDrain, ports: RecordPorts): void {
+export function recordDrain({ pod: relayedPod, claims, endedAtMs, report }: DrainToRecord, ports: RecordPorts): void {
   const { namespace, pod, uid } = relayedPod;
   // Sanitized, because the credential was issued before the API server validated the owner.
   const ownerKind = plainText(claims.ownerKind, OWNER_LIMIT);
@@ -124,7 +124,7 @@ export function recordDrain({ pod: relayedPod, claims, endedAtMs, report }: Ende
 function recordResets(record: DrainRecord, resets: ResetsReport, claims: CredentialClaims, ports: RecordPorts): void {
   const { id, namespace, pod } = record;
   ports.countResets(resets);
-  ports.log.info({ id, namespace, pod, resets }, "the end of a Pod was reported");
+  ports.log.info({ id, namespace, pod, resets }, "a manager reported the resets of its Pod");
   if (ports.workloads.recordStop(record)) {
     const { ownerKind, ownerName } = record;
     const shutdown = ports.workloads.isGraceful(record) ? "graceful" : "unknown";

@@ -1,11 +1,13 @@
-/** Remembers the workloads whose last Pods reset no connection when they stopped, although clients kept sending requests. Pure. */
+/**
+ * Remembers the workloads whose last Pods stopped cleanly: no connection was reset, although clients kept sending requests. Pure.
+ */
 import type { ResetsReport } from "../../contract/drain-report.ts";
 import type { CredentialClaims } from "../../contract/relay-wire.ts";
 import type { DrainRecord } from "../../drain-history/drain-record.ts";
 
-/** Fewer clean stops prove little: an app that closes its connections abruptly loses nothing if it stops between two requests. */
+/** Number of Pods that have to stop cleanly. Fewer prove little: an app that closes connections abruptly loses no request if it stops between two requests. */
 export const CLEAN_STOPS = 3;
-/** Takes about 3 MB at most. Drops the workload whose last stop is the oldest; its next drains then wait for the patience. */
+/** So many workloads take about 3 MB. Beyond the limit drops the workload whose last stop is the oldest; its next drains then wait for the patience. */
 const WORKLOAD_LIMIT = 5_000;
 
 type Owner = Pick<CredentialClaims, "namespace" | "ownerKind" | "ownerName">;
@@ -47,7 +49,7 @@ export function createGracefulWorkloads(limit: number = WORKLOAD_LIMIT): Gracefu
 /** The shortest period of a probe: an app that takes longer to stop, and has closed its port, refuses a probe at each stop. */
 const SHORTEST_PROBE_PERIOD_MS = 1_000;
 
-/** The number of resets is at most the number of probes. In a fast stop they may also be of a client, so the stop proves nothing. */
+/** The number of resets is at most that of probes. If the app stopped fast, a reset may be of a client instead of a probe, so the stop is not clean. */
 function isClean({ stopping, stoppingMs }: ResetsReport): boolean {
   return stopping === 0 || stoppingMs >= SHORTEST_PROBE_PERIOD_MS;
 }

@@ -9,7 +9,7 @@ export type SigningKey = {
   readonly secret: KeyObject;
 };
 
-/** A Pod pins the CA of its injection until it ends, so several CAs are valid at a time. */
+/** A Pod trusts only the CA that was current at its injection, for its whole lifetime, so several CAs are valid at a time. */
 export type RelayIdentity = { readonly cas: readonly SigningCa[]; readonly keys: readonly SigningKey[] };
 
 type PublicCa = Omit<Ca, "cert">;
@@ -37,7 +37,7 @@ const KEY_SIGNS_FOR_MS = 90 * DAY_MS;
 const KEY_PROPAGATION_MS = HOUR_MS;
 /** Two years require eight keys. The limit is a number, not an age, so that a clock that jumps drops no key. */
 const KEYS_LIMIT = 10;
-/** A second admission replaces a credential with an older key. A younger key stays in the Secret for at least another year. */
+/** A second admission replaces a credential whose key is older than this. A younger key stays in the Secret for at least another year. */
 const FRESH_KEY_AGE_MS = YEAR_MS;
 
 export function newestValidCa<T extends PublicCa>(

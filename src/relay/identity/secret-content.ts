@@ -12,7 +12,7 @@ const CA_NAME = "lastcall relay CA";
 const SECRET_BYTES = 32;
 
 export type IdentityTools = {
-  /** @param validFromMs start of the existing CAs; the new CA is valid from the same time, so a clock that is ahead has no effect */
+  /** @param validFromMs start of the existing CAs; the new CA is valid from the same time, even if this clock is ahead */
   readonly makeCa: (wallMs: number, validFromMs: number) => Promise<SigningCa>;
   readonly makeKey: (wallMs: number) => SigningKey;
 };

@@ -13,7 +13,7 @@ export type ManagerEnd = {
   readonly endedAtMs: number;
 };
 
-/** `open`: the status does not contain the manager's end yet; the kubelet writes it after the last container stops. */
+/** `open`: the Pod's status does not show yet that the manager has exited; the kubelet writes that after the last container has stopped. */
 type EndReading = { readonly kind: "ended"; readonly end: ManagerEnd } | { readonly kind: "open" } | UnavailablePod;
 
 /** A native sidecar is an init container; in classic mode the manager is one of the containers. */
@@ -27,7 +27,7 @@ export function readManagerEnd(response: ApiResponse, uid: string): EndReading {
   const manager = STATUS_LISTS.flatMap((list) => objectsAt(status, list)).find(
     (container) => textAt(container, "name") === MANAGER_CONTAINER,
   );
-  // Not lastState: a restarted manager has its own drain and reports it.
+  // `lastState` is not read, because a restarted manager has its own drain and reports it.
   const terminated = objectAt(objectAt(manager, "state"), "terminated");
   if (terminated === undefined) return { kind: "open" };
   const exitCode = wholeNumberAt(terminated, "exitCode");
@@ -64,7 +64,7 @@ export function isLost({ brokeAtMs }: BrokenDrain, end: ManagerEnd): boolean {
 const RELAY_STATES: Readonly<Record<WithdrawalState, string>> = {
   in: "offered",
   out: "withdrawn",
-  unknown: "unknown: the slices could not be read",
+  unknown: "unknown: EndpointSlices could not be read",
 };
 
 const REASON_LIMIT = 60;

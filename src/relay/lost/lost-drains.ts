@@ -29,7 +29,7 @@ type LostDrainsParts = {
 
 /** Wait for a late report or a new stream of the manager: two attempts to report take 4 s, and an attempt to connect 2 s. */
 const LATE_REPORT_MS = 15_000;
-/** The status contains the end of the manager for only about a second, until the Pod is deleted. */
+/** The Pod's status shows the manager's exit for only about a second; then the kubelet deletes the Pod. */
 const CHECK_MS = 500;
 const CONCURRENT_READS_LIMIT = 25;
 export const CANDIDATES_LIMIT = 1_000;

@@ -46,7 +46,7 @@ export function createAdminServer(ports: AdminParts & { readonly nowMs: () => nu
   const limits = { ...timeouts, connectionsCheckingInterval: 1_000, maxHeaderSize: 16 * 1024 };
   const connections = limitConnections();
   const server = createServer(limits, ({ method = "", url = "", socket }, response) => {
-    connections.markAnswered(socket);
+    connections.markRequested(socket);
     const adminResponse = handleRequest(method, url);
     const isUnlimited = adminResponse.status !== 200;
     sendResponse(
@@ -95,14 +95,14 @@ export function createRequestLimit(): KeyedBuckets["take"] {
  * Connections without a request; each takes a few kilobytes. In a flood of 10 000 connections a second each has 25 ms
  * to send its request.
  */
-const WAITING_LIMIT = 256;
+const WITHOUT_REQUEST_LIMIT = 256;
 /** Connections with a request, usually through the API server's proxy. Each response may contain all drains. */
-const ANSWERED_LIMIT = 32;
+const WITH_REQUEST_LIMIT = 32;
 
 /** Closes the oldest connections beyond a limit; clients without a request have a limit of their own. */
 function limitConnections() {
-  const waiting = new Set<Socket>();
-  const answered = new Set<Socket>();
+  const socketsWithoutRequest = new Set<Socket>();
+  const socketsWithRequest = new Set<Socket>();
 
   const addTo = (sockets: Set<Socket>, socket: Socket, limit: number): void => {
     sockets.add(socket);
@@ -114,14 +114,14 @@ function limitConnections() {
 
   return {
     add: (socket: Socket): void => {
-      addTo(waiting, socket, WAITING_LIMIT);
+      addTo(socketsWithoutRequest, socket, WITHOUT_REQUEST_LIMIT);
       socket.once("close", () => {
-        waiting.delete(socket);
-        answered.delete(socket);
+        socketsWithoutRequest.delete(socket);
+        socketsWithRequest.delete(socket);
       });
     },
-    markAnswered: (socket: Socket): void => {
-      if (waiting.delete(socket)) addTo(answered, socket, ANSWERED_LIMIT);
+    markRequested: (socket: Socket): void => {
+      if (socketsWithoutRequest.delete(socket)) addTo(socketsWithRequest, socket, WITH_REQUEST_LIMIT);
     },
   };
 }

@@ -11,7 +11,7 @@ const STREAMS_PER_POD = 16;
 /** A thousand heartbeats take a tenth of a core. A manager without heartbeats sends new requests, which cost more. */
 const HEARTBEATS_LIMIT = 5_000;
 
-/** For 5 000 Pods of one namespace that end at once, with three requests each. A request takes about 0.1 ms. */
+/** For 5 000 Pods of one namespace that terminate at once, with three requests each. A request takes about 0.1 ms. */
 const REQUESTS_PER_NAMESPACE: BucketSize = { capacity: 12_000, refillMs: 5 };
 
 const NAMESPACES_LIMIT = 2_000;

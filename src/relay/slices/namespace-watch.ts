@@ -27,7 +27,7 @@ export const SLICE_WATCH_TIMING = {
   /** Longest retry delay; client-go's 30 s would be too long for a drain. */
   retryLimitMs: 2_000,
   requestLimitMs: 5_000,
-  /** Time for which a watch continues after its last drain: a rollout ends Pods one by one, and a new watch starts with a list. */
+  /** Time for which a watch continues after its last drain: a rollout terminates Pods one by one, and a new watch starts with a list. */
   lingerMs: 30_000,
   checkMs: 250,
   /** Slices per page: usually 1 000 endpoints, half a megabyte, which block the thread for a few milliseconds. */
@@ -141,7 +141,7 @@ function unknownReasonOf(freshness: Freshness, nowMs: number, staleAfterMs: numb
   const { lastResponseMs, failure } = freshness;
   const cause = failure === undefined ? "" : `: ${failure.slice(0, FAILURE_LIMIT)}`;
   if (lastResponseMs === undefined)
-    return failure === undefined ? "the slices are being read" : `the slices could not be read yet${cause}`;
+    return failure === undefined ? "EndpointSlices are being read" : `EndpointSlices could not be read yet${cause}`;
   if (nowMs - lastResponseMs <= staleAfterMs) return undefined;
-  return `no response about the slices for ${Math.round(staleAfterMs / 1_000)} s${cause}`;
+  return `no response about EndpointSlices for ${Math.round(staleAfterMs / 1_000)} s${cause}`;
 }

@@ -1,4 +1,4 @@
-/** Reads the Pods of open streams, a few at a time, until each is being deleted. Failed reads are repeated later. */
+/** Reads the Pods of open streams, a few at a time, and each Pod until its deletion has started. Failed reads are repeated later. */
 import type { ApiResponse, SendRequest } from "../../api-server/api-request.ts";
 import { type BucketSize, createKeyedBuckets } from "../../api-server/token-buckets.ts";
 import type { RelayedPod } from "../../contract/relay-wire.ts";
@@ -7,7 +7,7 @@ import { addToSet, removeFromSet } from "../collections.ts";
 import { type Clock, createTicker } from "./clock.ts";
 import type { PodDeletion } from "./pod-watch.ts";
 
-/** Sufficient to read 5 000 Pods that end together within half a minute. */
+/** Sufficient to read, within half a minute, 5 000 Pods that terminate at once. */
 const RATE: BucketSize = { capacity: 100, refillMs: 5 };
 const CONCURRENT_READS_LIMIT = 8;
 const RESPONSE_LIMIT_MS = 2_000;

@@ -21,7 +21,7 @@ export type IndexClient = {
 };
 
 export type SliceIndex = {
-  /** Filled by a reflector; notifies the Pods of a change before the call returns. */
+  /** A reflector writes to this store. A write notifies the affected Pods before it returns. */
   readonly store: Store<PackedSlice>;
   /** `onChange` is called once per change that affects the Pod, even if the change consists of many slices. */
   readonly add: (pod: PodIdentity, onChange: () => void) => IndexClient;

@@ -2,7 +2,7 @@
 import { RELAY_HEARTBEAT_MS, RELAY_KEEPALIVE_MS, RELAY_STREAM_LIMIT_MS } from "../../contract/relay-wire.ts";
 import { type Clock, createTicker } from "../slices/clock.ts";
 
-/** The kernel buffers some 100 KB, so a client that has not read a line after this time has stalled. */
+/** The kernel buffers about 100 KB, so a client that has not read a line after this time has stalled. */
 const STALL_MS = 20_000;
 const CHECK_MS = 1_000;
 

@@ -83,10 +83,10 @@ function streamStatus(
     hasHeartbeat,
   );
   lostDrains.onStreamOpened(pod);
-  const proven: Pick<WithdrawalStatusLine, "shutdown"> = isGraceful(claims) ? { shutdown: "graceful" } : {};
+  const provenShutdown: Pick<WithdrawalStatusLine, "shutdown"> = isGraceful(claims) ? { shutdown: "graceful" } : {};
   const stopWatching = watchPod(pod, (line) => {
     lastLine = line;
-    stream.send(`${JSON.stringify({ ...line, ...proven })}\n`);
+    stream.send(`${JSON.stringify({ ...line, ...provenShutdown })}\n`);
   });
   const onClose = (): void => {
     stopWatching();

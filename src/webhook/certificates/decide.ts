@@ -134,7 +134,7 @@ function issueStep(
     return isLeafUseless || hasSettled(signerObservation, observed.moment, lifetimes) ? step : undefined;
   }
   const isDue = wallMs >= leaf.validUntilMs - lifetimes.leafLifeMs / 3 && validUntilMs > leaf.validUntilMs;
-  // Issued while the clock was ahead: the leaf would still be in use after its CA is dropped.
+  // A leaf that was issued while the clock was ahead would still be in use after its CA is dropped.
   const outlivesLimit = leaf.validUntilMs > wallMs + lifetimes.leafLifeMs + lifetimes.leafLifeMs / 24;
   return isDue || outlivesLimit ? step : undefined;
 }

@@ -66,7 +66,7 @@ export function startCluster(options: ClusterOptions): Cluster {
   const api = createApiClient(options.connection);
   const stop = new AbortController();
   const nowMs = () => performance.now();
-  // Not unreferenced: these timers keep the process alive until it listens.
+  // Without `unref`, because these timers have to keep the process alive until it listens.
   const pause: ReflectorPorts["sleep"] = (ms, signal) => sleep(ms, undefined, { signal }).catch(() => undefined);
 
   const namespaces = createStore(reduceNamespace);

@@ -9,9 +9,9 @@ export type RejectReason = "slow_body" | "bodies_full";
 /** Space for three bodies of the maximum size, two of them from one address. */
 const BUDGET_BYTES = 24 * 1024 * 1024;
 
-/** A body may take this time, the chart's default `timeoutSeconds`, plus its transfer time at the minimum rate. */
+/** A body may take this time, which is the chart's default `timeoutSeconds`, plus its transfer time at the minimum rate. */
 const GRACE_MS = 5_000;
-/** Minimum rate. The largest body takes 28 s at it; API servers time out after at most 30 s. */
+/** Minimum rate, at which the largest body takes 28 s. API servers time out after at most 30 s. */
 export const MIN_BYTES_PER_SECOND = 256 * 1024;
 
 export function isTooSlow(receivedBytes: number, ageMs: number): boolean {

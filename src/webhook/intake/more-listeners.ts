@@ -58,7 +58,7 @@ export function paceHandshakes(server: HttpsServer, nextTurn: (turn: () => void)
   const waiting = fairQueue<Socket>();
   const handshakeListeners = server.listeners("connection") as ((socket: Socket) => void)[];
   server.removeAllListeners("connection");
-  // Otherwise Node reads a waiting socket, and TLS could miss the first bytes.
+  // Without this option Node reads a waiting socket, and TLS could miss the first bytes.
   (server as { pauseOnConnect?: boolean }).pauseOnConnect = true;
   let isDue = false;
   const schedule = (): void => {

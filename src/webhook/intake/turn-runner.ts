@@ -12,7 +12,7 @@ type Turns = {
 export const LARGE_BYTES = 64 * 1024;
 
 /**
- * Three reviews of Pods with 2,000 environment variables. Each takes 1 ms, and delays small reviews. With a limit of 512 KiB the
+ * Size of three reviews of Pods with 2,000 environment variables. Each review takes 1 ms, and delays small reviews. With a limit of 512 KiB the
  * throughput of large reviews is 5 % lower; a limit of 1 MiB takes 15 MB more memory.
  */
 export const LARGE_TURN_BYTES = 768 * 1024;

@@ -41,7 +41,9 @@ describe("the drain that a command shows", () => {
 
   test("needs a namespace if Pods of several namespaces have the name", async () => {
     const err = await errorFor("api-0");
-    expect(err).toMatch(/^error: Pods named "api-0" ended in several namespaces; use "\w+\/api-0" or "\w+\/api-0"\n$/);
+    expect(err).toMatch(
+      /^error: Pods named "api-0" were drained in several namespaces; use "\w+\/api-0" or "\w+\/api-0"\n$/,
+    );
     expect(await chosenDrain("test/api-0")).toBe("a-4");
     expect(await chosenDrain("api-0", "-n", "shop")).toBe("a-5");
   });

@@ -1,6 +1,6 @@
 /** Tests `lastcall verify` against a cluster that is reached over TLS. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { endedPods } from "../../../src/cli/verify/verification.ts";
+import { terminatedPods } from "../../../src/cli/verify/verification.ts";
 import type { ResetsReport } from "../../../src/contract/drain-report.ts";
 import type { DrainRecord } from "../../../src/drain-history/drain-record.ts";
 import { runningReport, someDrain, someReport } from "../../drain-history/some-drain.ts";
@@ -93,14 +93,18 @@ describe("the command verify passes", () => {
         "POD      OUTCOME  TOOK  STOP  RESULT",
         "web-1-b  drained  7.3s  1.2s  cut no connection",
         "web-1-a  drained  7.3s  40ms  cut no connection",
-        "deployment/web: 2 Pods ended and cut no connection",
+        "deployment/web: 2 Pods terminated and cut no connection",
         "",
       ].join("\n"),
     });
   });
 
   test("if no Pod ended", async () => {
-    expect(await verify()).toEqual({ status: 0, err: "", out: "deployment/web: 0 Pods ended and cut no connection\n" });
+    expect(await verify()).toEqual({
+      status: 0,
+      err: "",
+      out: "deployment/web: 0 Pods terminated and cut no connection\n",
+    });
   });
 
   test("if only Pods of earlier rollouts or other workloads cut connections, or a container restarted", async () => {
@@ -108,8 +112,11 @@ describe("the command verify passes", () => {
     replica.add(ended("web-0-x", { stopping: 3 }, { endedAtMs: NOW_MS - 3_600_000 }));
     replica.add(ended("api-1-a", { stopping: 3 }, { ownerName: "api-1" }));
     replica.add(ended("web-2-a", undefined, { report: someReport({ outcome: "restarted" }), ownerName: "web-2" }));
-    expect(await verify()).toMatchObject({ status: 0, out: expect.stringContaining("1 Pod ended and cut no") });
-    expect(await verify(["--since", "2h"])).toMatchObject({ status: 1, out: expect.stringContaining("2 Pods ended") });
+    expect(await verify()).toMatchObject({ status: 0, out: expect.stringContaining("1 Pod terminated and cut no") });
+    expect(await verify(["--since", "2h"])).toMatchObject({
+      status: 1,
+      out: expect.stringContaining("2 Pods terminated"),
+    });
   });
 
   test("with --allow-probes if probes explain all resets", async () => {
@@ -128,15 +135,15 @@ describe("the command verify fails", () => {
     const { status, out } = await verify();
     expect(status).toBe(1);
     expect(out).toContain("web-1-a  drained  7.3s  40ms  cut at most 1 connection\n");
-    expect(out).toContain("deployment/web: 2 Pods ended; 1 of them may have cut connections\n");
+    expect(out).toContain("deployment/web: 2 Pods terminated; 1 of them may have cut connections\n");
   });
 
   test("if a Pod did not report its end", async () => {
     replica.add(ended("web-1-a", undefined));
     const { status, out } = await verify();
     expect(status).toBe(1);
-    expect(out).toContain("web-1-a  drained  7.3s  –     no replica has a report of its end\n");
-    expect(out).toContain("deployment/web: 1 Pod ended; the result of 1 is unknown\n");
+    expect(out).toContain("web-1-a  drained  7.3s  –     no replica has a report of its termination\n");
+    expect(out).toContain("deployment/web: 1 Pod terminated; the result of 1 is unknown\n");
   });
 
   test("if a Pod that was terminating did not report its drain", async () => {
@@ -184,7 +191,7 @@ describe("the command verify waits", () => {
         () => replica.add(ended("web-1-a", {})),
       ],
     );
-    expect({ status, out }).toMatchObject({ status: 0, out: expect.stringContaining("1 Pod ended and cut no") });
+    expect({ status, out }).toMatchObject({ status: 0, out: expect.stringContaining("1 Pod terminated and cut no") });
   });
 
   test("for a terminating Pod, for longer than for a late report", async () => {
@@ -239,7 +246,7 @@ describe("the command verify exits with 2 and a message", () => {
 
 test("a running drain is not the end of a Pod", () => {
   const running = someDrain({ uid: "u-1", report: runningReport() });
-  expect(endedPods([running], new Map())).toEqual([]);
+  expect(terminatedPods([running], new Map())).toEqual([]);
   const end = someDrain({ uid: "u-1", endedAtMs: running.endedAtMs - 1 });
-  expect(endedPods([running, end], new Map()).map(({ record }) => record)).toEqual([end]);
+  expect(terminatedPods([running, end], new Map()).map(({ record }) => record)).toEqual([end]);
 });

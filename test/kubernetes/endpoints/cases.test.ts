@@ -25,10 +25,10 @@ describe("a Pod of a Service with a selector", () => {
           family: "IPv4",
           state: "in",
           terminating: false,
-          reason: "Service web still offers the Pod (slice web-abc)",
+          reason: "Service web still has the Pod as a ready endpoint (slice web-abc)",
         },
       ],
-      reason: "Service web still offers the Pod (slice web-abc)",
+      reason: "Service web still has the Pod as a ready endpoint (slice web-abc)",
     });
   });
 
@@ -36,7 +36,7 @@ describe("a Pod of a Service with a selector", () => {
     expect(endpointStateIn([sliceWith({}, entryOf(WEB_0, TERMINATING_CONDITIONS))])).toMatchObject({
       state: "out",
       terminating: true,
-      reason: "Service web withdrew the Pod as terminating (slice web-abc)",
+      reason: "Service web withdrew the Pod, which is terminating (slice web-abc)",
     });
   });
 
@@ -45,7 +45,7 @@ describe("a Pod of a Service with a selector", () => {
     expect(endpointStateIn([sliceWith({}, entryOf(WEB_0, stopped))])).toMatchObject({
       state: "out",
       terminating: false,
-      reason: "Service web withdrew the Pod as not ready (slice web-abc)",
+      reason: "Service web withdrew the Pod, which is not ready (slice web-abc)",
     });
   });
 
@@ -61,7 +61,7 @@ describe("a Pod of a Service with a selector", () => {
         state: "out",
         terminating: false,
         services: [],
-        reason: "no Service offers the Pod",
+        reason: "no Service has the Pod as an endpoint",
       });
     }
   });
@@ -85,7 +85,7 @@ describe("publishNotReadyAddresses", () => {
     ).toMatchObject({
       state: "out",
       terminating: true,
-      reason: "Service web publishes the Pod as ready until its removal (slice web-abc)",
+      reason: "Service web publishes the Pod as ready until the Pod is removed (slice web-abc)",
     });
   });
 });
@@ -114,7 +114,7 @@ describe("several EndpointSlices", () => {
       state: "in",
       terminating: true,
       services: [{ state: "in", terminating: true }],
-      reason: "Service web still offers the Pod (slice web-a)",
+      reason: "Service web still has the Pod as a ready endpoint (slice web-a)",
     });
   });
 
@@ -135,14 +135,16 @@ describe("several EndpointSlices", () => {
     ];
     expect(endpointStateIn(two)).toMatchObject({
       state: "in",
-      reason: "Service api still offers the Pod (slice api-a)",
+      reason: "Service api still has the Pod as a ready endpoint (slice api-a)",
     });
     expect(endpointStateIn(two.slice(0, 1)).state).toBe("out");
   });
 
   test("of several Services with the same state are counted in the reason", () => {
     const three = ["a", "b", "c"].map((service) => sliceWith({ name: `${service}-1`, service }, entryOf(WEB_0)));
-    expect(endpointStateIn(three).reason).toBe("Service a still offers the Pod (slice a-1), and 2 more");
+    expect(endpointStateIn(three).reason).toBe(
+      "Service a still has the Pod as a ready endpoint (slice a-1), and 2 more",
+    );
   });
 
   test("without a Service are ignored", () => {
@@ -222,7 +224,7 @@ describe("endpoints with host names", () => {
   test("give the status `unknown`, because only DNS can resolve host names", () => {
     expect(endpointStateIn([sliceWith(FQDN_SLICE, entryOf(WEB_0, READY_CONDITIONS, "web.example"))])).toMatchObject({
       state: "unknown",
-      reason: "Service web offers the Pod by a host name (slice web-abc)",
+      reason: "Service web has the Pod as an endpoint by a host name (slice web-abc)",
     });
   });
 
@@ -259,6 +261,6 @@ test("long printable names in reasons are truncated", () => {
 test("names in reasons are truncated, and unprintable characters are replaced", () => {
   const raw = sliceWith({ name: `a\u001b[31m\n${"x".repeat(5_000)}`, service: "web\u202e" }, entryOf(WEB_0));
   const { reason } = endpointStateIn([raw]);
-  expect(reason).toMatch(/^Service web\? still offers the Pod \(slice a\?\[31m\?x+\)$/);
+  expect(reason).toMatch(/^Service web\? still has the Pod as a ready endpoint \(slice a\?\[31m\?x+\)$/);
   expect(reason.length).toBeLessThan(600);
 });

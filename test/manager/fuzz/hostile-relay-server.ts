@@ -10,7 +10,7 @@ import { createRandom, seedOf } from "./seeded-random.ts";
 export const CALLS_PER_PROXY = 50;
 
 const STATUS_IN = '{"state":"in","terminating":true,"reason":""}\n';
-const STATUS_OUT = '{"state":"out","terminating":true,"reason":"no Service offers the Pod"}\n';
+const STATUS_OUT = '{"state":"out","terminating":true,"reason":"no Service has the Pod as an endpoint"}\n';
 const STREAM = "HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n";
 const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
 const RESPONSES = [

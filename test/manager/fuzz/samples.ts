@@ -66,7 +66,7 @@ odd NaN
 const JSON_COUNT = '{"server":{"active":[1,2,{"n":3}],"a/b":{"c~d":4},"text":"5"},"é":6}';
 
 const RELAY_STATUS =
-  '{"state":"in","terminating":true,"reason":"Service web still offers the Pod \\u00e9","graceSeconds":30}';
+  '{"state":"in","terminating":true,"reason":"Service web still has the Pod as a ready endpoint \\u00e9","graceSeconds":30}';
 /** An ASN.1 SEQUENCE of 252 bytes; the parser checks only this outer structure of a certificate. */
 const DER = Buffer.concat([Buffer.from([0x30, 0x82, 0, 0xfc]), Buffer.alloc(0xfc, 7)]).toString("base64");
 const RELAY_VARIABLES = `LASTCALL_RELAY_ADDRESS=[fd00::10]:443

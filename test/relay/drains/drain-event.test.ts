@@ -81,7 +81,8 @@ test("the relay records an Event on the Pod's owner if the Pod's stop reset conn
       owner: expect.objectContaining({ kind: "ReplicaSet", name: "web-7d9f" }),
       type: "Normal",
       reason: "ConnectionsReset",
-      message: "The stop of Pod web-1 cut or refused at most 2 connections, of which 1 may be a probe of the kubelet.",
+      message:
+        "When Pod web-1 stopped, it cut or refused at most 2 connections, of which 1 may be a probe of the kubelet.",
     },
   ]);
 });

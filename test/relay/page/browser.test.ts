@@ -66,7 +66,7 @@ describe.skipIf(BROWSER_SKIP_REASON !== "")("in a real browser", { timeout: 120_
     expect(list.dom).toContain("web-7d9f-abcde");
     const [, address = ""] = /href="(drains\/evil)"/.exec(list.dom) ?? [];
     const drain = await openPage(new URL(address, base).href, "light");
-    expect(drain.dom).toContain("seen for 52.3s");
+    expect(drain.dom).toContain("observed for 52.3s");
 
     const colours = countColours(drain.screenshot);
     // The picture covers 62 s. A phase of ten seconds is a bar of about 100 × 20 pixels, and all bars have the same scale.

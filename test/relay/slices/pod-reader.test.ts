@@ -188,7 +188,7 @@ describe("with permission to read Pods", () => {
     expect(drainer.lines.at(-1)).toEqual({
       state: "out",
       terminating: false,
-      reason: "no Service offers the Pod",
+      reason: "no Service has the Pod as an endpoint",
     });
   });
 });

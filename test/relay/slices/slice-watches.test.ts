@@ -41,19 +41,19 @@ describe("the manager of a drain", () => {
   test("receives the status `unknown` at once, then `in`, and then `out`", async () => {
     cluster.put(webSlice());
     const drainer = cluster.startDrain();
-    expect(drainer.lines).toEqual([{ state: "unknown", terminating: false, reason: "the slices are being read" }]);
+    expect(drainer.lines).toEqual([{ state: "unknown", terminating: false, reason: "EndpointSlices are being read" }]);
     await waitForStatus(drainer, { state: "in", terminating: false, reason: expect.stringContaining("web") });
     cluster.put(webSlice(TERMINATING));
     await waitForStatus(drainer, { state: "out", terminating: true });
     cluster.remove("web-a");
-    await waitForStatus(drainer, { state: "out", terminating: true, reason: "no Service offers the Pod" });
+    await waitForStatus(drainer, { state: "out", terminating: true, reason: "no Service has the Pod as an endpoint" });
     expect(drainer.lines).toHaveLength(4);
   });
 
   test("receives that no Service selects its Pod, once the EndpointSlices are read", async () => {
     cluster.put(webSlice({ ready: true }, { endpoints: [{ uid: "uid-2", address: "10.0.0.2" }] }));
     const drainer = cluster.startDrain();
-    await waitForStatus(drainer, { state: "out", terminating: false, reason: "no Service offers the Pod" });
+    await waitForStatus(drainer, { state: "out", terminating: false, reason: "no Service has the Pod as an endpoint" });
     expect(drainer.lines.map((line) => line.state)).toEqual(["unknown", "out"]);
   });
 
@@ -227,7 +227,10 @@ describe("an API server", () => {
     const drainer = cluster.startDrain();
     await waitForStatus(drainer, { state: "in" });
     await cluster.api.stopListening();
-    await waitForStatus(drainer, { state: "unknown", reason: expect.stringContaining("no response about the slices") });
+    await waitForStatus(drainer, {
+      state: "unknown",
+      reason: expect.stringContaining("no response about EndpointSlices"),
+    });
     await cluster.api.listenAgain();
     await waitForStatus(drainer, { state: "in" });
     expect(cluster.logged.map((line) => line.split(" {", 1)[0])).toEqual([

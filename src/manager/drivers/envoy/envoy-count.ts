@@ -6,7 +6,7 @@ import { createProbeAllowance } from "../../traffic/probe-allowance.ts";
 import { STATS } from "./envoy-admin.ts";
 import { createEnvoyStats, type EnvoyCount } from "./envoy-stats.ts";
 
-/** Enough for several megabytes, the size of the statistics of a large configuration. */
+/** Long enough to receive several megabytes, the size of the statistics of a large configuration. */
 const TIMEOUT_MS = 2_000;
 
 type CountResultKind = "counted" | "hung" | "absent" | "useless";

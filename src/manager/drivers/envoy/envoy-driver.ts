@@ -60,7 +60,7 @@ export function createEnvoyDriver(settings: DrainSettings, sendHttp: HttpStream,
   };
 
   const recordAbsence = (why: string, nowMs: number): void => {
-    // Equally high counts could hide a new process, so the commands are sent again. Sending them twice is harmless.
+    // A new process with the same counts would not be detected, so the commands are sent again. Sending them twice is harmless.
     onPossibleRestart();
     if (absentSinceMs < 0) absentSinceMs = nowMs;
     if (nowMs - absentSinceMs < (hasCounted ? ABSENT_AFTER_MS : NEVER_COUNTED_AFTER_MS)) return;

@@ -44,9 +44,9 @@ export function tcpSessions(connections: number, prefixes: Map<string, Prefix>, 
   let rest = connections;
   for (const prefix of prefixes.values()) {
     if (!prefix.counted) continue;
-    let elsewhere = 0;
-    for (const name of prefix.ignoredBy) elsewhere = elsewhere + (ignored.get(name) ?? 0);
-    rest = rest - Math.max(0, prefix.connections - elsewhere);
+    let ignoredConnections = 0;
+    for (const name of prefix.ignoredBy) ignoredConnections = ignoredConnections + (ignored.get(name) ?? 0);
+    rest = rest - Math.max(0, prefix.connections - ignoredConnections);
   }
   return Math.max(0, rest);
 }
@@ -68,9 +68,9 @@ export function listenerOf(name: string, settings: DrainSettings): Listener {
   if (name === "admin") return { kind: "admin", port: -1 };
   // Internal listeners have no socket. A name that starts with a slash is the path of a Unix socket.
   if (name.startsWith("envoy_internal_") || name.startsWith("/")) return { kind: "ignored", port: -1 };
-  const cut = name.lastIndexOf("_");
-  const address = addressIn(name.slice(0, Math.max(0, cut)));
-  const port = cut < 0 ? "" : name.slice(cut + 1);
+  const separatorAt = name.lastIndexOf("_");
+  const address = addressIn(name.slice(0, Math.max(0, separatorAt)));
+  const port = separatorAt < 0 ? "" : name.slice(separatorAt + 1);
   // The name is a custom one without an address. Only Istio's inbound listener matters for `istio`; otherwise counting is safe.
   if (address === "" || !/^[0-9]{1,5}$/.test(port))
     return { kind: settings.driver === "istio" ? "ignored" : "counted", port: -1 };

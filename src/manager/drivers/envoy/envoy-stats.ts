@@ -72,9 +72,9 @@ export function createEnvoyStats(settings: DrainSettings): EnvoyStats {
   };
   return {
     take: (chunk) => {
-      const whole = lines.addChunk(chunk);
-      if (whole === undefined) sums.error = `a line of the statistics is longer than ${LINE_LIMIT_BYTES} bytes`;
-      else for (const line of whole) addLine(sums, line, settings);
+      const completeLines = lines.addChunk(chunk);
+      if (completeLines === undefined) sums.error = `a line of the statistics is longer than ${LINE_LIMIT_BYTES} bytes`;
+      else for (const line of completeLines) addLine(sums, line, settings);
       if (sums.prefixes.size + sums.ignored.size > NAMES_LIMIT)
         sums.error = `the statistics name more than ${NAMES_LIMIT} prefixes and listeners`;
       return sums.error;
@@ -84,10 +84,10 @@ export function createEnvoyStats(settings: DrainSettings): EnvoyStats {
 }
 
 function addLine(sums: Sums, line: string, settings: DrainSettings): void {
-  const cut = line.lastIndexOf(": ");
-  const text = cut < 0 ? "" : line.slice(cut + 2).trim();
+  const separatorAt = line.lastIndexOf(": ");
+  const text = separatorAt < 0 ? "" : line.slice(separatorAt + 2).trim();
   if (!VALUE.test(text)) return;
-  const name = line.slice(0, cut);
+  const name = line.slice(0, separatorAt);
   const dot = name.lastIndexOf(".");
   const stat: Stat = { owner: name.slice(0, Math.max(0, dot)), last: name.slice(dot + 1), value: Number(text) };
   sums.lines = sums.lines + 1;
@@ -101,11 +101,11 @@ function addLine(sums: Sums, line: string, settings: DrainSettings): void {
 type Stat = { readonly owner: string; readonly last: string; readonly value: number };
 
 function addListener(sums: Sums, stat: Stat, settings: DrainSettings): void {
-  const whole = stat.owner.slice("listener.".length);
+  const nameAndPrefix = stat.owner.slice("listener.".length);
   const isRequestCounter = stat.last === "downstream_rq_completed";
-  const cut = isRequestCounter ? whole.indexOf(".http.") : whole.length;
-  if (cut < 0) return;
-  const name = whole.slice(0, cut);
+  const separatorAt = isRequestCounter ? nameAndPrefix.indexOf(".http.") : nameAndPrefix.length;
+  if (separatorAt < 0) return;
+  const name = nameAndPrefix.slice(0, separatorAt);
   // Statistics per thread repeat those of the listener.
   if (/\.(worker_[0-9]+|main_thread)$/.test(name)) return;
   const listener = listenerOf(name, settings);
@@ -113,7 +113,7 @@ function addListener(sums: Sums, stat: Stat, settings: DrainSettings): void {
   else if (listener.kind === "counted") addCountedListener(sums, stat, listener.port, settings);
   else if (stat.last === "downstream_cx_active") sums.ignored.set(name, stat.value);
   if (!isRequestCounter) return;
-  const prefix = prefixNamed(sums.prefixes, whole.slice(cut + ".http.".length));
+  const prefix = prefixNamed(sums.prefixes, nameAndPrefix.slice(separatorAt + ".http.".length));
   if (listener.kind === "counted") prefix.counted = true;
   else prefix.ignoredBy.push(name);
 }
@@ -176,10 +176,12 @@ function problemOf(sums: Sums): string {
   const { connections, arrived, answered, total } = sums.admin;
   if (sums.error !== "") return sums.error;
   if (connections < 0 || arrived < 0 || answered < 0)
-    return "Envoy's statistics of listeners are missing (a stats_matcher, or no Envoy)";
+    return "Envoy's statistics of listeners are missing (because of a stats_matcher, or because the proxy is not Envoy)";
   const own = sums.prefixes.get("admin");
   if (total < 0 || own === undefined || own.requests < 0 || own.connections < 0)
-    return "Envoy's statistics of requests are missing (a stats_matcher)";
+    return "Envoy's statistics of requests are missing (because of a stats_matcher)";
   if (sums.listeners === 0) return NO_LISTENER;
-  return sums.listeners === sums.totals ? "" : "Envoy's statistics of some listeners are missing (a stats_matcher)";
+  return sums.listeners === sums.totals
+    ? ""
+    : "Envoy's statistics of some listeners are missing (because of a stats_matcher)";
 }
