@@ -175,6 +175,6 @@ test("the webhook configuration of every release sorts before those of service m
 
 test("a name and a revision are rejected if they are too long together", () => {
   const values = { nameOverride: "a".repeat(40), revision: "b".repeat(20) };
-  expect(renderError(values)).toContain("that is longer than the 63 letters of a Service's name");
+  expect(renderError(values)).toContain("expected at most 63 characters; shorten nameOverride or revision");
   expect(renderError({ ...values, fullnameOverride: "short" })).toBe("");
 });

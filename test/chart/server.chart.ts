@@ -263,12 +263,12 @@ describe("additional labels, flags and volumes in the chart's values", () => {
 test("images without a registry are rejected, unless allowEmptyRegistry is set", () => {
   const renderWithoutRegistry = (values: Values) => renderText(values, { allowsEmptyRegistry: false });
   expect(renderWithoutRegistry({}).stderr).toMatch(
-    /image\.registry is "", .* for lastcall-webhook:0\.1\.0 and lastcall-manager:0\.1\.0 /,
+    /image\.registry is "", .* pull lastcall-webhook:0\.1\.0 and lastcall-manager:0\.1\.0 from/,
   );
   const unqualified = {
     image: { webhook: { repository: "team/webhook" }, manager: { repository: "r.example/manager" } },
   };
-  expect(renderWithoutRegistry(unqualified).stderr).toContain("would look for team/webhook:0.1.0 where");
+  expect(renderWithoutRegistry(unqualified).stderr).toContain("would pull team/webhook:0.1.0 from");
   for (const registry of ["registry.example", "localhost", "registry:5000/team"]) {
     expect(renderWithoutRegistry({ image: { registry } }), registry).toMatchObject({ status: 0 });
   }

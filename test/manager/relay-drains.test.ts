@@ -144,7 +144,7 @@ describeOnClock("a drain with a relay", (build) => {
       const report = await drain(manager);
       expect(report).toMatchObject({ outcome: "drained", relay: "not_terminating" });
       expect(report.milliseconds.withdrawing).toBe(5_000);
-      expect(report.why).toContain("its kubelet stopped it alone");
+      expect(report.why).toContain("its kubelet stopped it without a deletion");
     },
   );
 
