@@ -6,7 +6,7 @@ import { spawnSync } from "node:child_process";
 import { copyFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-export type Completion = {
+export type MissingFiles = {
   /** The module's path. */
   readonly module: string;
   /** The added files: a folder beside the go.mod, with the module's layout. */
@@ -14,7 +14,7 @@ export type Completion = {
 };
 
 /** Writes the go.mod for the build, and returns its path. @param folder folder of the original go.mod @param scratch deleted by the caller */
-export function writeCompletedModfile(completion: Completion, folder: string, scratch: string): string {
+export function writeCompletedModfile(completion: MissingFiles, folder: string, scratch: string): string {
   const published = downloadSource(completion.module, folder);
   const copy = join(scratch, "source");
   mkdirSync(scratch, { recursive: true });

@@ -1,5 +1,5 @@
 /** Defines the Go modules to build: their folders under `modules/`, packages and version flags. */
-import type { Completion } from "./completed-source.ts";
+import type { MissingFiles } from "./completed-source.ts";
 
 export type GoModule = {
   /** Import paths of the programs. Programs of other modules are also `tool` lines of the go.mod. */
@@ -10,8 +10,8 @@ export type GoModule = {
   readonly output?: string;
   /** Linker flags after `-s -w`. */
   readonly link: readonly string[];
-  /** A module whose published source lacks files. */
-  readonly completion?: Completion;
+  /** Files that the published source of a required module lacks, and that the build adds. */
+  readonly missingFiles?: MissingFiles;
 };
 
 /** Buildable minor versions of Kubernetes, with the exact version in their go.mod. */
@@ -65,7 +65,7 @@ export const GO_MODULES = {
     packages: ["argoexec", "workflow-controller"].map((name) => `github.com/argoproj/argo-workflows/v3/cmd/${name}`),
     programs: ["argoexec", "workflow-controller"],
     link: ["-X github.com/argoproj/argo-workflows/v3.version=v3.7.2"],
-    completion: { module: "github.com/argoproj/argo-workflows/v3", files: "completed" },
+    missingFiles: { module: "github.com/argoproj/argo-workflows/v3", files: "completed" },
   },
   "envoy-gateway": {
     packages: ["github.com/envoyproxy/gateway/cmd/envoy-gateway"],

@@ -40,7 +40,9 @@ function handOverMoment(settings: DrainSettings, withdrawnMs: number): readonly 
   const end = "end of the patience: the drain no longer waits for clients that only keep sending requests";
   // The patience ends early if no connection was reset when earlier Pods stopped. Only the relay has a record of those Pods.
   const what =
-    settings.shutdown === "auto" ? `${end} (at once after three Pods that reset no connection when they stopped)` : end;
+    settings.shutdown === "auto"
+      ? `${end} (patience 0 after three Pods of the workload reset no connection when they stopped)`
+      : end;
   return [{ atMs: withdrawnMs + patienceMs, what }];
 }
 

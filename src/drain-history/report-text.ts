@@ -44,7 +44,7 @@ export function relayText(relay: string): string {
 
 /** Describes the processes whose preload library sends `Connection: close`. */
 export function connectionCloseText({ processes, missed = 0, connections }: PreloadReport): string {
-  const unreached = missed === 0 ? "" : `; ${missed} more did not get the drain flag`;
+  const unreached = missed === 0 ? "" : `; ${missed} more preloaded processes were not notified of the drain`;
   if (processes === 0) return `no process has loaded the library${unreached}`;
   const loaded = processes === 1 ? "1 process has" : `${processes} processes have`;
   const open =

@@ -268,7 +268,7 @@ describe("a Helm release on a real API server", () => {
         return (await sendHttps({ host: String(at(service, "spec", "clusterIP")), port: 443, path: "/metrics" })).text;
       };
 
-      test("sets failurePolicy Fail in the copies after a dry run has proved injection, and still injects", async () => {
+      test("adds copies of the webhooks with failurePolicy Fail after a dry run has proved injection, and still injects", async () => {
         await runHelm("upgrade", { failurePolicy: "Fail", webhook: { extraArgs: ["--certificate-check=500ms"] } });
         await killProgram(webhook);
         webhook = await startWebhook(api, folder);

@@ -7,7 +7,7 @@ export type PodCase = {
   readonly spec?: Readonly<Record<string, unknown>>;
   /**
    * The outcome with a reachable webhook. With failurePolicy Fail and an unreachable webhook only `not selected` Pods are
-   * admitted. The reporting policy reports `injected` Pods that were admitted without injection.
+   * admitted. The ValidatingAdmissionPolicy warns about `injected` Pods that were admitted without injection.
    */
   readonly outcome: "injected" | "skipped" | "not selected";
 };

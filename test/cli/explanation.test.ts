@@ -81,7 +81,9 @@ describe("the explained limit of a drain", () => {
       "limit: No driver is set, so only the app's own shutdown closes a keep-alive connection",
     );
     expect(graceful).not.toContain("end of the patience");
-    expect(await explain(POD)).toContain("(at once after three Pods that reset no connection when they stopped)");
+    expect(await explain(POD)).toContain(
+      "(patience 0 after three Pods of the workload reset no connection when they stopped)",
+    );
     expect(await explain(POD, "--shutdown=abrupt")).not.toContain("three stops");
   });
 

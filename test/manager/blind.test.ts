@@ -185,7 +185,7 @@ describe("a drain in a Pod whose connections can be listed without their activit
       /^Released 15(\.\d)?s after the trigger with 1 connection still open: 10\.0\.0\.9:40000 to port 8080; /,
     );
     expect(why).toContain(
-      "no traffic was observed for 10s, but this kernel interface does not show whether they are idle.",
+      "no data was observed for 10s, but /proc/net does not show whether the connections have open requests.",
     );
   });
 });

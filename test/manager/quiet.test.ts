@@ -1,7 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import * as tcp from "../../src/manager/sockets/tcp-states.ts";
-import { activityOf, dataAgeMs, isClosedUnanswered, NEW_PAST, NO_PAST } from "../../src/manager/traffic/quiet.ts";
+import {
+  activityOf,
+  dataAgeMs,
+  isClosedUnanswered,
+  NEW_ACK_HISTORY,
+  NO_ACK_HISTORY,
+} from "../../src/manager/traffic/quiet.ts";
 import { type TextSocket, toTcpSocket } from "./socket-lists.ts";
 import { socket as textSocket } from "./traffic-room.ts";
 
@@ -174,17 +180,17 @@ describe("a destroyed connection", () => {
       title: "with a request, if earlier ones may be unanswered too",
       unanswered: true,
       overrides: { ...ages(90, 40, 0), ...segments(7, 12) },
-      past: NO_PAST,
+      past: NO_ACK_HISTORY,
     },
     {
       title: "with all data in the same jiffy, as many segments in both directions, and an unknown past",
       unanswered: false,
       overrides: { ...ages(40, 40, 0), ...segments(15, 15) },
-      past: NO_PAST,
+      past: NO_ACK_HISTORY,
     },
     { title: "without counters", unanswered: false, overrides: { ...ages(-1, -1, -1), ...segments(-1, -1) } },
   ])("$title is unanswered: $unanswered", ({ overrides, unanswered, past }) => {
-    expect(isClosedUnanswered(socket({ state: CLOSE, receiveQueue: 0, ...overrides }), past ?? NEW_PAST)).toBe(
+    expect(isClosedUnanswered(socket({ state: CLOSE, receiveQueue: 0, ...overrides }), past ?? NEW_ACK_HISTORY)).toBe(
       unanswered,
     );
   });

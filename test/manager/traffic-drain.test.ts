@@ -575,7 +575,7 @@ describe("peers of connections", () => {
     );
   });
 
-  test("at the kubelet's address are busy until their response, but are not evidence", () => {
+  test("at the kubelet's address are busy until the app has responded, but do not count as traffic of clients", () => {
     const { monitor, sample } = createTestMonitor({ kubeletProbes: [{ port: 8080, periodMs: 10_000 }] });
     monitor.addKubelet(NODE_ADDRESS);
     const waiting = socket({ peerAddress: NODE_ADDRESS, lastDataReceivedMs: 90, lastDataSentMs: 100, peerPort: 9 });

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import * as tcp from "../../src/manager/sockets/tcp-states.ts";
 import { createConnectionMemory, type TrackedConnection } from "../../src/manager/traffic/connection-memory.ts";
 import { NO_EXCHANGE } from "../../src/manager/traffic/cycling.ts";
-import { NEW_PAST } from "../../src/manager/traffic/quiet.ts";
+import { NEW_ACK_HISTORY } from "../../src/manager/traffic/quiet.ts";
 import { createSlotHash } from "../../src/manager/traffic/slot-hash.ts";
 import { NO_CONNECTIONS } from "../../src/manager/traffic/traffic-monitor.ts";
 import { createPlainMemory } from "./plain-memory.ts";
@@ -353,7 +353,7 @@ const TRACKED: TrackedConnection = {
   dataSegmentsReceived: 1,
   dataSegmentsSent: 1,
   pureAcksSent: 1,
-  past: NEW_PAST,
+  past: NEW_ACK_HISTORY,
   exchangeStep: NO_EXCHANGE,
   dueSinceMs: 1_000,
 };

@@ -1,4 +1,4 @@
-/** Removes all fields that an injection may set, independently of the source; the other fields must be unchanged. */
+/** Removes all fields that an injection may set, without using code of src/; the other fields must be unchanged. */
 type JsonObject = { readonly [key: string]: unknown };
 
 /** Annotations that an injection may set, those of meshes included. */

@@ -20,7 +20,7 @@ export type Insert = {
  * @param keys `undefined` stands for a merge key
  * @param mergedValues entries that the merge keys add
  */
-export function mapSteps(
+export function mappingSteps(
   keys: readonly (string | undefined)[],
   mergedValues: RawObject,
   intended: RawObject,

@@ -4,7 +4,7 @@ import { isRawObject, sameJson } from "../../kubernetes/raw-json.ts";
 import { createReplacement, editBlock } from "./block-edits.ts";
 import { type Entry, entriesOf, isBlock } from "./entries.ts";
 import { editFlow } from "./flow-edits.ts";
-import { type ItemStep, listSteps, mapSteps } from "./item-steps.ts";
+import { type ItemStep, listSteps, mappingSteps } from "./item-steps.ts";
 import { applySplices, columnOf, eolAt, isFirstInLine, lineEnd, lineStart, type Splice } from "./lines.ts";
 import { type Anchors, addMerged, isList, isMergeKey, readNode } from "./node-value.ts";
 import { type ParsedDocument, parseManifest } from "./parse.ts";
@@ -73,7 +73,7 @@ function stepsOf(
   if (!isMap(node) || !isRawObject(intended)) return undefined;
   const mergedValues: Record<string, unknown> = {};
   for (const pair of node.items) if (isMergeKey(pair.key)) addMerged(mergedValues, currentValue(context, pair.value));
-  return mapSteps(
+  return mappingSteps(
     entries.map(({ key }) => key),
     mergedValues,
     intended,

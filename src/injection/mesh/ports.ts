@@ -5,7 +5,7 @@ import type { Problem } from "../../policy/problem.ts";
 import { quote } from "../../policy/quote.ts";
 import { isInMesh, MESHES, type Mesh } from "./mesh.ts";
 
-export const FIRST_PORT = 17_890;
+export const MIN_MANAGER_PORT = 17_890;
 export const MAX_MANAGER_PORT = 17_989;
 
 /**
@@ -18,7 +18,7 @@ export function choosePort(pod: RawObject, desired: number, excluded: readonly n
   const taken = declaredPorts(pod);
   for (const port of excluded) taken.add(port);
   if (!taken.has(desired)) return desired;
-  const range = Array.from({ length: MAX_MANAGER_PORT - FIRST_PORT + 1 }, (_, index) => FIRST_PORT + index);
+  const range = Array.from({ length: MAX_MANAGER_PORT - MIN_MANAGER_PORT + 1 }, (_, index) => MIN_MANAGER_PORT + index);
   return [...range.filter((port) => port > desired), ...range].find((port) => !taken.has(port));
 }
 

@@ -5,7 +5,7 @@ import { objectAt, type RawObject, textAt } from "../../kubernetes/raw-json.ts";
 import { NAME_LIST_LIMIT } from "../../policy/codecs.ts";
 import type { Problem } from "../../policy/problem.ts";
 import { quote } from "../../policy/quote.ts";
-import { FIRST_PORT, MAX_MANAGER_PORT, portsOf } from "../mesh/ports.ts";
+import { MAX_MANAGER_PORT, MIN_MANAGER_PORT, portsOf } from "../mesh/ports.ts";
 import type { SkipReason } from "../outcome.ts";
 
 /** Returns the problems of a skip that is decided before the plan; an expected skip has none. */
@@ -35,7 +35,7 @@ function skipDetails(
       return { place: "spec.terminationGracePeriodSeconds", message: "Is 0. Set 1 or more to inject the Pod." };
     case "classic_would_block_completion": {
       const policy = textAt(objectAt(pod, "spec"), "restartPolicy");
-      const message = `Is ${policy} in mode classic. Use mode native, which requires Kubernetes 1.29.`;
+      const message = `Is ${policy}, which mode classic does not support. Use mode native, which requires Kubernetes 1.29.`;
       return { place: "spec.restartPolicy", message };
     }
     case "name_taken": {
@@ -65,14 +65,14 @@ export function portConflict(pod: RawObject, desired: number, drainPorts: readon
     for (const port of portsOf(container)) portUsers.set(port, `container ${nameOf(container)}`);
   }
   const ranges: { first: number; last: number; user: string }[] = [];
-  for (let port = FIRST_PORT; port <= MAX_MANAGER_PORT; port += 1) {
+  for (let port = MIN_MANAGER_PORT; port <= MAX_MANAGER_PORT; port += 1) {
     const user = portUsers.get(port) ?? "";
     const range = ranges.at(-1);
     if (range?.user === user) range.last = port;
     else ranges.push({ first: port, last: port, user });
   }
   const texts = ranges.map(({ first, last, user }) => `${first === last ? first : `${first}-${last}`} (${user})`);
-  const isInRange = FIRST_PORT <= desired && desired <= MAX_MANAGER_PORT;
+  const isInRange = MIN_MANAGER_PORT <= desired && desired <= MAX_MANAGER_PORT;
   const taken = isInRange ? texts : [`${desired} (${portUsers.get(desired)})`, ...texts];
   const message = `Ports ${withinLength(taken, PORTS_LIMIT_CHARACTERS)} are in use. Set a free port.`;
   return { code: "not_injected", where: `${where}, lastcall.dev/port`, message };

@@ -51,7 +51,7 @@ export function whyBlind(settings: DrainSettings, state: DrainState, nowMs: numb
   if (!observation.known)
     return `${start}: ${observation.why}, so the drain only waited for its delays.${withdrawalText(state)}`;
   const openText = `with ${connectionsText(observation.left, observation.leftTotal)}`;
-  const unknown = `no traffic was observed for ${durationText(unknownWaitMs(settings.quietPeriodMs))}, but this kernel interface does not show whether they are idle`;
+  const unknown = `no data was observed for ${durationText(unknownWaitMs(settings.quietPeriodMs))}, but /proc/net does not show whether the connections have open requests`;
   return `${start} ${openText}; ${unknown}.${withdrawalText(state)}`;
 }
 

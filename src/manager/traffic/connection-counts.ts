@@ -4,7 +4,7 @@ import { endpointText } from "../sockets/address-text.ts";
 import type { TcpSocket } from "../sockets/reading.ts";
 import { stateName } from "../sockets/tcp-states.ts";
 import { CYCLING, type ExchangeStep, isCycling } from "./cycling.ts";
-import { type Activity, activityOf, dataAgeMs, isAmbiguous, isAnswered, type Past } from "./quiet.ts";
+import { type AckHistory, type Activity, activityOf, dataAgeMs, isAmbiguous, isAnswered } from "./quiet.ts";
 
 export type ConnectionCounts = {
   nowMs: number;
@@ -77,7 +77,7 @@ type History = {
   readonly isNew: boolean;
   readonly firstSeenMs: number;
   readonly hasNewData: boolean;
-  readonly past: Past;
+  readonly past: AckHistory;
   readonly exchange: Exchange;
 };
 

@@ -3,7 +3,7 @@ import { TRACKED_LIMIT } from "../../contract/drain-report.ts";
 import type { TcpSocket } from "../sockets/reading.ts";
 import { type ConnectionRecords, createConnectionRecords } from "./connection-records.ts";
 import { CYCLING, type ExchangeStep } from "./cycling.ts";
-import type { Past } from "./quiet.ts";
+import type { AckHistory } from "./quiet.ts";
 
 /** `own`: between containers of the Pod. `probe`: a probe of the kubelet, which is not traffic. */
 export type ConnectionKind = "traffic" | "own" | "probe";
@@ -17,13 +17,13 @@ export type TrackedConnection = {
   readonly dataSegmentsReceived: number;
   readonly dataSegmentsSent: number;
   readonly pureAcksSent: number;
-  readonly past: Past;
+  readonly past: AckHistory;
   readonly exchangeStep: ExchangeStep;
   /** Time from which a response has been outstanding, if the connection is working. */
   readonly dueSinceMs: number;
 };
 
-/** Connections that were working in the last sample, and were not stored in this one. */
+/** Numbers of connections that had a request in progress in the last sample, and that this sample does not contain. */
 export type MissingConnections = { readonly working: number; readonly cyclingWorking: number };
 
 export type ConnectionMemory = {
@@ -57,9 +57,9 @@ const OWN = 8;
 const PROBE = 16;
 const HAS_COUNTERS = 32;
 /**
- * Four flags that replace the counters of `Past`, because only their differences to the current counters matter. ACKED: a pure
- * acknowledgement was sent after `pureAcksBefore`. RECEIVED_ONE, RECEIVED_MORE: one segment, or more, was received after the time at
- * which all data was answered. SENT_SINCE: a segment was sent after that time.
+ * Four flags that replace the counters of `AckHistory`, because only their increases matter. ACKED: a pure acknowledgement was sent
+ * since `pureAcksBefore` was recorded. RECEIVED_ONE, RECEIVED_MORE: one segment, or more, was received since the app had responded
+ * to all received data. SENT_SINCE: a segment was sent since then.
  */
 const ACKED = 64;
 const RECEIVED_ONE = 128;
@@ -123,7 +123,7 @@ export function createConnectionMemory(random: () => number, limit = TRACKED_LIM
         record,
         stateFlags(connection) |
           (hasCounters ? HAS_COUNTERS : 0) |
-          pastFlags(connection.past, received, sent, acks) |
+          ackHistoryFlags(connection.past, received, sent, acks) |
           (connection.exchangeStep * EXCHANGE_STEP),
       );
     },
@@ -169,7 +169,7 @@ function stateFlags({ open, working, kind }: TrackedConnection): number {
   return STORED | kindFlag | (open ? OPEN : 0) | (working ? WORKING : 0);
 }
 
-function pastFlags(past: Past, received: number, sent: number, acks: number): number {
+function ackHistoryFlags(past: AckHistory, received: number, sent: number, acks: number): number {
   const receivedSince = past.answeredReceived < 0 ? -1 : received - past.answeredReceived;
   const receivedFlag = receivedSince === 0 ? 0 : receivedSince === 1 ? RECEIVED_ONE : RECEIVED_MORE;
   return receivedFlag | (acks === past.pureAcksBefore ? 0 : ACKED) | (sent > past.answeredSent ? SENT_SINCE : 0);

@@ -15,7 +15,7 @@ import {
 } from "./connection-counts.ts";
 import type { ConnectionKind, ConnectionMemory, TrackedConnection } from "./connection-memory.ts";
 import { CYCLING, isCycling, NO_EXCHANGE, nextExchangeStep } from "./cycling.ts";
-import { activityOf, isAmbiguous, NEW_PAST, NO_PAST, type Past } from "./quiet.ts";
+import { type AckHistory, activityOf, isAmbiguous, NEW_ACK_HISTORY, NO_ACK_HISTORY } from "./quiet.ts";
 
 type ConnectionTracker = {
   readonly startSample: (nowMs: number) => void;
@@ -46,7 +46,7 @@ export function createConnectionTracker(
         isNew: true,
         firstSeenMs: counts.nowMs,
         hasNewData: true,
-        past: NO_PAST,
+        past: NO_ACK_HISTORY,
         exchange: { step: NO_EXCHANGE, dueSinceMs: counts.nowMs },
       });
     else if (socket.state === SYN_RECV && kind !== "own") counts.busy = counts.busy + 1;
@@ -69,8 +69,8 @@ export function createConnectionTracker(
     const { nowMs } = counts;
     const before = last !== undefined && isSame(last, socket) ? last : undefined;
     const kind = before === undefined ? newKind(counts, socket, classify, hadUntracked) : agedKind(before, nowMs);
-    const initialPast = hadUntracked ? NO_PAST : NEW_PAST;
-    const past = before === undefined ? initialPast : pastOf(before, socket);
+    const initialPast = hadUntracked ? NO_ACK_HISTORY : NEW_ACK_HISTORY;
+    const past = before === undefined ? initialPast : ackHistoryOf(before, socket);
     const exchange = exchangeAfter(before, socket, nowMs);
     const result =
       kind === "probe" ? countProbe(counts, socket) : countConnection(counts, { socket, kind, before, past, exchange });
@@ -164,11 +164,11 @@ function agedKind(before: TrackedConnection, nowMs: number): ConnectionKind {
     : before.kind;
 }
 
-function pastOf(before: TrackedConnection, socket: TcpSocket): Past {
+function ackHistoryOf(before: TrackedConnection, socket: TcpSocket): AckHistory {
   const { past } = before;
   if (socket.dataSegmentsReceived === before.dataSegmentsReceived) return past;
   // Counters that disappeared may later belong to another connection with the same addresses and ports.
-  if (socket.dataSegmentsReceived < 0) return NO_PAST;
+  if (socket.dataSegmentsReceived < 0) return NO_ACK_HISTORY;
   return {
     pureAcksBefore: before.pureAcksSent,
     answeredReceived: past.answeredReceived,
@@ -199,7 +199,7 @@ function hasMoved(before: TrackedConnection, socket: TcpSocket): boolean {
   );
 }
 
-function answeredNow(socket: TcpSocket, past: Past): Past {
+function answeredNow(socket: TcpSocket, past: AckHistory): AckHistory {
   return {
     pureAcksBefore: past.pureAcksBefore,
     answeredReceived: socket.dataSegmentsReceived,
@@ -211,7 +211,7 @@ type TrackedSocket = {
   readonly socket: TcpSocket;
   readonly kind: ConnectionKind;
   readonly before: TrackedConnection | undefined;
-  readonly past: Past;
+  readonly past: AckHistory;
   readonly exchange: Exchange;
 };
 

@@ -66,7 +66,7 @@ export function unknownWaitMs(quietPeriodMs: number): number {
 /** The kernel delays an acknowledgement by at most 200 ms. The other 100 ms are for a busy machine. */
 const ACK_DELAY_LIMIT_MS = 300;
 
-export type Past = {
+export type AckHistory = {
   /** `pureAcksSent` at a time before the last data was received. */
   readonly pureAcksBefore: number;
   /** Number of data segments received and sent at the last time when all data was certainly answered; -1 if there was none. */
@@ -74,9 +74,9 @@ export type Past = {
   readonly answeredSent: number;
 };
 
-export const NEW_PAST: Past = { pureAcksBefore: 0, answeredReceived: 0, answeredSent: 0 };
+export const NEW_ACK_HISTORY: AckHistory = { pureAcksBefore: 0, answeredReceived: 0, answeredSent: 0 };
 
-export const NO_PAST: Past = { pureAcksBefore: -1, answeredReceived: -1, answeredSent: -1 };
+export const NO_ACK_HISTORY: AckHistory = { pureAcksBefore: -1, answeredReceived: -1, answeredSent: -1 };
 
 export function isAmbiguous(socket: TcpSocket): boolean {
   return (
@@ -87,7 +87,7 @@ export function isAmbiguous(socket: TcpSocket): boolean {
 }
 
 /** Whether an ambiguous connection is certainly answered. The kernel acknowledges data by a pure ACK or with sent data. */
-export function isAnswered(socket: TcpSocket, past: Past): boolean {
+export function isAnswered(socket: TcpSocket, past: AckHistory): boolean {
   if (socket.pureAcksSent < 0) return false;
   if (past.answeredReceived >= 0) {
     if (socket.dataSegmentsReceived === past.answeredReceived) return true;
@@ -103,9 +103,9 @@ export function isAnswered(socket: TcpSocket, past: Past): boolean {
  * Whether a connection was destroyed before the response to its last request; it was not reset. For two segments in the same
  * jiffy, and for data that the client sends when it closes (TLS, HTTP/2), the numbers of segments decide.
  *
- * @param past of the last sample; {@link NEW_PAST} for a connection that opened after it
+ * @param past of the last sample; {@link NEW_ACK_HISTORY} for a connection that opened after it
  */
-export function isClosedUnanswered(socket: TcpSocket, past: Past): boolean {
+export function isClosedUnanswered(socket: TcpSocket, past: AckHistory): boolean {
   // The kernel resets a connection that is closed with unread data. An unread FIN counts as one byte.
   if (socket.receiveQueue > 1 || socket.dataSegmentsReceived <= 0) return false;
   const hasSentLast = socket.lastDataReceivedMs > socket.lastDataSentMs;

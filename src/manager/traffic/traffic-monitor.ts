@@ -9,7 +9,7 @@ import type { Observation } from "./observation.ts";
 import { createPassiveOpens } from "./passive-opens.ts";
 import { createPeers } from "./peers.ts";
 import { createProbeAllowance } from "./probe-allowance.ts";
-import { isClosedUnanswered, NEW_PAST, type PodActivity, podActivityOf } from "./quiet.ts";
+import { isClosedUnanswered, NEW_ACK_HISTORY, type PodActivity, podActivityOf } from "./quiet.ts";
 
 export type OwnConnections = {
   readonly dials: number;
@@ -126,7 +126,7 @@ export function createTrafficMonitor(settings: DrainSettings, memory: Connection
     isClient: (socket) => socket.peerPort !== 0 && atServerEnd(socket) !== undefined && !peers.isOwn(socket),
     isClosedUnanswered: (socket) => {
       const record = memory.find(socket);
-      return isClosedUnanswered(socket, record < 0 ? NEW_PAST : memory.load(record).past);
+      return isClosedUnanswered(socket, record < 0 ? NEW_ACK_HISTORY : memory.load(record).past);
     },
     markIncomplete: () => {
       context.incomplete = true;

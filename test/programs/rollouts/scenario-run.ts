@@ -1,4 +1,4 @@
-/** Runs one scenario in namespaces and checks its result. */
+/** Runs one scenario in its own network namespaces and checks its result. */
 import { join } from "node:path";
 import { type CaseContext, insideNamespaces } from "../harness/inside-namespaces.ts";
 import type { FoundProgram } from "../install/program-of.ts";

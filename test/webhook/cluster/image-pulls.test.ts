@@ -53,7 +53,7 @@ function failuresAfter(...events: readonly object[]) {
   return pullErrorsByNamespace(store.entries);
 }
 
-describe("a namespace has a pull error", () => {
+describe("the manager's image counts as unpullable in a namespace", () => {
   test("after three failed pulls, in one Event or in several", () => {
     const failure = failuresAfter(failedPull({ count: 3, atMs: MINUTE_MS })).get("shop");
     const message = `Failed to pull image "${IMAGE}": not found`;
