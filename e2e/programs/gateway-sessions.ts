@@ -12,6 +12,7 @@ const MIN_SESSION_MS = 1_000;
 const MAX_SESSION_MS = 10_000;
 const RECONNECT_AFTER_MS = 200;
 const LAST_ANSWER_LIMIT_MS = 2_000;
+const OPEN_LIMIT_MS = 10_000;
 const MAX_FAILURES = 20;
 const LONGER_THAN_ANY_CASE_MS = 3_600_000;
 
@@ -72,7 +73,14 @@ async function runOneSession(
       exchange.ended.abort();
     },
   });
-  if (!(await opened.promise)) return { failure: "not opened", received: 0 };
+  // A Pod that is gone does not reject a connection.
+  const timeout = setTimeout(() => opened.resolve(false), OPEN_LIMIT_MS);
+  const isOpen = await opened.promise;
+  clearTimeout(timeout);
+  if (!isOpen) {
+    session.close();
+    return { failure: "not opened", received: 0 };
+  }
   const serverMayClose = await run(session, exchange);
   const { sent, received, ended } = exchange;
   const wasCut = ended.signal.aborted && !serverMayClose;
