@@ -142,7 +142,7 @@ describe("if the relay has no permission to read Pods", () => {
 });
 
 describe("the only Pod of a Deployment", () => {
-  test("that is replaced only after its termination serves new clients until the end of its drain", async () => {
+  test("with the strategy Recreate accepts new connections until the end of its drain", async () => {
     await inNamespace(suite, "sole-pod", NAMESPACE_OPTIONS, async (namespace) => {
       const annotations = { "lastcall.dev/drain-timeout": "15s" };
       await namespace.apply(sampleApp(namespace, { replicas: 1, annotations, strategy: { type: "Recreate" } }));

@@ -89,7 +89,7 @@ async function serve(settings: WebhookSettings, config: ClusterConfig): Promise<
       await renew(Date.now());
       if (source.unreadyReason(Date.now()) === "") await enforcement?.check();
     };
-    const watch = setInterval(() => void check(), settings.certificateCheckMs);
+    const certificateTimer = setInterval(() => void check(), settings.certificateCheckMs);
     void check();
     const signal = await stop.signal;
     // Ctrl-C in a terminal: no cluster sends requests, so the webhook stops without a delay.
@@ -101,7 +101,7 @@ async function serve(settings: WebhookSettings, config: ClusterConfig): Promise<
       closeListeners,
       onClosing: () => void relay?.endStreams(),
     });
-    clearInterval(watch);
+    clearInterval(certificateTimer);
     return EXIT_OK;
   } finally {
     // Open connections would keep the process running, also after a failed start.

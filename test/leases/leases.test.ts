@@ -43,7 +43,7 @@ test("all leased loopback networks of one or several test processes are distinct
   expect(new Set(all).size).toBe(250);
 });
 
-test("a lease ends with its test process, even if the process is killed", async () => {
+test("a reserved address is free again when the test process has exited, even if it was killed", async () => {
   const name = `lastcall-test-${process.pid}`;
   const { child, output } = await evaluateInProcess(`bindAbstractSocket(${JSON.stringify(name)})`);
   expect(output).toBe("true");

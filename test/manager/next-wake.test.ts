@@ -40,7 +40,7 @@ function testWakes(stateOf: (overrides: Parts) => DrainState, rows: readonly Wak
   });
 }
 
-describe("before a drain", () => {
+describe("the manager's next timer before a drain", () => {
   testWakes(
     ({ more }) => ({ ...idleState([]), ...more }),
     [
@@ -56,7 +56,7 @@ describe("before a drain", () => {
   );
 });
 
-describe("during the delays of a drain", () => {
+describe("the manager's next timer during the delays of a drain", () => {
   testWakes(withdrawing, [
     ["the first sample is immediate", {}, 40, [40, 40]],
     [
@@ -104,7 +104,7 @@ describe("during the delays of a drain", () => {
   ]);
 });
 
-describe("after the delays of a drain", () => {
+describe("the manager's next timer after the delays of a drain", () => {
   const busy = (overrides: Parts): DrainState =>
     draining({ ...overrides, sample: { atMs: 5_000, observation: BUSY, ...overrides.sample } });
   const LONG_DRAIN = { drain: { deadlineMs: 600_000 } };
@@ -169,7 +169,7 @@ describe("after the delays of a drain", () => {
   ]);
 });
 
-describe("after a drain, while hooks wait for their answers", () => {
+describe("the manager's next timer after a drain, while preStop calls are held", () => {
   const holdingAt10s = (overrides: Parts): DrainState =>
     holding({ ...overrides, sample: { atMs: 10_000, observation: QUIET, ...overrides.sample } });
   const CLASSIC: DrainSettings = { ...ONE_APP, classic: true };
@@ -198,7 +198,7 @@ describe("after a drain, while hooks wait for their answers", () => {
   ]);
 });
 
-describe("after a drain without waiting hooks", () => {
+describe("the manager's next timer after a drain without held preStop calls", () => {
   test("no timer is set in a completed Pod", () => {
     expect(nextWake(ONE_APP, done(), 11_000)).toEqual({ wakeAtMs: -1, sampleAtMs: -1 });
   });

@@ -41,7 +41,7 @@ function processesIn(sockets: readonly TcpSocket[]): OtherProcesses {
 
 const proxyListens = socket(PROXY_UID, 10, 15_006);
 
-describe("the users of processes other than the proxy", () => {
+describe("the UIDs of processes other than the proxy", () => {
   test.for([
     { title: "the proxy's own sockets", sockets: [proxyListens, socket(PROXY_UID, 1, 40_000, 443)], hasOthers: false },
     {
@@ -69,7 +69,7 @@ describe("the users of processes other than the proxy", () => {
     });
   });
 
-  test("include the proxy's user if that user listens on a port that is not a mesh port", () => {
+  test("include the proxy's UID if a process with this UID listens on a port that is not a mesh port", () => {
     expect(processesIn([proxyListens, socket(PROXY_UID, 10, 8_080)])).toEqual({
       known: true,
       hasOthers: false,

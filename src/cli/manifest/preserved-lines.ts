@@ -7,10 +7,11 @@ import { columnOf, lineStart } from "./lines.ts";
 export const MARK = "# lastcall keeps";
 
 /**
- * Lines with less indentation than `column`, such as comments and lines of spaces, get the mark `# lastcall keeps exactly`.
+ * Converts lines into a YAML comment that preserves them byte for byte. Lines with less indentation than `column`, such as comments and
+ * lines of spaces, get the mark `# lastcall keeps exactly`.
  *
  * @param column indentation of the lines' key
- * @returns the comment with a final line break, or `undefined` for mixed line endings
+ * @returns the YAML comment with a final line break, or `undefined` for mixed line endings
  */
 export function preservedLines(lines: string, column: number, eol: string): string | undefined {
   const indent = " ".repeat(column);

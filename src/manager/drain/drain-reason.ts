@@ -12,7 +12,8 @@ import { type Drain, type DrainState, drainOf } from "./drain-state.ts";
 import { isProvenGraceful } from "./hand-over.ts";
 import { hasOnlyUdp } from "./sample-facts.ts";
 
-export const APPS_FINISHED = "No app container called its hook: all had finished, and only the manager was stopped.";
+export const APPS_FINISHED =
+  "No preStop hook of an app container ran: all app containers had terminated, and only the manager was stopped.";
 export const RESTARTED =
   "Containers were stopped, but the Pod's deletion was not confirmed: treated as a container restart, without a drain.";
 export const FORCED = "The manager received SIGTERM during the drain: the grace period was over.";

@@ -16,7 +16,7 @@ export type DestroyedSockets = {
   readonly readAll: (onSocket: (socket: TcpSocket) => void) => boolean;
 };
 
-const ADDRESS_BYTES = 12;
+const SOCKADDR_NL_BYTES = 12;
 const SO_RCVBUF = 8;
 /** About 330 sockets per 416 KiB, the default limit of the kernel (net.core.rmem_max). */
 const QUEUE_BYTES = 4_194_304;
@@ -50,7 +50,7 @@ export function createDestroyedSockets(libc: Libc): DestroyedSockets {
 }
 
 function subscribe(libc: Libc, fd: number): boolean {
-  const address = Buffer.alloc(ADDRESS_BYTES);
+  const address = Buffer.alloc(SOCKADDR_NL_BYTES);
   address.writeUInt16LE(AF_NETLINK, 0);
   // Connecting assigns the port id, without which the kernel delivers no multicast messages.
   if (libc.connect(fd, address) < 0) return false;

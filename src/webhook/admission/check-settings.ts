@@ -55,7 +55,7 @@ function settingProblems(object: RawObject, profiles: Profiles): SettingProblems
   };
 }
 
-/** Pods at /settings have no effective opt-in: the webhook selectors exclude Pods whose labels or namespace opt in. */
+/** The webhook at /settings receives only Pods without an effective opt-in: its selectors exclude Pods whose labels or namespace opt in. */
 function annotationOnly(pod: RawObject): readonly Problem[] {
   if (!optsInByAnnotation(pod)) return [];
   const message = "Set it as a label: webhook selectors do not match annotations.";

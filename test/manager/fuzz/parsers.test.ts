@@ -30,7 +30,7 @@ describe("damaged tables of sockets", () => {
   test.for([
     { parser: "tcp-table", family: 2 },
     { parser: "tcp6-table", family: 10 },
-  ])("read by $parser are unknown or contain only valid sockets", ({ parser, family }) => {
+  ])("are read by $parser without a result or with valid sockets only", ({ parser, family }) => {
     fc.assert(
       fc.property(seed, (from) => {
         const text = damaged(parser, from);

@@ -21,7 +21,7 @@ export function classifyEnding(end: DrainEndState): Ending {
   if (end.outcome !== "drained")
     throw new Error(`a drain of a scenario ended as ${end.outcome}, expected drained or timeout`);
   if (end.criterion === "connections") return end.openConnections === 0 ? "closed" : "cut";
-  // Without an open connection the app's stop can close none too early, and a drain does not wait for an app that no longer listens.
+  // If no connection is open, the app's stop cannot interrupt a request.
   if (end.leftTotal === 0) return "quiet";
   if (end.activeRequests > 0) return "cut";
   return end.sinceTrafficMs < end.quietPeriodMs - RECORDING_DELAY_MS ? "cut" : "quiet";
