@@ -74,8 +74,13 @@ function observe(kubectl: Kubectl, pod: V1Pod) {
   };
 }
 
+/** Envoy's default format: start, request, status, flags, bytes received and sent, duration in ms. */
+const TEXT_LINE = /^\[([^\]]+)\] ".*?" [0-9]+ \S+ [0-9]+ [0-9]+ ([0-9]+)/;
+
 /** Returns the time of a line of Envoy's access log, which is written at the end of a request or connection; 0 for other lines. */
 function endOfRequest(line: string): number {
+  const [, startText = "", durationText = "0"] = TEXT_LINE.exec(line) ?? [];
+  if (startText !== "") return Date.parse(startText) + Number(durationText);
   if (!line.startsWith("{")) return 0;
   const { start_time: start, duration } = JSON.parse(line) as { start_time?: string; duration?: number };
   return start === undefined ? 0 : Date.parse(start) + (duration ?? 0);
