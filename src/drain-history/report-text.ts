@@ -12,7 +12,7 @@ export const OUTCOME_TEXT: Readonly<Record<RecordedOutcome, string>> = {
   "not-needed": "had nothing to drain",
   restarted: "was not drained, because only its containers restarted",
   forced: "was stopped before its drain ended",
-  lost: "lost its manager during its drain",
+  lost: "was gone before its drain was reported",
 };
 
 /** The outcome, or the phase of a running drain. */

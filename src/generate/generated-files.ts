@@ -40,7 +40,11 @@ type Sections = Readonly<Record<string, () => string>>;
 /** Markdown pages with their generated sections; the rest of a page is written by hand. */
 const PAGES: Readonly<Record<string, Sections>> = {
   "CHANGELOG.md": { unreleased: unreleasedChanges },
-  "docs/architecture.md": { injectPod: injectWalk, "the preStop calls": prestopWalk, "the slice event": sliceWalk },
+  "docs/architecture.md": {
+    injectPod: injectWalk,
+    "the preStop calls": prestopWalk,
+    "an EndpointSlice event": sliceWalk,
+  },
   "docs/access.md": { resources: resourcesReference },
   "docs/reference/alerts.md": { alerts: alertReference },
   "docs/reference/annotations.md": { annotations: annotationReference, "own hooks": ownHookReference },

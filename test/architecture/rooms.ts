@@ -7,7 +7,7 @@ export type Rule = {
   readonly rooms: readonly string[];
   /** Packages the room may load at run time. */
   readonly npm: readonly string[];
-  /** Whether its files may import `node:` modules; files of pure rooms may not. */
+  /** Whether the files of the room may import `node:` modules. */
   readonly io: boolean;
 };
 

@@ -243,7 +243,7 @@ describe("the flag -f", () => {
   });
 });
 
-describe("the values of a drain's settings are set", () => {
+describe("the settings of a drain in the manager's flags are set", () => {
   const argsOf = (out: string): readonly string[] => parse(out).spec.initContainers[0].args;
 
   test.for(POLICY_FLAGS.map((field) => ANNOTATIONS[field].name))("by a flag for %s", async (name) => {

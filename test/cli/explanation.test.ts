@@ -45,7 +45,7 @@ describe("an explanation of an effective value that differs from the configured 
   });
 });
 
-describe("the explained limit of a drain", () => {
+describe("the limitation that `explain` prints for a drain", () => {
   test("is printed for the driver http without a drain-url", async () => {
     const out = await explain(POD, "--driver=http", "--active-url=http://127.0.0.1:80/active");
     expect(out).toContain("limit: drain-url is not set, so the app is not notified");

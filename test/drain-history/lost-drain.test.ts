@@ -36,7 +36,7 @@ describe("a drain with the outcome lost", () => {
 
   test("has a sentence without a trigger", () => {
     expect(drainSentence(LOST_DRAIN)).toBe(
-      "Pod web-7d9f-abcde lost its manager during its drain. Container lastcall ended with exit code 137.",
+      "Pod web-7d9f-abcde was gone before its drain was reported. Container lastcall ended with exit code 137.",
     );
   });
 

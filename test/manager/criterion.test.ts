@@ -50,7 +50,7 @@ describe("the criterion for the end of a drain", () => {
       "istio",
     ]);
     expect(DRIVERS.filter((driver) => countsBeforeDraining(settingsOf(driver, "quiet")))).toEqual([]);
-    // The driver starts to count two count intervals (400 ms) before the last quiet period of the delays.
+    // The first count is two count intervals (400 ms) before the last 2 s, one quiet period, of the two delays.
     const settings = settingsOf("envoy", "requests", { deregistrationDelayMs: 3_000 });
     expect(earlyCountMs(settings, 1_000)).toBe(1_000 + 5_000 + 3_000 - 2_000 - 400);
   });

@@ -110,7 +110,7 @@ describe("a short absence of the proxy", () => {
     expect(played.answered.get(1)).toBeGreaterThanOrEqual(DELAYS_END_MS + 10_000);
   });
 
-  test("that becomes permanent ends the drain five seconds after the last count of requests", () => {
+  test("that does not end is followed by the end of the drain, five seconds after the last count of requests", () => {
     const played = play({
       settings: ENVOY,
       events: TERMINATION,

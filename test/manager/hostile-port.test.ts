@@ -11,7 +11,7 @@ if (skipReason !== "") process.stdout.write(`skipped: no network namespaces here
 
 const ADDITIONAL_KB_LIMIT = 2_048;
 /** Distinguishes the builds: before the attack the Node build uses more memory, the native build less. */
-const MIN_NODE_KB = 16_384;
+const MIN_NODEJS_RSS_KIB = 16_384;
 
 const print = (title: string, attacked: AttackResult): void =>
   void process.stdout.write(`${attackText(title, attacked)}\n`);
@@ -26,7 +26,7 @@ function expectSameAsControl(attacked: AttackResult, control: AttackResult): voi
     outcome: control.outcome,
   });
   // Node's heap varies by more than the limit even without attack.
-  if (attacked.beforeKb < MIN_NODE_KB)
+  if (attacked.beforeKb < MIN_NODEJS_RSS_KIB)
     expect(attacked.mostKb - attacked.beforeKb).toBeLessThanOrEqual(
       control.mostKb - control.beforeKb + ADDITIONAL_KB_LIMIT,
     );

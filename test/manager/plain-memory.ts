@@ -1,4 +1,4 @@
-/** Reference implementation of the connection memory: a map of objects. */
+/** Reference implementation of the table of connections, which keeps their state between samples: a map of objects. */
 import { endpointText } from "../../src/manager/sockets/address-text.ts";
 import type { TcpSocket } from "../../src/manager/sockets/reading.ts";
 import type { ConnectionMemory, TrackedConnection } from "../../src/manager/traffic/connection-memory.ts";

@@ -179,16 +179,16 @@ describe("the client's session with the relay", () => {
   });
 
   test("has at most two connections, reports each lost status once, and always has a next timer", () => {
-    const move = fc.record({
+    const sessionEvent = fc.record({
       gapMs: fc.integer({ min: 0, max: 3_000 }),
       what: fc.constantFrom("received", "closed", "delay", "disconnect" as const),
       connectionIndex: fc.integer({ min: 0, max: 2 }),
       offered: fc.constantFrom("in", "out", "unknown" as const),
     });
     fc.assert(
-      fc.property(fc.array(move, { maxLength: 60 }), (moves) => {
+      fc.property(fc.array(sessionEvent, { maxLength: 60 }), (sessionEvents) => {
         const watched = createCheckedSession();
-        for (const { gapMs, what, connectionIndex, offered } of moves) {
+        for (const { gapMs, what, connectionIndex, offered } of sessionEvents) {
           const nowMs = watched.wait(gapMs);
           const id = watched.open()[connectionIndex] ?? 99;
           const events = {

@@ -11,7 +11,7 @@ import { accepts } from "../network/sockets.ts";
 import type { ContainerRun } from "./container-run.ts";
 import type { Handler, ProbePlan } from "./pod-plan.ts";
 
-export type HandlerPorts = {
+export type HandlerActions = {
   readonly clock: Clock;
   readonly podIp: string;
   readonly kubeletAddress: string;
@@ -25,7 +25,7 @@ type Call = { readonly userAgent: string; readonly keepAlive: boolean; readonly 
 const BODY_LIMIT_BYTES = 10 * 1024;
 
 /** @throws Error when the hook fails */
-export async function runHook(handler: Handler, ports: HandlerPorts): Promise<void> {
+export async function runHook(handler: Handler, ports: HandlerActions): Promise<void> {
   if (handler.kind === "sleep") return ports.clock.wait(handler.seconds * 1_000, ports.podGoneSignal);
   if (handler.kind === "tcpSocket") throw new Error("preStop tcpSocket is not supported by the kubelet");
   if (handler.kind === "exec") {
@@ -37,7 +37,7 @@ export async function runHook(handler: Handler, ports: HandlerPorts): Promise<vo
   await fetchStatus(handler, { userAgent: "kube-lifecycle/1.37", keepAlive: true, stop: ports.podGoneSignal }, ports);
 }
 
-async function probe(plan: ProbePlan, ports: HandlerPorts): Promise<boolean> {
+async function probe(plan: ProbePlan, ports: HandlerActions): Promise<boolean> {
   const stop = new AbortController();
   let healthy = false;
   const attempt = probeOnce(plan.handler, ports, stop.signal).then((result) => {
@@ -48,7 +48,7 @@ async function probe(plan: ProbePlan, ports: HandlerPorts): Promise<boolean> {
   return end === "done" && healthy;
 }
 
-async function probeOnce(handler: Handler, ports: HandlerPorts, stop: AbortSignal): Promise<boolean> {
+async function probeOnce(handler: Handler, ports: HandlerActions, stop: AbortSignal): Promise<boolean> {
   if (handler.kind === "exec") return (await ports.exec(handler.command)) === 0;
   if (handler.kind === "tcpSocket")
     return accepts({ host: ports.podIp, port: handler.port, localAddress: ports.kubeletAddress }, stop);
@@ -60,7 +60,7 @@ async function probeOnce(handler: Handler, ports: HandlerPorts, stop: AbortSigna
 function fetchStatus(
   handler: Extract<Handler, { kind: "httpGet" }>,
   { userAgent, keepAlive, stop }: Call,
-  ports: HandlerPorts,
+  ports: HandlerActions,
 ): Promise<number> {
   const agent = handler.secure
     ? new HttpsAgent({ keepAlive, rejectUnauthorized: false })
@@ -106,7 +106,7 @@ type Readiness = {
  */
 export function watchReadiness(
   containers: readonly ContainerRun[],
-  portsOf: (run: ContainerRun) => HandlerPorts,
+  portsOf: (run: ContainerRun) => HandlerActions,
   onChange: (ready: boolean) => void,
 ): Readiness {
   const healthy = new Map<string, boolean>();

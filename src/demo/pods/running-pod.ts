@@ -4,7 +4,7 @@ import type { Clock } from "../clock.ts";
 import type { PodAttachment, PodNetwork } from "../network/pod-network.ts";
 import { type ContainerPorts, type ContainerRun, createContainerRun } from "./container-run.ts";
 import { countedRestarts, type Restarts, restartDelayMs } from "./kubelet-rules.ts";
-import { type HandlerPorts, runHook, watchReadiness } from "./lifecycle-handler.ts";
+import { type HandlerActions, runHook, watchReadiness } from "./lifecycle-handler.ts";
 import type { PodPlan } from "./pod-plan.ts";
 import { type TerminationEvent, terminate } from "./termination.ts";
 
@@ -75,21 +75,21 @@ export function createRunningPod(
     }),
   );
   const findRun = (name: string) => containers.find((run) => run.plan.name === name);
-  const handlerPorts = ({ exec }: ContainerRun): HandlerPorts => ({
+  const handlerActions = ({ exec }: ContainerRun): HandlerActions => ({
     clock,
     podIp: attachment.address,
     kubeletAddress: ports.network.kubeletAddress,
     exec,
     podGoneSignal: podGoneController.signal,
   });
-  const readiness = watchReadiness(containers, handlerPorts, (ready) => record("", ready ? "ready" : "unready"));
+  const readiness = watchReadiness(containers, handlerActions, (ready) => record("", ready ? "ready" : "unready"));
 
   function stopContainers(runs: readonly ContainerRun[], graceSeconds: number): Promise<void> {
     const running = runs.filter((run) => run.isRunning());
     return terminate({
       containers: running.map((run) => {
         const { name, role, preStop } = run.plan;
-        const hook = preStop === undefined ? {} : { runHook: () => runHook(preStop, handlerPorts(run)) };
+        const hook = preStop === undefined ? {} : { runHook: () => runHook(preStop, handlerActions(run)) };
         return { ...run, ...hook, name, sidecar: role === "sidecar", exited: run.exited() };
       }),
       graceSeconds,

@@ -66,7 +66,7 @@ const OMISSIONS: readonly Omissions[] = [
   { keepsHooks: true, leavesAnnotations: true, leavesProbes: true },
 ];
 
-/** Plans the first draft whose record fits the limit. A problem reports the values that are not replaced for this reason. */
+/** Returns the plan with the fewest omissions whose record of original values fits the limit. A problem reports the omissions. */
 export function planWithinSizeBudget(where: string, draftFor: (omissions: Omissions) => Draft): Plan {
   for (const [index, omissions] of OMISSIONS.entries()) {
     const draft = draftFor(omissions);

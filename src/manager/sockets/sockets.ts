@@ -82,8 +82,8 @@ function visitTcp(libc: Libc, scanText: ScanText, visit: TcpVisit): "netlink" | 
   return connectionsV6 === "whole" ? "netlink" : failedVisit(connectionsV6, visit);
 }
 
-function failedVisit(end: DumpEnd, visit: TcpVisit): "none" {
-  if (end === "inconsistent") visit.incomplete();
+function failedVisit(scanResult: DumpEnd, visit: TcpVisit): "none" {
+  if (scanResult === "inconsistent") visit.incomplete();
   return "none";
 }
 

@@ -11,7 +11,7 @@ type ProbeAllowance = {
 
 /**
  * A token bucket that fills at the rate of the probes. Its capacity is all probes at once, plus one for jitter. The refill since the
- * last sample may exceed the capacity, because samples are rare at the start of a drain.
+ * last sample is not capped at the capacity, because several probe periods can pass between two samples at the start of a drain.
  */
 export function createProbeAllowance(probes: readonly KubeletProbe[]): ProbeAllowance {
   let perMs = 0;

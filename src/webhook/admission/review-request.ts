@@ -57,7 +57,7 @@ function readRequest(request: Readonly<Record<string, unknown>>, uid: string): R
   const dryRun = request["dryRun"] === true;
   const creation = isPodCreation(request);
   if (creation && !isRawObject(pod)) {
-    return malformed("no_object", `The field request.object is ${nameOf(pod)}, expected the Pod to be created.`);
+    return malformed("no_object", `The field request.object is ${nameOf(pod)}, expected a Pod object.`);
   }
   const metadata = isRawObject(pod) && isRawObject(pod["metadata"]) ? pod["metadata"] : {};
   const namespace = textOf(request["namespace"]) || textOf(metadata["namespace"]) || "default";

@@ -14,7 +14,7 @@ const CONCURRENT_CASES_ON_NODE = 2;
 const DAY_MS = 86_400_000;
 
 await runScript(async (request: RunRequest & Peers, { processes, scratch: folder }) => {
-  const { native, envoys, http3, grpcio } = request;
+  const { nativeManagerPath: native, envoys, http3, grpcio } = request;
   const parts = {
     testbed: await createTestbed(processes),
     folder,

@@ -4,7 +4,7 @@ import { type CommandLine, requireProgram, type SkipContext } from "../install/p
 
 export type RunRequest = {
   readonly envoys: Readonly<Record<string, CommandLine>>;
-  readonly native: string;
+  readonly nativeManagerPath: string;
 };
 
 export type CaseResults<Result> = Readonly<Record<string, { readonly result: Result } | { readonly error: string }>>;

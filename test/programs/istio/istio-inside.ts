@@ -7,7 +7,7 @@ import { runIstio } from "./istio-run.ts";
 
 const CONCURRENT_CASES = 4;
 
-await runScript(async ({ envoys, native }: RunRequest, { processes, scratch: folder }) => {
+await runScript(async ({ envoys, nativeManagerPath: native }: RunRequest, { processes, scratch: folder }) => {
   const testbed = await createTestbed(processes);
   const manager =
     native === ""

@@ -172,8 +172,8 @@ async function expectRecovered(cluster: SimulatedCluster): Promise<void> {
 }
 
 /**
- * Replaces the signer in the Secret by a new CA. The replicas, which reconcile after `passedMs`, make the new CA the next CA. A
- * second edit makes it the signer again, before the settle time has passed.
+ * Replaces the signer in the Secret by a new CA. The replicas, which reconcile after `passedMs`, make the new CA the next CA, which
+ * issues nothing yet. A second edit makes it the signer again, before the settle time has passed.
  */
 async function clusterWithEarlySigner(passedMs: number): Promise<SimulatedCluster> {
   const cluster = createCluster(REPLICAS);
