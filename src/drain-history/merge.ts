@@ -71,7 +71,7 @@ function compareTimes(a: KeyedRecord, b: KeyedRecord): number {
   );
 }
 
-/** Empty for a first report, which therefore precedes the second. */
+/** A sort key. A drain's first report has no resets: its key is empty and sorts before the second report's. */
 function resetsKey({ report: { resets } }: DrainRecord): string {
   if (resets === undefined) return "";
   return JSON.stringify([resets.draining, resets.stopping, resets.probes, resets.stoppingMs]);

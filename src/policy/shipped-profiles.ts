@@ -17,7 +17,7 @@ export const SHIPPED_PROFILES: Readonly<Record<string, ShippedProfile>> = {
     purpose: "single-node clusters and preview environments, where rollouts should be fast",
     values: { "drain-delay": "1s", "quiet-period": "500ms", patience: "1s", "drain-timeout": "5s" },
     reason:
-      "A single proxy applies endpoint changes within a second. The drain waits only a second for clients that keep their connections open.",
+      "The kube-proxy of the only node applies endpoint changes within a second. The drain waits only a second for clients that keep their connections open.",
   },
   singleton: {
     purpose: "a single replica, whose replacement starts after it has stopped",

@@ -36,10 +36,12 @@ export function terminatedPods(
 }
 
 export function resultText({ record }: TerminatedPod): string {
-  if (record === undefined) return "no replica has a report of its drain";
+  if (record === undefined) return "no relay replica has a report of its drain";
   const { resets } = record.report;
   if (resets !== undefined) return `cut ${resetsText(resets)}`;
-  return record.report.outcome === "lost" ? "its manager was killed" : "no replica has a report of its termination";
+  return record.report.outcome === "lost"
+    ? "its manager was killed"
+    : "no relay replica has a report from after its stop signal";
 }
 
 const COLUMNS = ["POD", "OUTCOME", "TOOK", "STOP", "RESULT"] as const;

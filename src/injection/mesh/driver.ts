@@ -32,7 +32,7 @@ const CONTOUR_ADMIN = "unix:/admin/admin.sock";
 function envoyAdminOf(pod: RawObject, row: DriverRow): string {
   if (meshProxyIn(pod) === "istio") return driverRow("istio").usualUrls[0] ?? "";
   if (isOfEnvoyGateway(pod)) return row.usualUrls[0] ?? "";
-  // Older versions of Contour use a TCP port, which has to be set.
+  // Older versions of Contour have Envoy's admin interface on a TCP port; for them the user has to set driver-url.
   if (isOfContour(pod) && socketMount(pod, { driverUrl: CONTOUR_ADMIN, row }) !== undefined) return CONTOUR_ADMIN;
   const adminPort = namedAdminPort(pod);
   return adminPort === undefined ? "" : `http://127.0.0.1:${adminPort}`;

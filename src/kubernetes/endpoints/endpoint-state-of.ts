@@ -111,8 +111,8 @@ function descriptionOf(state: ServiceEndpointState["state"], { endpoint }: PodEn
   if (state === "unknown") return "has the Pod as an endpoint by a host name";
   if (endpoint.ready !== false) return "publishes the Pod as ready until the Pod is removed";
   return endpoint.terminating === true
-    ? "withdrew the Pod, which is terminating"
-    : "withdrew the Pod, which is not ready";
+    ? "has the Pod as a terminating endpoint"
+    : "has the Pod as an endpoint that is not ready";
 }
 
 function reasonOf(state: EndpointState["state"], services: readonly ServiceEndpointState[]): string {

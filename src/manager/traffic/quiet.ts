@@ -55,7 +55,7 @@ export function quietDueMs(quietPeriodMs: number, lastEvidenceMs: number, trigge
   return Math.max(lastEvidenceMs, triggeredAtMs) + quietPeriodMs;
 }
 
-/** If the source has no ages, a request in progress seems idle. Most responses are sent within this time. */
+/** Without the times of the last data (source `/proc/net`), a connection that waits for its response seems idle. Most responses are sent within this time. */
 export const UNKNOWN_WAIT_MS = 10_000;
 
 /** Returns the time without observed traffic after which a drain with connections of unknown activity ends as `blind`. */

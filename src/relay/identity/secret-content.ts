@@ -54,7 +54,7 @@ export function readContent(entries: Entries): SecretContent {
     const kid = KEY_ENTRY.exec(name)?.[1];
     if (kid === undefined) return [];
     const key = readKey(kid, entries[name] ?? "");
-    if (key === undefined) secretErrors.push(`${name} does not have valid fields made and secret`);
+    if (key === undefined) secretErrors.push(`${name}: the fields "made" and "secret" are missing or invalid`);
     return key === undefined ? [] : [key];
   });
   return { identity: { cas, keys }, secretErrors, names };

@@ -11,7 +11,7 @@ import { changedManifests, manifests, wordsInPlaces } from "./texts.ts";
 const BUILD_FOLDER = join(import.meta.dirname, "../../../build");
 const READER_PROGRAM = join(BUILD_FOLDER, "kubectl-yaml");
 
-/** Builds kubectl's reader. @returns the reason why it is missing, `undefined` after a successful build */
+/** Builds the Go program that parses YAML with kubectl's parser. @returns the reason why it cannot be built, otherwise `undefined` */
 function buildReader(): string | undefined {
   mkdirSync(BUILD_FOLDER, { recursive: true });
   const { error, status, stderr } = spawnSync("go", ["build", "-o", READER_PROGRAM, "."], {

@@ -142,7 +142,7 @@ describe("the command verify fails", () => {
     replica.add(ended("web-1-a", undefined));
     const { status, out } = await verify();
     expect(status).toBe(1);
-    expect(out).toContain("web-1-a  drained  7.3s  –     no replica has a report of its termination\n");
+    expect(out).toContain("web-1-a  drained  7.3s  –     no relay replica has a report from after its stop signal\n");
     expect(out).toContain("deployment/web: 1 Pod terminated; the result of 1 is unknown\n");
   });
 
@@ -150,7 +150,7 @@ describe("the command verify fails", () => {
     cluster.pods.push(webPod("web-1-z", { deletionTimestamp: "2026-11-18T00:00:00Z" }));
     const { status, out } = await verify([], [() => cluster.pods.pop()]);
     expect(status).toBe(1);
-    expect(out).toContain("web-1-z  –        –     –     no replica has a report of its drain\n");
+    expect(out).toContain("web-1-z  –        –     –     no relay replica has a report of its drain\n");
   });
 
   test("with the same result as JSON", async () => {

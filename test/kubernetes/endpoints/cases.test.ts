@@ -36,7 +36,7 @@ describe("a Pod of a Service with a selector", () => {
     expect(endpointStateIn([sliceWith({}, entryOf(WEB_0, TERMINATING_CONDITIONS))])).toMatchObject({
       state: "out",
       terminating: true,
-      reason: "Service web withdrew the Pod, which is terminating (slice web-abc)",
+      reason: "Service web has the Pod as a terminating endpoint (slice web-abc)",
     });
   });
 
@@ -45,7 +45,7 @@ describe("a Pod of a Service with a selector", () => {
     expect(endpointStateIn([sliceWith({}, entryOf(WEB_0, stopped))])).toMatchObject({
       state: "out",
       terminating: false,
-      reason: "Service web withdrew the Pod, which is not ready (slice web-abc)",
+      reason: "Service web has the Pod as an endpoint that is not ready (slice web-abc)",
     });
   });
 

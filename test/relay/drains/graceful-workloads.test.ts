@@ -84,9 +84,12 @@ test.for([
   ["a workload of another kind", { ownerKind: "StatefulSet" }, false],
   ["another ReplicaSet of the same Deployment", { ownerName: "web-5c6bf8d4" }, true],
   ["a ReplicaSet whose name does not end in a hash", { ownerName: "web-api" }, false],
-] as const)("after three Pods of a ReplicaSet without resets, %s is graceful: %s", ([, owner, isGraceful]) => {
-  expect(afterStops(cleanStops(CLEAN_STOPS)).workloads.isGraceful({ ...WEB, ...owner })).toBe(isGraceful);
-});
+] as const)(
+  "three Pods of a ReplicaSet that stopped without resetting a connection make %s graceful: %s",
+  ([, owner, isGraceful]) => {
+    expect(afterStops(cleanStops(CLEAN_STOPS)).workloads.isGraceful({ ...WEB, ...owner })).toBe(isGraceful);
+  },
+);
 
 test("Pods without an owner are never a graceful workload", () => {
   const workloads = createGracefulWorkloads();

@@ -71,7 +71,8 @@ export function listenerOf(name: string, settings: DrainSettings): Listener {
   const separatorAt = name.lastIndexOf("_");
   const address = addressIn(name.slice(0, Math.max(0, separatorAt)));
   const port = separatorAt < 0 ? "" : name.slice(separatorAt + 1);
-  // The name is a custom one without an address. Only Istio's inbound listener matters for `istio`; otherwise counting is safe.
+  // A custom stat_prefix has no address. The driver istio counts only the inbound listener; other drivers count this one too, which
+  // at most lengthens the drain.
   if (address === "" || !/^[0-9]{1,5}$/.test(port))
     return { kind: settings.driver === "istio" ? "ignored" : "counted", port: -1 };
   const counted = isReachable(address, settings.addressScope) && isDrained(Number(port), settings);
