@@ -114,12 +114,12 @@ describe("the command explain reports a Pod that the webhook's selectors exclude
     [
       "labels: {lastcall.dev/inject: enabled}",
       "labels: {lastcall.dev/revision: canary}",
-      'label lastcall.dev/revision of the Pod is "canary", and the release has no revision',
+      'label lastcall.dev/revision of the Pod is "canary", and the chart\'s value `revision` is not set',
     ],
     [
       "labels: {lastcall.dev/inject: enabled, lastcall.dev/revision: canary}",
       "",
-      'label lastcall.dev/revision of the namespace is "canary", and the release has no revision',
+      'label lastcall.dev/revision of the namespace is "canary", and the chart\'s value `revision` is not set',
     ],
   ])("if the namespace has %s and the Pod has %s", async ([ofNamespace, ofPod, because]) => {
     const out = await explain(namespace(ofNamespace) + pod(ofPod));

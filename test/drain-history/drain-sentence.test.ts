@@ -19,7 +19,7 @@ test("the sentence about a drain lists open connections unless the manager's rea
   expect(drainSentence(someDrain({ report: namedClient }))).not.toContain("still open");
 });
 
-test("the sentence about a running drain has its time, the time until its deadline, and its clients", () => {
+test("the sentence about a running drain contains its elapsed time, the time until its deadline, and its clients", () => {
   expect(drainSentence(someDrain({ report: runningReport() }))).toBe(
     "Pod web-7d9f-abcde is still draining 10s after the trigger (the manager's preStop hook), for at most 55s more, with 1 connection still open: 10.0.0.9:41822 to port 8080 for 52.3s.",
   );

@@ -20,7 +20,7 @@ import { draining, drainingPhase } from "./drain-states.ts";
 const READ_FAILURE = "the kernel's socket tables could not be read";
 const BLIND_OBSERVATION: Observation = { known: false, why: READ_FAILURE, blind: true };
 const CLIENT = { local: "10.0.0.5:8080", peer: "10.0.0.9:40000", ageMs: 0, state: "ESTABLISHED" };
-/** Connections are counted, but their ages are unknown. */
+/** The connections are counted, but the times of their last data are unknown. */
 const UNKNOWN_ACTIVITY: Observation = {
   ...{ ...QUIET, activity: "unknown", openConnections: 1, evidenceSource: "proc" },
   ...{ left: [CLIENT], leftTotal: 1 },

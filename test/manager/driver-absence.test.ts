@@ -22,7 +22,7 @@ function settingsOf(driver: "envoy" | "linkerd"): DrainSettings {
   return { ...DEFAULT_SETTINGS, driver, driverUrl: "http://127.0.0.1:9901", drainedWhen: "connections" };
 }
 
-/** Creates a driver whose next request ends with the value passed to `count`. */
+/** Creates a driver whose next request to the proxy has the result that the test passes to `count`. */
 function faultyDriver(name: string) {
   let end = REFUSED;
   const driver = CREATE_DRIVER[name]?.((_call, _onChunk, done) => done(end));

@@ -48,7 +48,8 @@ function revisionProblem(pod: RawObject, namespace: RawObject | undefined, { rev
   const revisionLabel = Object.hasOwn(labels, REVISION) ? labels[REVISION] : namespace?.[REVISION];
   const isUnknown = revisionLabel === undefined && namespace === undefined;
   if (isUnknown || revisionLabel === (revision === "" ? undefined : revision)) return undefined;
-  const release = revision === "" ? "the release has no revision" : `the revision of the release is ${quote(revision)}`;
+  const release =
+    revision === "" ? "the chart's value `revision` is not set" : `the revision of the release is ${quote(revision)}`;
   if (revisionLabel === undefined) return `neither the Pod nor its namespace has the label ${REVISION}, and ${release}`;
   return `label ${REVISION} of the ${owner} is ${quote(String(revisionLabel))}, and ${release}`;
 }

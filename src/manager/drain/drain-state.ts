@@ -124,7 +124,7 @@ export type HookCalls = {
   readonly runningBefore: readonly string[];
 };
 
-/** `in`: the relay found an EndpointSlice that lists the Pod as serving. `out`: no EndpointSlice does. */
+/** `in`: the relay found an EndpointSlice that has the Pod as a ready endpoint. `out`: no EndpointSlice has. */
 export type Offered = "in" | "out" | "unknown";
 
 export type RelayStatus = {

@@ -197,7 +197,7 @@ function dialDueMs(session: RelaySession): number {
 function lostAtMs(session: RelaySession): number {
   if (session.current === 0) {
     if (session.silentFromMs < 0) return -1;
-    // There is no status yet, or too many consecutive connections failed to rely on it.
+    // There is no status yet, or it is no longer trusted, because too many consecutive connections failed.
     if (session.lastReceivedAtMs < 0 || session.failures >= TRUSTED_FAILURES_LIMIT) return session.silentFromMs;
     return session.silentFromMs + Math.max(LOST_AFTER_MS, 2 * FIRST_RETRY_MS + responseTimeoutMs(session.heartbeat));
   }

@@ -79,8 +79,8 @@ await eventually(() => {
 execFileSync("sh", ["-c", POD_SET_UP(clients.pid ?? 0)]);
 
 /** Whether the process is in another network namespace. */
-function isInOtherNetwork(other: number): boolean {
-  return readlinkSync(`/proc/${other}/ns/net`) !== readlinkSync("/proc/self/ns/net");
+function isInOtherNetwork(pid: number): boolean {
+  return readlinkSync(`/proc/${pid}/ns/net`) !== readlinkSync("/proc/self/ns/net");
 }
 
 const env = { PATH: process.env["PATH"] ?? "", LASTCALL_TOKEN: TOKEN };
