@@ -51,9 +51,9 @@ export type PreloadReport = {
  * `stopping` also includes client connections that were closed without a reset before their response.
  */
 export type ResetsReport = {
-  /** Number from the trigger until the apps' hooks were answered. */
+  /** Number of resets from the trigger until the preStop calls of the apps were answered. */
   readonly draining: number;
-  /** Number from then until the manager exits, which is after the apps' exit. */
+  /** Number of resets from these answers until the manager exits, which is after the exit of the apps. */
   readonly stopping: number;
   /** Number of the kubelet's probes that `stopping` may include. */
   readonly probes: number;

@@ -7,7 +7,7 @@ type ValueSchema = { readonly type: "string"; readonly pattern?: string; readonl
 export type Codec<T> = {
   /** Completes the sentence "expected …". */
   readonly expects: string;
-  /** The form of the value in the reference. */
+  /** The value's syntax, as in the reference pages. */
   readonly shows: string;
   readonly schema: ValueSchema;
   /** Limit of a list's entries, including duplicates. */

@@ -84,7 +84,7 @@ describe("a hook that sends a signal", () => {
     },
   );
 
-  test("of Kong is replaced with its wait as the shortest drain delay", () => {
+  test("of Kong is replaced, and the drain delay is at least the time of its --wait", () => {
     const handler = { exec: { command: ["kong", "quit", "--wait=15"] } };
     expect(knownHook({}, containerOf("kong:3.9"), handler, "none")?.sleepSeconds).toBe(15);
     expect(knownHook({}, containerOf("kong:1.1"), handler, "none")).toBeUndefined();

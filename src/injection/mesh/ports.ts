@@ -124,7 +124,7 @@ export function captureProblems(
     const mesh = MESHES.find(({ init }) => init === nameOf(container));
     if (mesh === undefined || !redirects(mesh, container, port)) return [];
     const message =
-      `Redirects port ${port} of the manager, so strict mTLS would block its hooks. ` +
+      `Redirects the manager's port ${port} to the proxy, which with strict mTLS rejects the kubelet's preStop calls. ` +
       `Set ${mesh.exclusionAnnotation}: ${quote(textAt(annotations, mesh.exclusionAnnotation) ?? String(port))} on the Pod template.`;
     return [{ code: "mesh_captures_port", where: `${where}, init container ${mesh.init}`, message }];
   });

@@ -47,7 +47,7 @@ export function atLeastExisting(pod: RawObject, seconds: number): number {
   return typeof existing === "number" ? Math.max(existing, seconds) : seconds;
 }
 
-/** Changes that a draft omits, because their original values do not fit in the record. */
+/** Changes that a plan leaves out, because their original values exceed the size limit of LASTCALL_ORIGINAL. */
 export type Omissions = {
   readonly keepsHooks: boolean;
   readonly leavesAnnotations: boolean;

@@ -93,8 +93,8 @@ export function addOpen(counts: ConnectionCounts, socket: TcpSocket, history: Hi
   if (addCount(counts, activity, exchange.step, cycles))
     counts.left.push(openConnection(socket, counts.nowMs - firstSeenMs));
   const ageMs = dataAgeMs(socket);
-  // An ambiguous connection is not traffic at the time of the sample, because its request may be answered; only its data is traffic.
-  // Data that an earlier sample has counted is not counted again, because its computed time would be later by the delay of the sample.
+  // An ambiguous connection does not count as active at the time of the sample, because its request may already have its response; only
+  // the time of its last data counts. Data counts once: a delayed second sample would compute a later time for it.
   if (activity !== "busy" && hasNewData && (ageMs >= 0 || isNew)) addEvidence(counts, ageMs, cycles);
   return {
     working: activity === "busy" || activity === "ambiguous",
