@@ -207,6 +207,6 @@ EXPORTED int close(int fd) { return reset(fd), CALL(close, __NR_close, fd); }
 
 /* Disables the library, because a seccomp filter could kill the process at the library's own system calls. */
 EXPORTED int prctl(int what, unsigned long a, unsigned long b, unsigned long c, unsigned long d) {
-  if (what == PR_SET_SECCOMP) page = &NO_PAGE;
+  if (what == PR_SET_SECCOMP) page = &NO_PAGE, page_is_late = 0;
   return CALL(prctl, __NR_prctl, what, a, b, c, d);
 }

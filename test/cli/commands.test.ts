@@ -413,6 +413,16 @@ describe("the command explain", () => {
     expect(old.out).toContain("nothing can close a keep-alive connection");
   });
 
+  test("prints each replaced preStop hook with the reason, also for an injected manifest", async () => {
+    const hook = "    lifecycle: {preStop: {exec: {command: [nginx, -s, quit]}}}\n";
+    const pod = POD.replace("image: b\n", `image: nginx:1.27\n${hook}`);
+    const line = "  replaced preStop hook: exec of app: It sends SIGQUIT, the container's stop signal.\n";
+    expect((await lastcall(["explain"], { "-": pod })).out).toContain(line);
+    const injected = await lastcall(["inject"], { "-": pod });
+    expect((await lastcall(["explain"], { "-": injected.out })).out).toContain(line);
+    expect((await lastcall(["explain", "--prestop", "keep"], { "-": pod })).out).not.toContain("replaced preStop hook");
+  });
+
   test("prints the reason if a Pod is skipped", async () => {
     const { status, out } = await lastcall(["explain"], { "-": JOB });
     expect(status).toBe(0);

@@ -90,6 +90,12 @@ describe("a hook that sends a signal", () => {
     expect(knownHook({}, containerOf("kong:1.1"), handler, "none")).toBeUndefined();
   });
 
+  test("stays in PHP's images for the command line, and is replaced in those for FPM", () => {
+    const handler = { exec: { command: ["kill", "-QUIT", "1"] } };
+    expect(knownHook({}, containerOf("php:8.3-cli"), handler, "none")).toBeUndefined();
+    expect(knownHook({}, containerOf("php:8.3-fpm"), handler, "none")).toBeDefined();
+  });
+
   test("stays if it sends another signal as well", () => {
     const handler = { exec: { command: inShell("kill -QUIT 1; kill -TERM 1") } };
     expect(knownHook({}, containerOf("nginx:1.27"), handler, "none")).toBeUndefined();

@@ -172,3 +172,15 @@ test.skipIf(!hasCompiler)(
     await impatient.close();
   },
 );
+
+test.skipIf(!hasCompiler)("a process with a seccomp filter does not request the page of a late manager", async () => {
+  const address = ownAddress();
+  const impatient = await openScenario({ usesReleasedLimits: true });
+  const manager = await impatient.openManager();
+  manager.process.kill("SIGSTOP");
+  const server = await impatient.start(callServer(address, "filter"), address);
+  // The library would request the page at this connection, and the filter would kill the process.
+  expect(await (await impatient.connect(address)).request(GET, BODY)).not.toContain(CLOSE_HEADER);
+  expect(server.signalCode).toBe(null);
+  await impatient.close();
+});

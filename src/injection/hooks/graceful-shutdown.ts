@@ -35,7 +35,7 @@ function imageShutsDownGracefully(reference: string, signal: string | undefined)
   if (IMAGES.has(image.repository)) return signal === undefined || signal === "SIGTERM";
   const fact = stopSignalFactOf(image);
   if (fact === undefined || !fact.closesConnections) return false;
-  return signal === undefined ? !fact.stopsBySigterm(image) : signal === fact.graceful;
+  return (signal ?? fact.signalOf(image)) === fact.graceful;
 }
 
 /** Returns the name of the program that a command line starts; empty if it is unknown. */

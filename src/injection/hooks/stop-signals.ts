@@ -8,8 +8,8 @@ type StopSignalFact = {
   readonly graceful: string | undefined;
   /** Whether the program, on the graceful signal, also closes keep-alive connections without losing requests (docs/systems.md). */
   readonly closesConnections: boolean;
-  /** Whether the image does not set STOPSIGNAL, so its containers get SIGTERM. */
-  readonly stopsBySigterm: (image: Image) => boolean;
+  /** The image's STOPSIGNAL; SIGTERM if it sets none, `undefined` if it is unknown. */
+  readonly signalOf: (image: Image) => string | undefined;
   readonly since: string;
 };
 
@@ -24,8 +24,10 @@ export const STOP_SIGNALS: readonly StopSignalFact[] = [
     graceful: "SIGQUIT",
     closesConnections: true,
     // Some images from 1.9.0 to 1.12, such as 1.12.0, had STOPSIGNAL SIGQUIT.
-    stopsBySigterm: (image) =>
-      isBefore(image, [1, 9, 0]) || (isBefore(image, [1, 19, 5]) && !isBefore(image, [1, 13, 0])),
+    signalOf: (image) =>
+      isBefore(image, [1, 9, 0]) || (isBefore(image, [1, 19, 5]) && !isBefore(image, [1, 13, 0]))
+        ? "SIGTERM"
+        : "SIGQUIT",
     since: "the official image sets STOPSIGNAL SIGQUIT since 1.19.5",
   },
   {
@@ -33,7 +35,7 @@ export const STOP_SIGNALS: readonly StopSignalFact[] = [
     program: "nginx",
     graceful: "SIGQUIT",
     closesConnections: true,
-    stopsBySigterm: (image) => isBefore(image, [1, 19, 5]),
+    signalOf: (image) => (isBefore(image, [1, 19, 5]) ? "SIGTERM" : "SIGQUIT"),
     since: "the image sets STOPSIGNAL SIGQUIT since 1.19.5",
   },
   {
@@ -41,7 +43,7 @@ export const STOP_SIGNALS: readonly StopSignalFact[] = [
     program: "OpenResty",
     graceful: "SIGQUIT",
     closesConnections: false,
-    stopsBySigterm: () => false,
+    signalOf: () => "SIGQUIT",
     since: "the image sets STOPSIGNAL SIGQUIT since 1.13.6.2-2",
   },
   {
@@ -49,7 +51,7 @@ export const STOP_SIGNALS: readonly StopSignalFact[] = [
     program: "Kong",
     graceful: "SIGQUIT",
     closesConnections: false,
-    stopsBySigterm: (image) => isBefore(image, [1, 2, 0]),
+    signalOf: (image) => (isBefore(image, [1, 2, 0]) ? "SIGTERM" : "SIGQUIT"),
     since: "the official image sets STOPSIGNAL SIGQUIT since 1.2.0",
   },
   {
@@ -57,7 +59,7 @@ export const STOP_SIGNALS: readonly StopSignalFact[] = [
     program: "Apache httpd",
     graceful: "SIGWINCH",
     closesConnections: true,
-    stopsBySigterm: (image) => isBefore(image, [2, 4, 41]),
+    signalOf: (image) => (isBefore(image, [2, 4, 41]) ? "SIGTERM" : "SIGWINCH"),
     since: "the official image sets STOPSIGNAL SIGWINCH since 2.4.41",
   },
   {
@@ -65,7 +67,11 @@ export const STOP_SIGNALS: readonly StopSignalFact[] = [
     program: "PHP-FPM",
     graceful: "SIGQUIT",
     closesConnections: false,
-    stopsBySigterm: (image) => image.tag.includes("fpm") && isBefore(image, [7, 1, 0]),
+    // Images with a web server or only the command line set other signals.
+    signalOf: (image) => {
+      if (!image.tag.includes("fpm")) return undefined;
+      return isBefore(image, [7, 1, 0]) ? "SIGTERM" : "SIGQUIT";
+    },
     since: "the official images of 7.1 and later set STOPSIGNAL SIGQUIT since April 2019",
   },
   {
@@ -74,10 +80,12 @@ export const STOP_SIGNALS: readonly StopSignalFact[] = [
     graceful: "SIGUSR1",
     closesConnections: true,
     // The last images of older minor versions were rebuilt with the new signal under the same tags.
-    stopsBySigterm: (image) =>
+    signalOf: (image) =>
       isBefore(image, [1, 8, 13]) &&
       image.version?.[2] !== undefined &&
-      !/^1\.(?:5\.19|6\.14|7\.11)(?![0-9])/.test(image.tag),
+      !/^1\.(?:5\.19|6\.14|7\.11)(?![0-9])/.test(image.tag)
+        ? "SIGTERM"
+        : "SIGUSR1",
     since: "the official image sets STOPSIGNAL SIGUSR1 since 1.8.13",
   },
   {
@@ -85,7 +93,7 @@ export const STOP_SIGNALS: readonly StopSignalFact[] = [
     program: "Envoy",
     graceful: undefined,
     closesConnections: false,
-    stopsBySigterm: () => true,
+    signalOf: () => "SIGTERM",
     since: "no signal drains Envoy; only a request to its admin port does",
   },
   {
@@ -93,7 +101,7 @@ export const STOP_SIGNALS: readonly StopSignalFact[] = [
     program: "Varnish",
     graceful: undefined,
     closesConnections: false,
-    stopsBySigterm: () => true,
+    signalOf: () => "SIGTERM",
     since: "no signal drains Varnish",
   },
 ];
@@ -103,9 +111,7 @@ export function stopSignalOf(container: RawObject): string | undefined {
   const signal = textAt(objectAt(container, "lifecycle"), "stopSignal");
   if (signal !== undefined) return signal;
   const image = parseImage(textAt(container, "image") ?? "");
-  const fact = stopSignalFactOf(image);
-  if (fact === undefined) return undefined;
-  return fact.stopsBySigterm(image) || fact.graceful === undefined ? "SIGTERM" : fact.graceful;
+  return stopSignalFactOf(image)?.signalOf(image);
 }
 
 export function stopSignalFactOf({ repository }: Image): StopSignalFact | undefined {

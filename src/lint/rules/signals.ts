@@ -70,7 +70,7 @@ function stopSignalProblem(reference: string, container: RawObject): string | un
   const fact = stopSignalFactOf(image);
   if (fact === undefined) return undefined;
   const stopSignal = textAt(objectAt(container, "lifecycle"), "stopSignal");
-  const isSigterm = stopSignal === undefined ? fact.stopsBySigterm(image) : stopSignal !== fact.graceful;
+  const isSigterm = stopSignal === undefined ? fact.signalOf(image) === "SIGTERM" : stopSignal !== fact.graceful;
   if (!isSigterm) return undefined;
   return `${fact.program} drops open requests on ${stopSignal ?? "SIGTERM"}; ${fact.since}.`;
 }

@@ -35,7 +35,7 @@ export type Draining = {
   readonly drainingFromMs: number;
   /** Number of open connections at the start of the phase; -1 if the sockets could not be read. */
   readonly openAtDraining: number;
-  /** Whether EndpointSlices still listed the Pod as serving at the start of the phase. */
+  /** Whether EndpointSlices still listed the Pod as a ready endpoint at the start of the phase. */
   readonly wasStillListed: boolean;
   readonly cycling: CyclingWatch;
 };

@@ -2,14 +2,21 @@
  * A server with the arguments ADDRESS PORT CALL. CALL selects the function that writes responses; the body has the bytes of a
   * response head and is written separately, except by `writev`. `pieces`: one writev with the head in many parts. `fork`: a child
   * serves each connection. `dup`: responses use a duplicated descriptor. `silent`: the server sends a response before the
-  * first request, and closes the connection by a direct system call, which the library does not observe.
+  * first request, and closes the connection by a direct system call, which the library does not observe. `filter`: a seccomp filter
+ * kills the process at its next call of socket(), as a sandbox does.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
+/* musl-gcc does not find the kernel's headers, so its servers have no filter. */
+#ifdef __GLIBC__
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#endif
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -51,6 +58,21 @@ static int serve(const char *call, int fd) {
   return 1;
 }
 
+static int forbid_sockets(void) {
+#ifdef __GLIBC__
+  struct sock_filter code[] = {
+    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, 1),
+    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  struct sock_fprog program = {sizeof code / sizeof *code, code};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
+#else
+  return 1;
+#endif
+}
+
 int main(int count, char **args) {
   struct pollfd all[MAX_CONNECTIONS];
   nfds_t n = 1;
@@ -60,6 +82,7 @@ int main(int count, char **args) {
   inet_pton(AF_INET, args[1], &address.sin_addr);
   if (bind(server, (void *)&address, sizeof address) || listen(server, MAX_CONNECTIONS)) return 1;
   signal(SIGCHLD, SIG_IGN);
+  if (!strcmp(args[3], "filter") && forbid_sockets()) return 4;
   all[0] = (struct pollfd){server, POLLIN, 0};
   while (poll(all, n, -1) > 0) {
     for (nfds_t i = n - 1; i > 0; i--)
