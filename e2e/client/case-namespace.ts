@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { KubernetesListObject, KubernetesObject, V1Pod } from "@kubernetes/client-node";
 import { waitUntil } from "../host/wait.ts";
-import { type Kubectl, kubectlOf } from "./kubectl.ts";
+import { type Kubectl, kubectlIn, kubectlOf } from "./kubectl.ts";
 import type { Suite } from "./suite.ts";
 import { recordTimeline } from "./timeline.ts";
 
@@ -80,13 +80,7 @@ function createCaseNamespace({
   addTimelineLine,
   saveArtifact,
 }: NamespaceParts): CaseNamespace {
-  const withNamespace = (args: readonly string[]) => ["--namespace", name, ...args];
-  const namespacedKubectl: Kubectl = {
-    run: (args, input) => clusterKubectl.run(withNamespace(args), input),
-    attempt: (args, input) => clusterKubectl.attempt(withNamespace(args), input),
-    json: (args, input) => clusterKubectl.json(withNamespace(args), input),
-    follow: (args, onLine) => clusterKubectl.follow(withNamespace(args), onLine),
-  };
+  const namespacedKubectl = kubectlIn(clusterKubectl, name);
   const pods = async (selector = "") =>
     (await namespacedKubectl.json<KubernetesListObject<V1Pod>>(["get", "pods", `--selector=${selector}`])).items;
   return {

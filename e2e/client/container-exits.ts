@@ -1,7 +1,6 @@
 /** Records the exits of containers from the events of the nodes' containerd, because the API has their times in seconds only. */
-import { spawn } from "node:child_process";
 import { stateFolder } from "../cluster/state-folder.ts";
-import { withParentDeathSignal } from "../host/run.ts";
+import { follow } from "../host/run.ts";
 import type { Suite } from "./suite.ts";
 
 export type ContainerExits = {
@@ -14,15 +13,7 @@ export function observeExits(suite: Suite): ContainerExits {
   const exits = new Map<string, number>();
   const followers = suite.nodes.map((node) => {
     const args = ["--address", stateFolder().socketOf(node), "--namespace", "k8s.io", "events"];
-    const [command, commandArgs] = withParentDeathSignal(stateFolder().ctr, args);
-    const child = spawn(command, commandArgs, { stdio: ["ignore", "pipe", "ignore"] });
-    let partialLine = "";
-    child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
-      const lines = (partialLine + chunk).split("\n");
-      partialLine = lines.pop() ?? "";
-      for (const line of lines) recordExit(line, exits);
-    });
-    return child;
+    return follow(stateFolder().ctr, args, (line) => recordExit(line, exits));
   });
   return {
     exitedMs: (container) => exits.get(container),

@@ -5,8 +5,7 @@ import { downloadSource } from "../build/completed-source.ts";
 import { makeLayer } from "../images/docker-archive.ts";
 import { importEnvoy } from "./envoy-image.ts";
 import { importGoPrograms } from "./go-programs.ts";
-import { kubectlOf } from "./kubectl.ts";
-import { kubectlIn } from "./measure-rollout.ts";
+import { kubectlIn, kubectlOf } from "./kubectl.ts";
 import type { Suite } from "./suite.ts";
 
 export const CONTOUR_NAMESPACE = "projectcontour";

@@ -8,8 +8,8 @@ type LooseObject = KubernetesObject & Readonly<Record<string, unknown>>;
 
 const BACKEND = "backend";
 const LABELS = { app: BACKEND };
-const HTTP1_PORT = 8_080;
-const HTTP2_PORT = 8_081;
+export const HTTP1_PORT = 8_080;
+export const HTTP2_PORT = 8_081;
 
 /** Ports of the Gateway's listeners, by their names. */
 export const LISTENER_PORTS = { http: 80, grpc: 8_081, tcp: 9_000 } as const;

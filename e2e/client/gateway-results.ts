@@ -2,10 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { LoadKind } from "../programs/gateway-load-kinds.ts";
-
-/** `own`: the gateway's own shutdown manager; `both`: its manager with lastcall's beside it; `neither`: no preStop hooks. */
-export const ENDINGS = ["own", "lastcall", "both", "neither"] as const;
-export type Ending = (typeof ENDINGS)[number];
+import type { Ending } from "./gateway-endings.ts";
 
 export type GatewayResult = {
   readonly gateway: string;
@@ -22,7 +19,7 @@ export type GatewayResult = {
   readonly lastcallMiB?: number | undefined;
 };
 
-export const GATEWAY_RESULTS = join(import.meta.dirname, "../../build/e2e/gateways.json");
+const GATEWAY_RESULTS = join(import.meta.dirname, "../../build/e2e/gateways.json");
 
 export function readGatewayResults(): readonly GatewayResult[] {
   return existsSync(GATEWAY_RESULTS) ? JSON.parse(readFileSync(GATEWAY_RESULTS, "utf8")) : [];

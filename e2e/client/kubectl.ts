@@ -1,6 +1,6 @@
 /** Runs kubectl against the suite's cluster, as users do. */
-import { type ChildProcess, spawn } from "node:child_process";
-import { type Attempt, attempt, withParentDeathSignal } from "../host/run.ts";
+import type { ChildProcess } from "node:child_process";
+import { type Attempt, attempt, follow } from "../host/run.ts";
 import type { Suite } from "./suite.ts";
 
 export type Kubectl = {
@@ -33,16 +33,17 @@ export function kubectlOf(suite: Suite): Kubectl {
     run,
     attempt: (args, input) => attempt(suite.kubectl, withContext(args), input === undefined ? {} : { input }),
     json: async (args, input) => JSON.parse(await run([...args, "--output=json"], input)),
-    follow: (args, onLine) => {
-      const [command, commandArgs] = withParentDeathSignal(suite.kubectl, withContext(args));
-      const child = spawn(command, commandArgs, { stdio: ["ignore", "pipe", "ignore"] });
-      let partialLine = "";
-      child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
-        const lines = (partialLine + chunk).split("\n");
-        partialLine = lines.pop() ?? "";
-        lines.forEach(onLine);
-      });
-      return child;
-    },
+    follow: (args, onLine) => follow(suite.kubectl, withContext(args), onLine),
+  };
+}
+
+/** kubectl with `--namespace`. */
+export function kubectlIn(kubectl: Kubectl, namespace: string): Kubectl {
+  const withNamespace = (args: readonly string[]) => ["--namespace", namespace, ...args];
+  return {
+    run: (args, input) => kubectl.run(withNamespace(args), input),
+    attempt: (args, input) => kubectl.attempt(withNamespace(args), input),
+    json: (args, input) => kubectl.json(withNamespace(args), input),
+    follow: (args, onLine) => kubectl.follow(withNamespace(args), onLine),
   };
 }

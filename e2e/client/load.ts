@@ -24,21 +24,15 @@ export type RunningLoad = {
 /** Resolves once the client runs. `host` must be an address: the cluster has no DNS. */
 export async function startLoadOn(namespace: CaseNamespace, node: string, options: LoadOptions): Promise<RunningLoad> {
   const name = `load-${node}`;
-  await namespace.apply([loadPod(namespace, name, node, options)]);
+  const flags = { host: options.host, port: options.port, ...options.flags };
+  await namespace.apply([loadPod(namespace, name, node, "load-client", flags)]);
   await namespace.kubectl.run(["wait", "--for=condition=Ready", `pod/${name}`, "--timeout=60s"]);
   await waitUntil({ condition: `the load client ${name} has reached its target`, withinMs: 60_000 }, async () =>
     (await namespace.kubectl.run(["logs", name])).includes('"started"') ? true : undefined,
   );
   return {
     stop: async () => {
-      const script = "process.kill(1, 'SIGTERM')";
-      await namespace.kubectl.run(["exec", name, "--", "/usr/local/bin/node", "-e", script]);
-      await waitUntil({ condition: `the load client ${name} has ended`, withinMs: 60_000 }, async () => {
-        const pod = await namespace.kubectl.json<V1Pod>(["get", "pod", name]);
-        return pod.status?.phase === "Succeeded" ? true : undefined;
-      });
-      const log = await namespace.kubectl.run(["logs", name]);
-      const result: LoadResult = JSON.parse(log.trim().split("\n").at(-1) ?? "");
+      const result: LoadResult = JSON.parse(await stopLoadPod(namespace, name));
       namespace.saveArtifact(`${name}.json`, `${JSON.stringify(result, null, 2)}\n`);
       for (const { at, client, kind } of result.failures)
         namespace.addTimelineLine(`${name}, ${at}: ${client} request failed: ${kind}`);
@@ -47,8 +41,23 @@ export async function startLoadOn(namespace: CaseNamespace, node: string, option
   };
 }
 
+/** Completes the open requests of a load client's Pod. @returns the last line of its log, which contains its counts */
+export async function stopLoadPod(namespace: CaseNamespace, name: string): Promise<string> {
+  const script = "process.kill(1, 'SIGTERM')";
+  await namespace.kubectl.run(["exec", name, "--", "/usr/local/bin/node", "-e", script]);
+  await waitUntil({ condition: `the load client ${name} has ended`, withinMs: 60_000 }, async () => {
+    const pod = await namespace.kubectl.json<V1Pod>(["get", "pod", name]);
+    return pod.status?.phase === "Succeeded" ? true : undefined;
+  });
+  const log = await namespace.kubectl.run(["logs", name]);
+  return log.trim().split("\n").at(-1) ?? "";
+}
+
 /** The sum of all clients' counts. */
-export function sumOf(results: readonly LoadResult[]): { readonly requests: number; readonly failed: number } {
+export function sumOf(results: readonly Pick<LoadResult, "requests" | "failed">[]): {
+  readonly requests: number;
+  readonly failed: number;
+} {
   return results.reduce(
     (sum, { requests, failed }) => ({ requests: sum.requests + requests, failed: sum.failed + failed }),
     { requests: 0, failed: 0 },
@@ -60,8 +69,14 @@ export async function clusterIp(namespace: CaseNamespace, service: string): Prom
   return namespace.kubectl.run(["get", "service", service, "--output=jsonpath={.spec.clusterIP}"]);
 }
 
-function loadPod(namespace: CaseNamespace, name: string, node: string, options: LoadOptions): V1Pod {
-  const flags = { host: options.host, port: options.port, ...options.flags };
+/** @param program of the image of test apps, such as `load-client` */
+export function loadPod(
+  namespace: CaseNamespace,
+  name: string,
+  node: string,
+  program: string,
+  flags: Readonly<Record<string, number | string>>,
+): V1Pod {
   return {
     apiVersion: "v1",
     kind: "Pod",
@@ -76,7 +91,7 @@ function loadPod(namespace: CaseNamespace, name: string, node: string, options: 
           name: "load",
           image: imageOf(namespace.suite, "lastcall-test-app"),
           imagePullPolicy: "IfNotPresent",
-          args: ["/app/load-client.mjs", ...Object.entries(flags).map(([flag, value]) => `--${flag}=${value}`)],
+          args: [`/app/${program}.mjs`, ...Object.entries(flags).map(([flag, value]) => `--${flag}=${value}`)],
           securityContext: restrictedSecurityContext(),
         },
       ],

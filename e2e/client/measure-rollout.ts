@@ -2,18 +2,25 @@
 import type { V1Pod } from "@kubernetes/client-node";
 import { expect } from "vitest";
 import { waitUntil } from "../host/wait.ts";
-import type { GatewayCounts, LoadKind } from "../programs/gateway-load-kinds.ts";
+import type { LoadKind } from "../programs/gateway-load-kinds.ts";
 import type { CaseNamespace } from "./case-namespace.ts";
 import { isInjected } from "./create-pods.ts";
+import { type Ending, hasLastcall } from "./gateway-endings.ts";
 import { type GatewayTarget, startGatewayLoad } from "./gateway-load.ts";
-import { type Ending, type GatewayResult, recordGatewayResult } from "./gateway-results.ts";
+import { type GatewayResult, recordGatewayResult } from "./gateway-results.ts";
 import { report } from "./guide-on-cluster.ts";
 import type { Kubectl } from "./kubectl.ts";
 import { observeTerminations, residentBytes } from "./measured-pods.ts";
 import { MANAGER } from "./pod-log.ts";
+import { saveDrain } from "./save-drain.ts";
+import { MIN_REQUESTS } from "./under-load.ts";
 
 export type Gateway = Pick<GatewayResult, "gateway" | "versions"> & {
-  /** kubectl in the namespace of the Envoys. */
+  /** Name of the guide, whose picture shows one of the drains. */
+  readonly guide: string;
+  /** Namespace of the Envoys. */
+  readonly podNamespace: string;
+  /** kubectl in that namespace. */
   readonly kubectl: Kubectl;
   readonly selector: string;
   /** Name of the Deployment of the Envoys. */
@@ -23,18 +30,20 @@ export type Gateway = Pick<GatewayResult, "gateway" | "versions"> & {
 };
 
 const MIB = 1_048_576;
+const PICTURED_LOAD: LoadKind = "http1-short";
 
+/** With lastcall, a failed request fails the case. */
 export async function measureRollout(
   namespace: CaseNamespace,
   gateway: Gateway,
   ending: Ending,
   load: LoadKind,
   target: GatewayTarget,
-): Promise<GatewayCounts & { readonly pods: readonly string[] }> {
+): Promise<void> {
   const { kubectl, selector, deployment, ownManager } = gateway;
   const { nodes } = namespace.suite;
   const pods = (await podsOf(gateway)).filter(({ metadata }) => metadata?.deletionTimestamp === undefined);
-  for (const pod of pods) expect(isInjected(pod), pod.metadata?.name).toBe(ending === "lastcall" || ending === "both");
+  for (const pod of pods) expect(isInjected(pod), pod.metadata?.name).toBe(hasLastcall(ending));
   const stopLoad = await startGatewayLoad(namespace, load, target);
   const [ownBytes, lastcallBytes] = await Promise.all(
     [ownManager, MANAGER].map((container) => residentBytes(namespace.clusterKubectl, nodes, pods, container)),
@@ -63,20 +72,13 @@ export async function measureRollout(
   };
   recordGatewayResult(result);
   report(namespace, JSON.stringify({ ...result, failures: [...new Set(counts.failures)].slice(0, 4) }));
-  return { ...counts, pods: ended.map(({ pod }) => pod) };
+  expect(counts.requests, load).toBeGreaterThan(load === "idle" ? 0 : MIN_REQUESTS);
+  if (ending !== "lastcall") return;
+  expect(counts.failed, load).toBe(0);
+  if (load === PICTURED_LOAD) await saveDrain(namespace, gateway.guide, ended[0]?.pod ?? "", gateway.podNamespace);
 }
 
 export async function podsOf({ kubectl, selector }: Pick<Gateway, "kubectl" | "selector">): Promise<readonly V1Pod[]> {
   const { items } = await kubectl.json<{ readonly items: readonly V1Pod[] }>(["get", "pods", `--selector=${selector}`]);
   return items;
-}
-
-export function kubectlIn(kubectl: Kubectl, namespace: string): Kubectl {
-  const withNamespace = (args: readonly string[]) => ["--namespace", namespace, ...args];
-  return {
-    run: (args, input) => kubectl.run(withNamespace(args), input),
-    attempt: (args, input) => kubectl.attempt(withNamespace(args), input),
-    json: (args, input) => kubectl.json(withNamespace(args), input),
-    follow: (args, onLine) => kubectl.follow(withNamespace(args), onLine),
-  };
 }

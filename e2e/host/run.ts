@@ -1,5 +1,5 @@
 /** Runs a program until it exits. */
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 
 export type RunOptions = {
   readonly cwd?: string;
@@ -48,4 +48,17 @@ export function attempt(program: string, args: readonly string[], options: RunOp
     child.once("error", (error) => resolve({ status: 127, output, stderr: error.message }));
     child.once("close", (status) => resolve({ status: status ?? 128, output, stderr }));
   });
+}
+
+/** Starts a program that runs until it is ended, with a callback per line of output. */
+export function follow(program: string, args: readonly string[], onLine: (line: string) => void): ChildProcess {
+  const [command, commandArgs] = withParentDeathSignal(program, args);
+  const child = spawn(command, commandArgs, { stdio: ["ignore", "pipe", "ignore"] });
+  let partialLine = "";
+  child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+    const lines = (partialLine + chunk).split("\n");
+    partialLine = lines.pop() ?? "";
+    lines.forEach(onLine);
+  });
+  return child;
 }

@@ -1,6 +1,6 @@
 /** Rolls the Envoys of a real Contour under load: with its own shutdown manager, with lastcall, with both, and with neither. */
 import type { KubernetesObject, V1Deployment, V1Service } from "@kubernetes/client-node";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, test } from "vitest";
 import { documentsOf, readGuide } from "../../test/guides/manifests.ts";
 import { UPSTREAM_PORTS } from "../../test/programs/envoy/upstream-ports.ts";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
@@ -13,27 +13,24 @@ import {
 } from "../client/contour.ts";
 import { startDns } from "../client/dns.ts";
 import { ENVOY_VERSION } from "../client/envoy-image.ts";
-import type { GatewayTarget } from "../client/gateway-load.ts";
-import { backendObjects } from "../client/gateway-objects.ts";
-import { ENDINGS, type Ending } from "../client/gateway-results.ts";
-import { kubectlOf } from "../client/kubectl.ts";
-import { type Gateway, kubectlIn, measureRollout, podsOf } from "../client/measure-rollout.ts";
-import { saveDrain } from "../client/save-drain.ts";
+import { ENDINGS, type Ending, podSettingsOf } from "../client/gateway-endings.ts";
+import { backendObjects, HTTP1_PORT, HTTP2_PORT } from "../client/gateway-objects.ts";
+import { kubectlIn, kubectlOf } from "../client/kubectl.ts";
+import { type Gateway, measureRollout, podsOf } from "../client/measure-rollout.ts";
 import { readSuite } from "../client/suite.ts";
-import { MIN_REQUESTS } from "../client/under-load.ts";
 import { waitUntil } from "../host/wait.ts";
 import { LOAD_KINDS, type LoadKind } from "../programs/gateway-load-kinds.ts";
 
 const suite = readSuite(process.env);
 const NAMESPACE = "shop";
-/** The load of the drain in the guide's picture. */
-const PICTURED_LOAD: LoadKind = "http1-short";
 /** Contour proxies TCP only by TLS's server name. */
 const KINDS = (Object.keys(LOAD_KINDS) as readonly LoadKind[]).filter((kind) => kind !== "tcp");
 
 const ENVOYS: Gateway = {
   gateway: "Contour",
   versions: `Contour ${CONTOUR_VERSION}, Envoy ${ENVOY_VERSION}`,
+  guide: "contour",
+  podNamespace: CONTOUR_NAMESPACE,
   kubectl: kubectlIn(kubectlOf(suite), CONTOUR_NAMESPACE),
   selector: "app=envoy",
   deployment: "envoy",
@@ -55,20 +52,12 @@ describe("a rollout of Contour's Envoys", () => {
         await applyEnvoys(namespace, ending);
         const service = await ENVOYS.kubectl.json<V1Service>(["get", "service", "envoy"]);
         const target = { host: service.spec?.clusterIP ?? "", port: 80 };
-        for (const load of KINDS) await measure(namespace, ending, load, target);
+        for (const load of KINDS) await measureRollout(namespace, ENVOYS, ending, load, target);
       });
     },
     3_600_000,
   );
 });
-
-async function measure(namespace: CaseNamespace, ending: Ending, load: LoadKind, target: GatewayTarget): Promise<void> {
-  const { failed, requests, pods } = await measureRollout(namespace, ENVOYS, ending, load, target);
-  expect(requests, load).toBeGreaterThan(load === "idle" ? 0 : MIN_REQUESTS);
-  if (ending !== "lastcall") return;
-  expect(failed, load).toBe(0);
-  if (load === PICTURED_LOAD) await saveDrain(namespace, "contour", pods[0] ?? "", CONTOUR_NAMESPACE);
-}
 
 /** Applies the guide's Deployment of Envoys. */
 async function applyEnvoys(namespace: CaseNamespace, ending: Ending): Promise<void> {
@@ -77,7 +66,7 @@ async function applyEnvoys(namespace: CaseNamespace, ending: Ending): Promise<vo
     (await podsOf(ENVOYS)).length === 0 ? true : undefined,
   );
   await namespace.apply([...backendObjects(namespace), ingress()]);
-  const annotation = `projectcontour.io/upstream-protocol.h2c=grpc`;
+  const annotation = "projectcontour.io/upstream-protocol.h2c=grpc";
   await namespace.kubectl.run(["annotate", "service", "backend", annotation, "--overwrite"]);
   await namespace.waitForRollout("deployment/backend");
   const objects = documentsOf(readGuide("contour").manifest) as readonly (KubernetesObject & V1Deployment)[];
@@ -90,10 +79,9 @@ function withEnding(object: V1Deployment, ending: Ending): V1Deployment {
   const deployment = structuredClone(object);
   const template = deployment.spec?.template;
   if (template?.metadata === undefined) throw new Error("The guide's manifest has no Pod template.");
-  const hasLastcall = ending === "lastcall" || ending === "both";
-  if (!hasLastcall) template.metadata.labels = { ...template.metadata.labels, "lastcall.dev/inject": "disabled" };
-  if (ending === "both")
-    template.metadata.annotations = { "lastcall.dev/prestop": "keep", "lastcall.dev/driver": "envoy" };
+  const { labels, annotations } = podSettingsOf(ending);
+  template.metadata.labels = { ...template.metadata.labels, ...labels };
+  template.metadata.annotations = annotations;
   if (ending === "neither") for (const container of template.spec?.containers ?? []) delete container.lifecycle;
   return deployment;
 }
@@ -113,7 +101,11 @@ function ingress(): KubernetesObject & Readonly<Record<string, unknown>> {
       rules: [
         {
           http: {
-            paths: [path("/ws", UPSTREAM_PORTS.http1), path("/lastcall.test.Greeter", 8_081), path("/", 8_080)],
+            paths: [
+              path("/ws", UPSTREAM_PORTS.http1),
+              path("/lastcall.test.Greeter", HTTP2_PORT),
+              path("/", HTTP1_PORT),
+            ],
           },
         },
       ],

@@ -1,6 +1,6 @@
 /** Rolls the Envoys of a real Envoy Gateway under load: with its own shutdown manager, with lastcall, with both, and with neither. */
 import type { KubernetesObject, V1Deployment } from "@kubernetes/client-node";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, test } from "vitest";
 import { documentsOf, readGuide } from "../../test/guides/manifests.ts";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
 import { startDns } from "../client/dns.ts";
@@ -13,29 +13,32 @@ import {
   uninstallEnvoyGateway,
 } from "../client/envoy-gateway.ts";
 import { ENVOY_VERSION } from "../client/envoy-image.ts";
+import { ENDINGS, type Ending, podSettingsOf } from "../client/gateway-endings.ts";
 import type { GatewayTarget } from "../client/gateway-load.ts";
 import { backendObjects, LISTENER_PORTS, routesOf } from "../client/gateway-objects.ts";
-import { ENDINGS, type Ending } from "../client/gateway-results.ts";
-import { kubectlOf } from "../client/kubectl.ts";
-import { kubectlIn, measureRollout, podsOf } from "../client/measure-rollout.ts";
-import { saveDrain } from "../client/save-drain.ts";
+import { kubectlIn, kubectlOf } from "../client/kubectl.ts";
+import { type Gateway, measureRollout, podsOf } from "../client/measure-rollout.ts";
 import { readSuite } from "../client/suite.ts";
-import { MIN_REQUESTS } from "../client/under-load.ts";
 import { waitUntil } from "../host/wait.ts";
 import { LOAD_KINDS, type LoadKind } from "../programs/gateway-load-kinds.ts";
 
 const suite = readSuite(process.env);
 const NAMESPACE = "shop";
-/** The load of the drain in the guide's picture. */
-const PICTURED_LOAD: LoadKind = "http1-short";
 const GATEWAY = "shop";
 const SELECTOR = `gateway.envoyproxy.io/owning-gateway-name=${GATEWAY}`;
 const OWN_MANAGER = "shutdown-manager";
 const KINDS = Object.keys(LOAD_KINDS) as readonly LoadKind[];
 
-const VERSIONS = `Envoy Gateway ${ENVOY_GATEWAY_VERSION}, Envoy ${ENVOY_VERSION}`;
 const system = kubectlIn(kubectlOf(suite), ENVOY_GATEWAY_NAMESPACE);
-const ENVOYS = { kubectl: system, selector: SELECTOR };
+const ENVOYS = {
+  gateway: "Envoy Gateway",
+  versions: `Envoy Gateway ${ENVOY_GATEWAY_VERSION}, Envoy ${ENVOY_VERSION}`,
+  guide: "envoy-gateway",
+  podNamespace: ENVOY_GATEWAY_NAMESPACE,
+  kubectl: system,
+  selector: SELECTOR,
+  ownManager: OWN_MANAGER,
+};
 
 beforeAll(async () => {
   await startDns(suite);
@@ -50,22 +53,14 @@ describe("a rollout of Envoy Gateway's Envoys", () => {
     async (ending) => {
       await inNamespace(suite, NAMESPACE, { timeline: "pods" }, async (namespace) => {
         const deployment = await applyGateway(namespace, ending);
-        for (const load of KINDS) await measure(namespace, deployment, ending, load);
+        const gateway: Gateway = { ...ENVOYS, deployment };
+        for (const load of KINDS) await measureRollout(namespace, gateway, ending, load, await targetOf(load));
         await deleteGateway(namespace);
       });
     },
     3_600_000,
   );
 });
-
-async function measure(namespace: CaseNamespace, deployment: string, ending: Ending, load: LoadKind): Promise<void> {
-  const gateway = { ...ENVOYS, gateway: "Envoy Gateway", versions: VERSIONS, deployment, ownManager: OWN_MANAGER };
-  const { failed, requests, pods } = await measureRollout(namespace, gateway, ending, load, await targetOf(load));
-  expect(requests, load).toBeGreaterThan(load === "idle" ? 0 : MIN_REQUESTS);
-  if (ending !== "lastcall") return;
-  expect(failed, load).toBe(0);
-  if (load === PICTURED_LOAD) await saveDrain(namespace, "envoy-gateway", pods[0] ?? "", ENVOY_GATEWAY_NAMESPACE);
-}
 
 /** Applies the guide's manifest, with the Envoy of this suite and listeners for every kind of route. @returns the Deployment's name */
 async function applyGateway(namespace: CaseNamespace, ending: Ending): Promise<string> {
@@ -109,10 +104,8 @@ function withEnding(object: KubernetesObject, ending: Ending): KubernetesObject 
   };
   const deployment = proxy.spec.provider.kubernetes.envoyDeployment;
   deployment.container = { image: ENVOY_IMAGE };
-  const hasLastcall = ending === "lastcall" || ending === "both";
-  if (!hasLastcall) deployment.pod.labels = { "lastcall.dev/inject": "disabled" };
-  if (ending === "both")
-    deployment.pod.annotations = { "lastcall.dev/prestop": "keep", "lastcall.dev/driver": "envoy" };
+  const { labels, annotations } = podSettingsOf(ending);
+  deployment.pod = { labels: { ...deployment.pod.labels, ...labels }, annotations };
   if (ending === "neither") deployment.patch = { type: "StrategicMerge", value: WITHOUT_HOOKS };
   return proxy;
 }

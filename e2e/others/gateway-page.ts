@@ -1,6 +1,7 @@
 /** Writes the tables of the guides from the measurements of gateways. Pure. */
 import { table } from "../../test/programs/results/page.ts";
-import { ENDINGS, type Ending, type GatewayResult } from "../client/gateway-results.ts";
+import { ENDINGS, type Ending } from "../client/gateway-endings.ts";
+import type { GatewayResult } from "../client/gateway-results.ts";
 import type { LoadKind } from "../programs/gateway-load-kinds.ts";
 
 const ENDING_NAMES: Readonly<Record<Ending, string>> = {

@@ -27,15 +27,10 @@ type Exchange = { sent: number; received: number; readonly ended: AbortControlle
 export function startSessions(kind: SessionKind, target: Target): { readonly stop: () => Promise<GatewayCounts> } {
   const counts = { requests: 0, failed: 0, failures: [] as string[] };
   const stopping = new AbortController();
-  const runSession = kind === "idle" ? exchangeOnce : exchangeRepeatedly;
   const repeat = async () => {
     while (!stopping.signal.aborted) {
-      const failure = await runOneSession(kind, target, (session, exchange) =>
-        runSession(session, exchange, stopping.signal),
-      ).then(({ failure: reason, received }) => {
-        counts.requests += received;
-        return reason;
-      });
+      const { failure, received } = await runOneSession(kind, target, stopping.signal);
+      counts.requests += received;
       if (failure !== "") {
         counts.failed += 1;
         if (counts.failures.length < MAX_FAILURES) counts.failures.push(failure);
@@ -53,12 +48,10 @@ export function startSessions(kind: SessionKind, target: Target): { readonly sto
   };
 }
 
-type Run = (session: Session, exchange: Exchange) => Promise<boolean>;
-
 async function runOneSession(
   kind: SessionKind,
   target: Target,
-  run: Run,
+  stop: AbortSignal,
 ): Promise<{ readonly failure: string; readonly received: number }> {
   const exchange: Exchange = { sent: 0, received: 0, ended: new AbortController() };
   const opened = Promise.withResolvers<boolean>();
@@ -81,16 +74,16 @@ async function runOneSession(
     session.close();
     return { failure: "not opened", received: 0 };
   }
-  const serverMayClose = await run(session, exchange);
+  await (kind === "idle" ? exchangeOnce : exchangeRepeatedly)(session, exchange, stop);
   const { sent, received, ended } = exchange;
-  const wasCut = ended.signal.aborted && !serverMayClose;
+  // A server may close an idle connection.
+  const wasCut = ended.signal.aborted && kind !== "idle";
   session.close();
   if (received < sent) return { failure: `${sent - received} of ${sent} messages unanswered`, received };
   return { failure: wasCut ? "session cut" : "", received };
 }
 
-/** @returns whether the server may close the connection before the client does */
-async function exchangeRepeatedly(session: Session, exchange: Exchange, stop: AbortSignal): Promise<boolean> {
+async function exchangeRepeatedly(session: Session, exchange: Exchange, stop: AbortSignal): Promise<void> {
   const lengthMs = MIN_SESSION_MS + Math.random() * (MAX_SESSION_MS - MIN_SESSION_MS);
   const endsMs = performance.now() + lengthMs;
   const { signal } = exchange.ended;
@@ -100,18 +93,15 @@ async function exchangeRepeatedly(session: Session, exchange: Exchange, stop: Ab
     await realClock.wait(MESSAGE_INTERVAL_MS, signal);
   }
   await waitForAnswers(exchange);
-  return false;
 }
 
-async function exchangeOnce(session: Session, exchange: Exchange, stop: AbortSignal): Promise<boolean> {
+async function exchangeOnce(session: Session, exchange: Exchange, stop: AbortSignal): Promise<void> {
   session.send();
   exchange.sent = 1;
   await waitForAnswers(exchange);
+  await realClock.wait(LONGER_THAN_ANY_CASE_MS, AbortSignal.any([exchange.ended.signal, stop]));
   // TCP may deliver one response in several pieces.
   exchange.received = Math.min(exchange.received, 1);
-  await realClock.wait(LONGER_THAN_ANY_CASE_MS, AbortSignal.any([exchange.ended.signal, stop]));
-  exchange.received = Math.min(exchange.received, 1);
-  return true;
 }
 
 async function waitForAnswers(exchange: Exchange): Promise<void> {
