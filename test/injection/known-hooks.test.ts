@@ -34,6 +34,7 @@ describe("the command of a hook", () => {
     inShell("sleep $DELAY"),
     inShell("sleep 5 & nginx -s quit"),
     inShell("echo draining > /tmp/drain"),
+    inShell("sleep 5; echo draining > /dev/nullfile"),
     inShell("while true; do sleep 1; done"),
     inShell("exit 1"),
     inShell("kill -QUIT 42"),

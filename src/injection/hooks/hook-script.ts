@@ -44,7 +44,7 @@ function combine(steps: readonly Step[]): HookScript | undefined {
 
 /** Loops that wait for the end of the program, such as `while pgrep -x nginx; do sleep 1; done`, end with the program. */
 const WAIT_LOOP = /while\s+(?:pgrep|pidof|killall\s+-0)(?:\s+[\w./-]+)+\s*;\s*do\s+sleep\s+[0-9.]+\s*;?\s*done/g;
-const DISCARDED_OUTPUT = /\s*(?:[12]?>\s*\/dev\/null|2>&1|&>\s*\/dev\/null)/g;
+const DISCARDED_OUTPUT = /\s*(?:[12&]?>\s*\/dev\/null|2>&1)(?![\w./-])/g;
 /** Expansions, quotes, pipes, background jobs, redirections and comments are not interpreted. */
 const UNSUPPORTED = /[$`'"\\<>(){}[\]*?#~]|(?<!\|)\|(?!\|)|(?<!&)&(?!&)/;
 
