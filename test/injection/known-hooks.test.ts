@@ -28,7 +28,7 @@ describe("the command of a hook", () => {
     expect(parseHookCommand(command)).toEqual(script);
   });
 
-  test.each<readonly string[]>([
+  const unknown: readonly (readonly string[])[] = [
     inShell("curl -X POST localhost:8080/drain; sleep 5"),
     inShell("sleep 5 || nginx -s quit"),
     inShell("sleep $DELAY"),
@@ -47,7 +47,9 @@ describe("the command of a hook", () => {
     ["kong", "quit", "--prefix=/kong"],
     ["sh", "-c", "sleep 5", "extra"],
     [],
-  ])("%j has an unknown effect", (...command) => {
+  ];
+
+  test.each(unknown.map((command) => ({ command })))("$command has an unknown effect", ({ command }) => {
     expect(parseHookCommand(command)).toBeUndefined();
   });
 });
