@@ -10,10 +10,9 @@ export function hasLastcall(ending: Ending): boolean {
 
 type Texts = Readonly<Record<string, string>>;
 
-/** Returns labels and annotations that are added to those of the guide. */
-export function podSettingsOf(ending: Ending): { readonly labels: Texts; readonly annotations: Texts } {
-  return {
-    labels: hasLastcall(ending) ? {} : { "lastcall.dev/inject": "disabled" },
-    annotations: ending === "both" ? { "lastcall.dev/prestop": "keep", "lastcall.dev/driver": "envoy" } : {},
-  };
+/** Returns settings that are added to the guide's. Without annotations there is no field, because an empty one is applied as null. */
+export function podSettingsOf(ending: Ending): { readonly labels: Texts; readonly annotations?: Texts } {
+  const labels: Texts = hasLastcall(ending) ? {} : { "lastcall.dev/inject": "disabled" };
+  if (ending !== "both") return { labels };
+  return { labels, annotations: { "lastcall.dev/prestop": "keep", "lastcall.dev/driver": "envoy" } };
 }

@@ -79,9 +79,12 @@ function withEnding(object: V1Deployment, ending: Ending): V1Deployment {
   const deployment = structuredClone(object);
   const template = deployment.spec?.template;
   if (template?.metadata === undefined) throw new Error("The guide's manifest has no Pod template.");
-  const { labels, annotations } = podSettingsOf(ending);
-  template.metadata.labels = { ...template.metadata.labels, ...labels };
-  template.metadata.annotations = annotations;
+  const settings = podSettingsOf(ending);
+  template.metadata = {
+    ...template.metadata,
+    ...settings,
+    labels: { ...template.metadata.labels, ...settings.labels },
+  };
   if (ending === "neither") for (const container of template.spec?.containers ?? []) delete container.lifecycle;
   return deployment;
 }

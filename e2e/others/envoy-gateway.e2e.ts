@@ -104,8 +104,8 @@ function withEnding(object: KubernetesObject, ending: Ending): KubernetesObject 
   };
   const deployment = proxy.spec.provider.kubernetes.envoyDeployment;
   deployment.container = { image: ENVOY_IMAGE };
-  const { labels, annotations } = podSettingsOf(ending);
-  deployment.pod = { labels: { ...deployment.pod.labels, ...labels }, annotations };
+  const settings = podSettingsOf(ending);
+  deployment.pod = { ...settings, labels: { ...deployment.pod.labels, ...settings.labels } };
   if (ending === "neither") deployment.patch = { type: "StrategicMerge", value: WITHOUT_HOOKS };
   return proxy;
 }
