@@ -8,7 +8,7 @@ import type { AdmissionRound, AdmissionRounds } from "./relay-results.ts";
 const LOAD_GENERATOR = join(import.meta.dirname, "load-generator.ts");
 const CONNECTIONS = 8;
 
-/** Pods that the controllers of a busy cluster of this size create per second. */
+/** Pods that a busy cluster with thousands of nodes creates per second. */
 export const ADMISSIONS_PER_SECOND = 300;
 export const ROUND_SECONDS = 5;
 

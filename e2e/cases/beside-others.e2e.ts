@@ -16,7 +16,7 @@ import { waitUntil } from "../host/wait.ts";
 const suite = readSuite(process.env);
 const NAMESPACE_OPTIONS = { labels: OPT_IN };
 
-// The nodes must read files of this host and reach a webhook on it, which only the suite's own cluster can.
+// Requires the suite's own cluster: only its nodes read files of this host and connect to a webhook on it.
 describe.skipIf(suite.context !== undefined)("lastcall beside other components of the cluster", () => {
   test("does not change a static Pod's mirror Pod, and the static Pod runs", async () => {
     await inNamespace(suite, "static-pod", NAMESPACE_OPTIONS, async (namespace) => {

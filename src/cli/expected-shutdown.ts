@@ -89,7 +89,7 @@ export function driverLimit(settings: DrainSettings): string | undefined {
 function noDriverReason(settings: DrainSettings): string {
   return isDriverUsed(settings)
     ? "No driver is set"
-    : `The driver ${settings.driver} only counts connected clients, which drained-when: connections does not use`;
+    : `The driver ${settings.driver} only counts connected clients, and with drained-when: connections sockets are counted instead`;
 }
 
 export type GraceArithmetic = {

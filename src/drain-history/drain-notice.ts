@@ -34,7 +34,7 @@ const OUTCOMES: readonly DrainOutcome[] = [
 export const RECORDED_OUTCOMES: readonly RecordedOutcome[] = [...OUTCOMES, "lost"];
 const PHASES: readonly PhaseName[] = ["idle", "withdrawing", "draining", "holding", "done"];
 const TRIGGERS: readonly DrainTrigger[] = ["none", "hook", "relay", "sigterm"];
-const PHASE_DURATIONS = ["withdrawing", "deregistration", "draining", "holding"] as const;
+const DURATION_FIELDS = ["withdrawing", "deregistration", "draining", "holding"] as const;
 
 /** In characters. The manager's longest reason names three IPv6 clients and a remedy. */
 const WHY_LIMIT = 1_000;
@@ -163,7 +163,7 @@ function readResets(report: Fields): Pick<DrainReport, "resets"> {
 }
 
 function readDurations(fields: Fields): PhaseDurations {
-  const [withdrawing, deregistration, draining, holding] = PHASE_DURATIONS.map((phase) =>
+  const [withdrawing, deregistration, draining, holding] = DURATION_FIELDS.map((phase) =>
     readWholeNumber(fields, phase, SPAN_LIMIT_MS, `report.milliseconds.${phase}`),
   );
   return {

@@ -33,8 +33,8 @@ export const TRIGGER_TEXT: Readonly<Record<DrainTrigger, string>> = {
 
 const RELAY_TEXT: ReadonlyMap<string, string> = new Map([
   ["none", "not used"],
-  ["withdrawn", "no EndpointSlice listed the Pod as a target"],
-  ["offered", "EndpointSlices still listed the Pod as a target"],
+  ["withdrawn", "no EndpointSlice had the Pod as a ready endpoint"],
+  ["offered", "EndpointSlices still had the Pod as a ready endpoint"],
   ["not_terminating", "no EndpointSlice marked the Pod as terminating: the kubelet stopped the Pod without a deletion"],
 ]);
 

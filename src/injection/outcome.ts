@@ -7,7 +7,7 @@ import type { Origin } from "../policy/resolve.ts";
 
 export type Mode = "native" | "classic" | "sleep";
 
-/** The data for `explain`, the log and the report. */
+/** Explains the outcome in `lastcall explain`, in the webhook's log and in the summary of `lastcall inject`. */
 export type Explanation = {
   readonly policy: PodPolicy;
   readonly origin: Origin;

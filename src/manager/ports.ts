@@ -74,8 +74,8 @@ export type Driver = {
   /** Called once, at the start of the draining phase. `failure` is empty on success. */
   readonly startDrain: (done: (failure: string) => void) => void;
   /**
-   * `active`: number of active requests; if unknown, -1 or {@link NOT_ANSWERED}. `hadTraffic`: requests started and ended since
-   * the last count.
+   * `active`: number of active requests; -1 if the response has no usable count, {@link NOT_ANSWERED} if there was no response.
+   * `hadTraffic`: whether a request started or ended since the last count.
    */
   readonly countActive: (done: (active: number, hadTraffic: boolean) => void) => void;
   /** False if samples of the sockets have to replace the driver's counts. */

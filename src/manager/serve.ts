@@ -49,11 +49,11 @@ export function serve(requested: DrainSettings, platform: Platform): RunningMana
           nowMs,
           onStatus: (status, isFromRelay) => {
             if (status.reason !== NO_RESPONSE_YET) logMessage("info", "relay", statusText(status));
-            const { offered, terminating, graceSeconds, reason, isGraceful } = status;
+            const { endpointState, terminating, graceSeconds, reason, isGraceful } = status;
             runner.dispatch({
               kind: "relay-reported",
               nowMs: nowMs(),
-              offered,
+              endpointState,
               terminating,
               graceSeconds,
               reason,
@@ -121,7 +121,7 @@ export function serve(requested: DrainSettings, platform: Platform): RunningMana
 }
 
 function statusText(status: WithdrawalStatus): string {
-  const state = status.terminating ? `${status.offered}, terminating` : status.offered;
+  const state = status.terminating ? `${status.endpointState}, terminating` : status.endpointState;
   return status.reason === "" ? state : `${state}: ${status.reason}`;
 }
 

@@ -249,7 +249,7 @@ describe("a Helm release on a real API server", () => {
       expect(stdout).toBe("A Pod that opts in is injected in namespace plain, and one that opts out is not.\n");
     });
 
-    test.for(POD_CASES)("gives the expected result for $title", async (pod) => {
+    test.for(POD_CASES)("$title is $outcome, without a report of a missed injection", async (pod) => {
       const response = await create(pod);
       expect(response.status).toBe(201);
       expect(statusAnnotationOf(response) !== undefined).toBe(pod.outcome === "injected");

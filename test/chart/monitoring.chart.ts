@@ -133,8 +133,8 @@ describe("the chart's monitoring", () => {
   });
 
   test("is disabled by default, because the cluster may not have the kinds of Prometheus Operator", () => {
-    const kinds = render().map(({ kind, metadata }) => `${kind} ${metadata.name}`);
-    expect(kinds.filter((name) => /Monitor|PrometheusRule|dashboard/.test(name))).toEqual([]);
+    const objectNames = render().map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+    expect(objectNames.filter((name) => /Monitor|PrometheusRule|dashboard/.test(name))).toEqual([]);
   });
 
   test("renders the alerts of the chart's file unchanged", () => {

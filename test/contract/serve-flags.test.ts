@@ -27,8 +27,8 @@ const ARBITRARIES: Readonly<Record<FlagKind, (row: Row<unknown> | DerivedRow) =>
 const settings = fc.record(
   Object.fromEntries(
     ROWS.flatMap(([key, row]) => {
-      const manager = "codec" in row ? row.manager : row;
-      return manager === undefined ? [] : [[key, ARBITRARIES[manager.kind](row)]];
+      const managerFlag = "codec" in row ? row.manager : row;
+      return managerFlag === undefined ? [] : [[key, ARBITRARIES[managerFlag.kind](row)]];
     }),
   ),
 ) as fc.Arbitrary<DrainSettings>;

@@ -67,7 +67,7 @@ test("the pages show a running drain by its phase, with its deadline and the cli
 
 test("the HTML page of a drain has the relay's status", () => {
   const page = (relay: string): string => drainPage(someDrain({ report: someReport({ relay }) }));
-  expect(page("withdrawn")).toContain(">no EndpointSlice listed the Pod as a target</td>");
+  expect(page("withdrawn")).toContain(">no EndpointSlice had the Pod as a ready endpoint</td>");
   expect(page("unknown: <b>")).toContain(">unknown: &lt;b&gt;</td>");
 });
 

@@ -65,7 +65,7 @@ describe("the terminal timeline", () => {
   test("shows the relay's status and the time of the withdrawal", () => {
     const report = someReport({ relay: "withdrawn", withdrawnAfterMs: 1_234 });
     const lines = terminalTimeline(someDrain({ report }), 120);
-    expect(lines[2]).toContain("evidence source netlink, relay: no EndpointSlice listed the Pod as");
+    expect(lines[2]).toContain("evidence source netlink, relay: no EndpointSlice had the Pod as");
     expect(lines).toContain("    1.23 s  withdrawn");
   });
 

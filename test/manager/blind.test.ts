@@ -124,7 +124,7 @@ describe("a drain in a Pod whose socket tables cannot be read", () => {
     expect(atMs).toBeLessThan(22_000);
   });
 
-  test("starts the app's grace period at the end of the drain in classic mode", () => {
+  test("answers the manager's own hook in classic mode one grace period of the app after the end of the drain", () => {
     const settings = { ...ONE_APP, classic: true, appGraceMs: 30_000 };
     const played = play({ settings, events: TERMINATION, pod: () => BLIND_OBSERVATION });
     expect([played.answered.get(1), played.answered.get(2)]).toEqual([5_000, 35_000]);

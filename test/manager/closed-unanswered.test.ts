@@ -61,7 +61,7 @@ describe("a destroyed connection", () => {
     expect(monitor.isClosedUnanswered(ended(7, 12))).toBe(true);
   });
 
-  test("is compared with zero segments if the last sample does not contain the connection", () => {
+  test("has its segments counted from zero if the last sample does not contain the connection", () => {
     const monitor = monitorAfter([]);
     expect(monitor.isClosedUnanswered(ended(1, 1))).toBe(false);
     expect(monitor.isClosedUnanswered(ended(2, 1))).toBe(true);

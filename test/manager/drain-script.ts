@@ -3,7 +3,7 @@ import { DEFAULT_SETTINGS, type DrainSettings } from "../../src/contract/drain-s
 import type { DrainAction, DrainEvent, RelayReported, Sample } from "../../src/manager/drain/drain-event.ts";
 import { step } from "../../src/manager/drain/drain-machine.ts";
 import { drainReportOf } from "../../src/manager/drain/drain-report-of.ts";
-import { type DrainState, drainOf, idleState, type Offered } from "../../src/manager/drain/drain-state.ts";
+import { type DrainState, drainOf, type EndpointState, idleState } from "../../src/manager/drain/drain-state.ts";
 import type { Observation } from "../../src/manager/traffic/observation.ts";
 import { type OtherProcesses, UNKNOWN_PROCESSES } from "../../src/manager/traffic/other-processes.ts";
 
@@ -153,11 +153,11 @@ export const ownHook = (nowMs: number, holdId: number): DrainEvent => ({ kind: "
 /** A status from the relay or, with `isFromRelay: false`, from the relay's client. */
 export const relayReported = (
   nowMs: number,
-  offered: Offered,
+  endpointState: EndpointState,
   terminating: boolean,
   more: Partial<Pick<RelayReported, "graceSeconds" | "reason" | "isGraceful" | "isFromRelay">> = {},
 ): DrainEvent => ({
-  ...{ kind: "relay-reported", nowMs, offered, terminating },
+  ...{ kind: "relay-reported", nowMs, endpointState, terminating },
   ...{ graceSeconds: -1, reason: "", isGraceful: false, isFromRelay: true, ...more },
 });
 

@@ -128,9 +128,9 @@ describeBuilds("thousands of connections to the manager's port", (build) => {
     // The following calls arrive after all other connections.
     expect(await statusOf(manager)).toMatchObject({ version: 1 });
     const drainResponse = await call(manager, `/${TOKEN}/drain`, "POST");
-    const answer = await hookCall;
+    const hookResponse = await hookCall;
     expect(JSON.parse(drainResponse.body)).toMatchObject({ phase: "done" });
-    expect(answer.status).toBe(200);
+    expect(hookResponse.status).toBe(200);
     const openSockets = otherSockets.filter((socket) => !socket.destroyed && socket.readyState === "open");
     expect(openSockets.length).toBeLessThanOrEqual(256);
     for (const socket of otherSockets) socket.destroy();

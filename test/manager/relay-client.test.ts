@@ -62,7 +62,7 @@ describe("the manager's control of the relay's client process", () => {
     writes(STATUS_LINE.slice(0, 20));
     writes(STATUS_LINE.slice(20) + STATUS_LINE + STATUS_LINE);
     writes("lost the relay stopped responding\n");
-    expect(statuses.slice(1).map((status) => [status.offered, status.reason])).toEqual([
+    expect(statuses.slice(1).map((status) => [status.endpointState, status.reason])).toEqual([
       ["in", ""],
       ["unknown", "the relay stopped responding"],
     ]);
@@ -85,7 +85,7 @@ describe("the manager's control of the relay's client process", () => {
       vi.advanceTimersByTime(1_100);
       writes(STATUS_LINE);
       clients.at(-1)?.callbacks.onEnd("killed");
-      expect(last()).toMatchObject({ offered: "unknown", reason: "the relay client ended: killed" });
+      expect(last()).toMatchObject({ endpointState: "unknown", reason: "the relay client ended: killed" });
     }
     expect(clients).toHaveLength(4);
   });
@@ -113,7 +113,7 @@ describe("the manager's control of the relay's client process", () => {
     relay.setDemand({ kind: "status", delayEndMs: Date.now() + 1_000 });
     writes(STATUS_LINE);
     vi.advanceTimersByTime(4_900);
-    expect(last()?.offered).toBe("in");
+    expect(last()?.endpointState).toBe("in");
     vi.advanceTimersByTime(200);
     expect(last()?.reason).toBe("the relay client does not respond");
     expect(clients[0]?.killed).toBe(true);

@@ -4,12 +4,12 @@ import { describe, expect, test } from "vitest";
 import type { DrainSettings } from "../../src/contract/drain-settings.ts";
 import type { DrainEvent } from "../../src/manager/drain/drain-event.ts";
 import { drainReportOf } from "../../src/manager/drain/drain-report-of.ts";
-import type { Offered } from "../../src/manager/drain/drain-state.ts";
+import type { EndpointState } from "../../src/manager/drain/drain-state.ts";
 import { hook, ONE_APP, ownHook, play, relayReported } from "./drain-script.ts";
 
 const TERMINATION = [ownHook(100, 2), hook(110, 1)];
 const SETTINGS: DrainSettings = { ...ONE_APP, deregistrationDelayMs: 30_000, drainTimeoutMs: 600_000 };
-const status = (nowMs: number, offered: Offered, terminating = offered !== "unknown"): DrainEvent =>
+const status = (nowMs: number, offered: EndpointState, terminating = offered !== "unknown"): DrainEvent =>
   relayReported(nowMs, offered, terminating, { reason: "the reason" });
 const answeredAtMs = (statuses: readonly DrainEvent[], settings = SETTINGS): number =>
   play({ settings, events: [...TERMINATION, ...statuses], untilMs: 900_000 }).answered.get(1) ?? -1;

@@ -42,7 +42,7 @@ const received = (nowMs: number, id: number, offered: "in" | "out" | "unknown" =
   kind: "received",
   nowMs,
   id,
-  offered,
+  endpointState: offered,
 });
 const closed = (nowMs: number, id: number, reason = "refused"): SessionEvent => ({ kind: "closed", nowMs, id, reason });
 const delay = (nowMs: number, inMs: number): SessionEvent => ({ kind: "drain-delay", nowMs, inMs });

@@ -5,10 +5,10 @@
  */
 import { canonicalAddress } from "./address-text.ts";
 import type {
-  ComputeEndpointState,
-  EndpointState,
+  ComputeEndpointStatus,
+  EndpointStatus,
   PodIdentity,
-  ServiceEndpointState,
+  ServiceEndpointStatus,
   Slice,
   SliceEndpoint,
 } from "./slice.ts";
@@ -17,11 +17,11 @@ type PodEndpoint = { readonly slice: Slice; readonly endpoint: SliceEndpoint };
 
 type PodEndpoints = {
   readonly service: string;
-  readonly family: ServiceEndpointState["family"];
+  readonly family: ServiceEndpointStatus["family"];
   readonly endpoints: PodEndpoint[];
 };
 
-export const endpointStateOf: ComputeEndpointState = (slices, pod) => {
+export const endpointStateOf: ComputeEndpointStatus = (slices, pod) => {
   const services = podEndpointsOf(slices, pod).map(serviceStateOf);
   services.sort((left, right) => compare(left.service, right.service) || compare(left.family, right.family));
   const state = combinedStateOf(services.map((service) => service.state));
@@ -62,7 +62,7 @@ function podEndpointsOf(slices: Iterable<Slice>, pod: PodIdentity): PodEndpoints
   return [...byServiceAndFamily.values()];
 }
 
-function serviceStateOf({ service, family, endpoints }: PodEndpoints): ServiceEndpointState {
+function serviceStateOf({ service, family, endpoints }: PodEndpoints): ServiceEndpointStatus {
   const states = endpoints.map(({ endpoint }) => stateOfEndpoint(family, endpoint));
   const state = combinedStateOf(states);
   const [first] = endpoints
@@ -93,20 +93,20 @@ function serviceStateOf({ service, family, endpoints }: PodEndpoints): ServiceEn
  * An endpoint with a host name (FQDN) is never `in`, because only DNS can resolve the name to the Pod.
  */
 function stateOfEndpoint(
-  family: ServiceEndpointState["family"],
+  family: ServiceEndpointStatus["family"],
   endpoint: SliceEndpoint,
-): ServiceEndpointState["state"] {
+): ServiceEndpointStatus["state"] {
   if (endpoint.ready === false || endpoint.terminating === true) return "out";
   return family === "FQDN" ? "unknown" : "in";
 }
 
 /** One `in` suffices: while a controller moves an endpoint, two slices contain it, and a proxy may read either slice. */
-function combinedStateOf(states: readonly ServiceEndpointState["state"][]): ServiceEndpointState["state"] {
+function combinedStateOf(states: readonly ServiceEndpointStatus["state"][]): ServiceEndpointStatus["state"] {
   if (states.includes("in")) return "in";
   return states.includes("unknown") ? "unknown" : "out";
 }
 
-function descriptionOf(state: ServiceEndpointState["state"], { endpoint }: PodEndpoint): string {
+function descriptionOf(state: ServiceEndpointStatus["state"], { endpoint }: PodEndpoint): string {
   if (state === "in") return "still has the Pod as a ready endpoint";
   if (state === "unknown") return "has the Pod as an endpoint by a host name";
   if (endpoint.ready !== false) return "publishes the Pod as ready until the Pod is removed";
@@ -115,14 +115,14 @@ function descriptionOf(state: ServiceEndpointState["state"], { endpoint }: PodEn
     : "has the Pod as an endpoint that is not ready";
 }
 
-function reasonOf(state: EndpointState["state"], services: readonly ServiceEndpointState[]): string {
+function reasonOf(state: EndpointStatus["state"], services: readonly ServiceEndpointStatus[]): string {
   const [first, ...others] = services.filter((service) => service.state === state);
   if (first === undefined) return "no Service has the Pod as an endpoint";
   return others.length === 0 ? first.reason : `${first.reason}, and ${others.length} more`;
 }
 
 /** Address types of later Kubernetes versions are `other`; their endpoints have the same conditions. */
-function familyOf(addressType: string): ServiceEndpointState["family"] {
+function familyOf(addressType: string): ServiceEndpointStatus["family"] {
   if (addressType === "IPv4" || addressType === "IPv6" || addressType === "FQDN") return addressType;
   return "other";
 }

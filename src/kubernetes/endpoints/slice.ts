@@ -22,7 +22,7 @@ export type PodIdentity = {
   readonly addresses: readonly string[];
 };
 
-export type ServiceEndpointState = {
+export type ServiceEndpointStatus = {
   readonly service: string;
   readonly family: "IPv4" | "IPv6" | "FQDN" | "other";
   readonly state: "in" | "out" | "unknown";
@@ -30,12 +30,12 @@ export type ServiceEndpointState = {
   readonly reason: string;
 };
 
-export type EndpointState = {
+export type EndpointStatus = {
   /** `in` if the state of any Service is `in`, else `unknown` if any is `unknown`, else `out`. */
   readonly state: "in" | "out" | "unknown";
   readonly terminating: boolean;
-  readonly services: readonly ServiceEndpointState[];
+  readonly services: readonly ServiceEndpointStatus[];
   readonly reason: string;
 };
 
-export type ComputeEndpointState = (slices: Iterable<Slice>, pod: PodIdentity) => EndpointState;
+export type ComputeEndpointStatus = (slices: Iterable<Slice>, pod: PodIdentity) => EndpointStatus;

@@ -2,7 +2,7 @@
 
 import type { Observation } from "../traffic/observation.ts";
 import type { OtherProcesses } from "../traffic/other-processes.ts";
-import type { DrainState, Offered } from "./drain-state.ts";
+import type { DrainState, EndpointState } from "./drain-state.ts";
 
 export type Sample = {
   readonly observation: Observation;
@@ -22,7 +22,7 @@ export type HookCalled = {
 export type RelayReported = {
   readonly kind: "relay-reported";
   readonly nowMs: number;
-  readonly offered: Offered;
+  readonly endpointState: EndpointState;
   readonly terminating: boolean;
   /** Grace period of the Pod's deletion in seconds; -1 if the relay has no permission to read the Pod. */
   readonly graceSeconds: number;

@@ -43,17 +43,17 @@ export function holdingLimitMs(settings: DrainSettings, fromMs: number): number 
 
 /** Applies a status from the relay. Once a status reported that the Pod is terminating, later statuses cannot revoke that: another replica may lag. */
 export function applyRelayStatus(relay: RelayStatus, reported: RelayReported): RelayStatus {
-  const { offered, reason, nowMs } = reported;
+  const { endpointState, reason, nowMs } = reported;
   const terminating = relay.terminating || reported.terminating;
   const requestedAtMs = relay.requestedAtMs < 0 ? nowMs : relay.requestedAtMs;
   const responseMs = relay.responseMs < 0 && reported.isFromRelay ? nowMs - requestedAtMs : relay.responseMs;
   const isGraceful = reported.isFromRelay ? reported.isGraceful : relay.isGraceful;
-  const next: RelayStatus = { ...relay, offered, terminating, reason, isGraceful, requestedAtMs, responseMs };
-  if (offered === "in") return { ...next, withdrawnAtMs: -1, outFromMs: -1 };
-  if (offered === "unknown") return relay.offered === "in" ? { ...next, silentFromMs: nowMs } : next;
+  const next: RelayStatus = { ...relay, endpointState, terminating, reason, isGraceful, requestedAtMs, responseMs };
+  if (endpointState === "in") return { ...next, withdrawnAtMs: -1, outFromMs: -1 };
+  if (endpointState === "unknown") return relay.endpointState === "in" ? { ...next, silentFromMs: nowMs } : next;
   if (relay.withdrawnAtMs >= 0) return next;
   // If the relay was silent, the Pod may have been withdrawn at the start of the silence, which must not lengthen the drain.
-  const outFromMs = relay.offered === "in" ? nowMs : relay.silentFromMs;
+  const outFromMs = relay.endpointState === "in" ? nowMs : relay.silentFromMs;
   return { ...next, withdrawnAtMs: nowMs, outFromMs };
 }
 
@@ -68,7 +68,7 @@ export function withdrawalEndMs(settings: DrainSettings, relay: RelayStatus, dra
 /** Time at which the Pod counts as withdrawn; -1 if only the relay can confirm the withdrawal. */
 export function withdrawnByMs(settings: DrainSettings, relay: RelayStatus, triggeredAtMs: number): number {
   // An unknown status after the withdrawal does not revoke the withdrawal.
-  if (relay.offered !== "in") return Math.max(delayEndMs(settings, triggeredAtMs), relay.outFromMs);
+  if (relay.endpointState !== "in") return Math.max(delayEndMs(settings, triggeredAtMs), relay.outFromMs);
   if (relay.terminating) return -1;
   return triggeredAtMs + Math.max(settings.drainDelayMs, SLICES_LAG_MS);
 }

@@ -87,7 +87,7 @@ function withdrawalText(state: DrainState): string {
     return afterMs > 0
       ? ` The Pod was withdrawn after ${durationText(afterMs)}.`
       : " The Pod was already withdrawn at the trigger.";
-  if (state.relay.offered !== "unknown" || state.relay.reason === "") return "";
+  if (state.relay.endpointState !== "unknown" || state.relay.reason === "") return "";
   if (afterMs >= 0)
     return ` The Pod was withdrawn after ${durationText(afterMs)}; later updates were lost (${state.relay.reason}).`;
   return ` Whether the Pod was withdrawn is unknown (${state.relay.reason}), so the drain only waited for its drain delay.`;
@@ -143,7 +143,7 @@ function untrackedText(untracked: number): string {
 
 function withdrawingText(state: DrainState): string {
   const observation = state.sample.observation;
-  const offered = state.relay.offered === "in" && state.relay.terminating;
+  const offered = state.relay.endpointState === "in" && state.relay.terminating;
   const what = offered
     ? `while EndpointSlices still listed the Pod as ready: ${state.relay.reason}`
     : "before the end of the delays";

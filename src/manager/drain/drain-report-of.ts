@@ -40,8 +40,8 @@ function openAtDraining(phase: Phase): number {
 
 /** One of `none`, `withdrawn`, `offered`, `not_terminating`, or `unknown: REASON`. */
 export function relayText(relay: RelayStatus, phase: Phase): string {
-  if (relay.offered === "out") return "withdrawn";
-  if (relay.offered === "in") return isNotTerminating(phase) ? "not_terminating" : "offered";
+  if (relay.endpointState === "out") return "withdrawn";
+  if (relay.endpointState === "in") return isNotTerminating(phase) ? "not_terminating" : "offered";
   return relay.reason === "" ? "none" : `unknown: ${relay.reason}`;
 }
 

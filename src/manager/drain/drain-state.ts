@@ -125,10 +125,10 @@ export type HookCalls = {
 };
 
 /** `in`: the relay found an EndpointSlice that has the Pod as a ready endpoint. `out`: no EndpointSlice has. */
-export type Offered = "in" | "out" | "unknown";
+export type EndpointState = "in" | "out" | "unknown";
 
 export type RelayStatus = {
-  readonly offered: Offered;
+  readonly endpointState: EndpointState;
   readonly terminating: boolean;
   readonly reason: string;
   /** Whether the relay's last status reports that no connection was reset when the last Pods of the workload stopped. */
@@ -146,7 +146,7 @@ export type RelayStatus = {
 };
 
 export const NO_STATUS: RelayStatus = {
-  offered: "unknown",
+  endpointState: "unknown",
   terminating: false,
   reason: "",
   isGraceful: false,

@@ -41,7 +41,7 @@ export function enterDraining(
   actions: DrainAction[],
 ): DrainState {
   actions.push({ kind: "start-driver-drain" });
-  const wasStillListed = state.relay.offered === "in";
+  const wasStillListed = state.relay.endpointState === "in";
   const { observation } = state.sample;
   const openAtDraining = observation.known ? observation.openConnections : -1;
   const phase: Draining = {

@@ -1,5 +1,5 @@
 /** Formats and parses the lines that manager and relay client exchange, and parses the relay's untrusted status lines. Pure. */
-import type { Offered } from "../drain/drain-state.ts";
+import type { EndpointState } from "../drain/drain-state.ts";
 import { depthOf, isRecord } from "../json-reader.ts";
 
 export type ClientMessage =
@@ -95,7 +95,7 @@ function restOf(line: string): string {
 
 /** The relay's last status line about the Pod. The state `unknown` can also be from the relay client or the manager. */
 export type WithdrawalStatus = {
-  readonly offered: Offered;
+  readonly endpointState: EndpointState;
   readonly terminating: boolean;
   /** Printable ASCII, at most 120 characters. */
   readonly reason: string;
@@ -110,7 +110,13 @@ const REASON_LIMIT_CHARACTERS = 120;
 const SECONDS_LIMIT = 1_000_000_000;
 
 export function unknownStatus(reason: string): WithdrawalStatus {
-  return { offered: "unknown", terminating: false, reason: shortReason(reason), graceSeconds: -1, isGraceful: false };
+  return {
+    endpointState: "unknown",
+    terminating: false,
+    reason: shortReason(reason),
+    graceSeconds: -1,
+    isGraceful: false,
+  };
 }
 
 export function parseWithdrawalStatus(line: string): WithdrawalStatus | undefined {
@@ -122,18 +128,18 @@ export function parseWithdrawalStatus(line: string): WithdrawalStatus | undefine
     return undefined;
   }
   if (!isRecord(value)) return undefined;
-  const offered = offeredOf(value["state"]);
+  const endpointState = endpointStateOf(value["state"]);
   const terminating = value["terminating"];
   const reason = value["reason"];
-  if (offered === undefined || typeof terminating !== "boolean" || typeof reason !== "string") return undefined;
+  if (endpointState === undefined || typeof terminating !== "boolean" || typeof reason !== "string") return undefined;
   const graceSeconds = wholeNumber(value["graceSeconds"]);
   const isGraceful = value["shutdown"] === "graceful";
-  return { offered, terminating, reason: shortReason(reason), graceSeconds, isGraceful };
+  return { endpointState, terminating, reason: shortReason(reason), graceSeconds, isGraceful };
 }
 
 export function formatWithdrawalStatus(status: WithdrawalStatus): string {
   return JSON.stringify({
-    state: status.offered,
+    state: status.endpointState,
     terminating: status.terminating,
     reason: status.reason,
     graceSeconds: status.graceSeconds,
@@ -154,7 +160,7 @@ export function shortReason(text: string): string {
     .trim();
 }
 
-function offeredOf(value: unknown): Offered | undefined {
+function endpointStateOf(value: unknown): EndpointState | undefined {
   if (value === "in") return "in";
   if (value === "out") return "out";
   return value === "unknown" ? "unknown" : undefined;

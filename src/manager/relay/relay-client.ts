@@ -135,7 +135,8 @@ export function createRelayClient(parts: RelayClientParts): RelayClient {
   const armHangTimer = (): void => {
     if (isDelivering) return;
     stopTimeout();
-    if (!client.isRunning() || demand.kind !== "status" || demand.delayEndMs < 0 || lastStatus.offered !== "in") return;
+    if (!client.isRunning() || demand.kind !== "status" || demand.delayEndMs < 0 || lastStatus.endpointState !== "in")
+      return;
     const dueMs = Math.max(demand.delayEndMs, client.lastReceivedAtMs()) + HANG_TIMEOUT_MS;
     const readThenCheck = (): void => {
       timeout = setTimeout(checkHang, ONE_TURN_MS);

@@ -50,7 +50,7 @@ function runClient(settings: RelaySettings, platform: Platform): void {
     send({ kind: "dial" });
     const drop = openWithdrawal(settings, heartbeat, nowMs, {
       onStatus: (status) => {
-        handle({ kind: "received", nowMs: nowMs(), id, offered: status.offered });
+        handle({ kind: "received", nowMs: nowMs(), id, endpointState: status.endpointState });
         if (session.current === id) send({ kind: "status", status });
       },
       onClosed: (reason) => {

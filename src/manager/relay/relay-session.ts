@@ -3,7 +3,7 @@
  * current, and at most one is the candidate to replace it. An id of 0 and a time of -1 mean none. Pure.
  */
 import { RELAY_KEEPALIVE_MS } from "../../contract/relay-wire.ts";
-import type { Offered } from "../drain/drain-state.ts";
+import type { EndpointState } from "../drain/drain-state.ts";
 import {
   afterFirstLine,
   afterNextLine,
@@ -26,7 +26,7 @@ export type RelaySession = {
   readonly candidateHasHeartbeat: boolean;
   readonly dialledAtMs: number;
   readonly lastReceivedAtMs: number;
-  readonly offered: Offered;
+  readonly endpointState: EndpointState;
   readonly dialAtMs: number;
   readonly failures: number;
   readonly silentFromMs: number;
@@ -38,7 +38,7 @@ export type RelaySession = {
 
 export type SessionEvent =
   | { readonly kind: "tick"; readonly nowMs: number; readonly lateMs: number }
-  | { readonly kind: "received"; readonly nowMs: number; readonly id: number; readonly offered: Offered }
+  | { readonly kind: "received"; readonly nowMs: number; readonly id: number; readonly endpointState: EndpointState }
   | { readonly kind: "closed"; readonly nowMs: number; readonly id: number; readonly reason: string }
   | { readonly kind: "drain-delay"; readonly nowMs: number; readonly inMs: number }
   | { readonly kind: "disconnect"; readonly nowMs: number };
@@ -75,7 +75,7 @@ export function newSession(nowMs: number): RelaySession {
     candidateHasHeartbeat: false,
     dialledAtMs: -1,
     lastReceivedAtMs: -1,
-    offered: "unknown",
+    endpointState: "unknown",
     dialAtMs: nowMs,
     failures: 0,
     silentFromMs: -1,
@@ -102,7 +102,7 @@ function applyEvent(session: RelaySession, event: SessionEvent, actions: Session
     case "disconnect":
       return disconnected(session, actions);
     case "received":
-      return applyLine(session, event.id, event.offered, event.nowMs, actions);
+      return applyLine(session, event.id, event.endpointState, event.nowMs, actions);
     case "closed":
       return applyClose(session, event.id, event.reason, event.nowMs);
     default:
@@ -113,7 +113,7 @@ function applyEvent(session: RelaySession, event: SessionEvent, actions: Session
 function applyLine(
   session: RelaySession,
   id: number,
-  offered: Offered,
+  endpointState: EndpointState,
   nowMs: number,
   actions: SessionAction[],
 ): RelaySession {
@@ -125,7 +125,7 @@ function applyLine(
     current: id,
     candidate: isNew ? 0 : session.candidate,
     lastReceivedAtMs: nowMs,
-    offered,
+    endpointState,
     // The first line does not reset the count. Otherwise a relay that closes after each line would be dialled ten times a second.
     failures: isNew ? session.failures : 0,
     silentFromMs: -1,
@@ -182,7 +182,7 @@ function advance(session: RelaySession, nowMs: number, actions: SessionAction[])
   if (next.isLost || lostMs < 0 || nowMs < lostMs) return next;
   const reason = next.current !== 0 ? "the relay stopped responding" : next.reason;
   actions.push({ kind: "lost", reason });
-  return { ...next, isLost: true, offered: "unknown" };
+  return { ...next, isLost: true, endpointState: "unknown" };
 }
 
 /** Time of the next dial; -1 for never. If a drain waits for the status, a second connection requests it before it expires. */
@@ -231,5 +231,5 @@ function shiftTimes(session: RelaySession, byMs: number): RelaySession {
 }
 
 function isDrainWaiting(session: RelaySession): boolean {
-  return session.heartbeat.requestFromMs >= 0 && session.offered === "in";
+  return session.heartbeat.requestFromMs >= 0 && session.endpointState === "in";
 }

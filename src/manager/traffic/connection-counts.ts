@@ -78,11 +78,11 @@ type History = {
   readonly firstSeenMs: number;
   readonly hasNewData: boolean;
   readonly past: AckHistory;
-  readonly exchange: Exchange;
+  readonly exchange: ExchangeProgress;
 };
 
-/** The connection's exchanges during the drain. */
-export type Exchange = { readonly step: ExchangeStep; readonly dueSinceMs: number };
+/** The connection's progress through exchanges during the drain; `dueSinceMs`: since when a response is outstanding. */
+export type ExchangeProgress = { readonly step: ExchangeStep; readonly dueSinceMs: number };
 
 export function addOpen(counts: ConnectionCounts, socket: TcpSocket, history: History): OpenResult {
   const { isNew, firstSeenMs, hasNewData, past, exchange } = history;

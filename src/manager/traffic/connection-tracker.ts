@@ -9,7 +9,7 @@ import {
   addOpen,
   type ConnectionCounts,
   createCounts,
-  type Exchange,
+  type ExchangeProgress,
   type OpenResult,
   openConnection,
 } from "./connection-counts.ts";
@@ -176,7 +176,7 @@ function ackHistoryOf(before: TrackedConnection, socket: TcpSocket): AckHistory 
   };
 }
 
-function exchangeAfter(before: TrackedConnection | undefined, socket: TcpSocket, nowMs: number): Exchange {
+function exchangeAfter(before: TrackedConnection | undefined, socket: TcpSocket, nowMs: number): ExchangeProgress {
   const receivedAtMs = nowMs - Math.max(0, socket.lastDataReceivedMs);
   if (before === undefined) return { step: NO_EXCHANGE, dueSinceMs: receivedAtMs };
   if (socket.dataSegmentsSent < 0 || before.dataSegmentsSent < 0) {
@@ -212,7 +212,7 @@ type TrackedSocket = {
   readonly kind: ConnectionKind;
   readonly before: TrackedConnection | undefined;
   readonly past: AckHistory;
-  readonly exchange: Exchange;
+  readonly exchange: ExchangeProgress;
 };
 
 function countConnection(

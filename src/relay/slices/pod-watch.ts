@@ -1,7 +1,7 @@
 /** Computes one Pod's withdrawal status from the slices, and sends it to the manager when it changed. */
 import type { WithdrawalRequest, WithdrawalStatusLine } from "../../contract/relay-wire.ts";
 import { endpointStateOf } from "../../kubernetes/endpoints/endpoint-state-of.ts";
-import type { EndpointState, PodIdentity } from "../../kubernetes/endpoints/slice.ts";
+import type { EndpointStatus, PodIdentity } from "../../kubernetes/endpoints/slice.ts";
 import type { NamespaceWatch } from "./namespace-watch.ts";
 import type { IndexClient } from "./slice-index.ts";
 
@@ -39,7 +39,7 @@ export function watchOnePod(
   let hasFailed = false;
 
   /** Catches faults: a fault about one Pod must not end the process or delay the status lines of other Pods. */
-  const computeEndpointState = (client: IndexClient): EndpointState | undefined => {
+  const computeEndpointState = (client: IndexClient): EndpointStatus | undefined => {
     try {
       return endpointStateOf(client.slices(), pod);
     } catch (fault) {

@@ -15,7 +15,7 @@ import {
 const WEB_1: PodIdentity = { name: "web-1", uid: "uid-of-web-1", addresses: ["10.0.0.8", "fd00::8"] };
 
 describe("a Pod of a Service with a selector", () => {
-  test("has the status `in` while its endpoint is ready", () => {
+  test("has the endpoint state `in` while its endpoint is ready", () => {
     expect(endpointStateIn([sliceWith({}, entryOf(WEB_1), entryOf(WEB_0))])).toEqual({
       state: "in",
       terminating: false,
@@ -32,7 +32,7 @@ describe("a Pod of a Service with a selector", () => {
     });
   });
 
-  test("has the status `out` and is terminating after the controller has processed the deletion", () => {
+  test("has the endpoint state `out` and is terminating after the controller has processed the deletion", () => {
     expect(endpointStateIn([sliceWith({}, entryOf(WEB_0, TERMINATING_CONDITIONS))])).toMatchObject({
       state: "out",
       terminating: true,
@@ -40,7 +40,7 @@ describe("a Pod of a Service with a selector", () => {
     });
   });
 
-  test("has the status `out` and is not terminating if the kubelet stops the Pod without a deletion", () => {
+  test("has the endpoint state `out` and is not terminating if the kubelet stops the Pod without a deletion", () => {
     const stopped = { ready: false, serving: false, terminating: false };
     expect(endpointStateIn([sliceWith({}, entryOf(WEB_0, stopped))])).toMatchObject({
       state: "out",
@@ -49,13 +49,13 @@ describe("a Pod of a Service with a selector", () => {
     });
   });
 
-  test("has the status `out` while its endpoint is terminating and serving", () => {
+  test("has the endpoint state `out` while its endpoint is terminating and serving", () => {
     expect(
       endpointStateIn([sliceWith({}, entryOf(WEB_0, { ready: false, serving: true, terminating: true }))]).state,
     ).toBe("out");
   });
 
-  test("has the status `out` if no EndpointSlice contains the Pod", () => {
+  test("has the endpoint state `out` if no EndpointSlice contains the Pod", () => {
     for (const raws of [[], [sliceWith({}, entryOf(WEB_1))]]) {
       expect(endpointStateIn(raws)).toEqual({
         state: "out",

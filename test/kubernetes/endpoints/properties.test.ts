@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { canonicalAddress } from "../../../src/kubernetes/endpoints/address-text.ts";
 import { endpointStateOf } from "../../../src/kubernetes/endpoints/endpoint-state-of.ts";
 import { readSlice } from "../../../src/kubernetes/endpoints/read-slice.ts";
-import type { EndpointState, PodIdentity } from "../../../src/kubernetes/endpoints/slice.ts";
+import type { EndpointStatus, PodIdentity } from "../../../src/kubernetes/endpoints/slice.ts";
 import { expectedEndpointState } from "./flat-facts.ts";
 import { arbitraryViews, type ManagedService, type PodStatus, slicesOfController } from "./histories.ts";
 import { endpointStateIn, entryOf, type RawSlice, READY_CONDITIONS, readAll, sliceWith, WEB_0 } from "./raw-slices.ts";
@@ -100,7 +100,7 @@ const arbitrarySiblings: fc.Arbitrary<PodStatus[]> = fc.array(
   { maxLength: 6 },
 );
 
-test("with managed EndpointSlices a Pod has the status `in` exactly while it is not deleted and ready for a Service", () => {
+test("with managed EndpointSlices a Pod has the endpoint state `in` exactly while it is not deleted and ready for a Service", () => {
   fc.assert(
     fc.property(
       fc.array(arbitraryService, { maxLength: 3 }),
@@ -121,7 +121,7 @@ test("with managed EndpointSlices a Pod has the status `in` exactly while it is 
   );
 });
 
-test("a deleted Pod has the status `in` until all its EndpointSlices are updated", () => {
+test("a deleted Pod has the endpoint state `in` until all its EndpointSlices are updated", () => {
   fc.assert(
     fc.property(
       fc.array(arbitraryService, { minLength: 1, maxLength: 3 }),
@@ -200,7 +200,7 @@ test("all spellings of an IP address have the same canonical form", () => {
   );
 });
 
-function summaryOf({ state, terminating, services }: EndpointState) {
+function summaryOf({ state, terminating, services }: EndpointStatus) {
   return {
     state,
     terminating,

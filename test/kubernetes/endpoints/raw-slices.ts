@@ -2,7 +2,7 @@
 
 import { endpointStateOf } from "../../../src/kubernetes/endpoints/endpoint-state-of.ts";
 import { readSlice } from "../../../src/kubernetes/endpoints/read-slice.ts";
-import type { EndpointState, PodIdentity, Slice } from "../../../src/kubernetes/endpoints/slice.ts";
+import type { EndpointStatus, PodIdentity, Slice } from "../../../src/kubernetes/endpoints/slice.ts";
 
 export type RawSlice = { [key: string]: unknown };
 
@@ -54,6 +54,6 @@ export function readAll(raws: Iterable<RawSlice>): Slice[] {
   return [...raws].map(readSlice).filter((slice) => slice !== undefined);
 }
 
-export function endpointStateIn(raws: Iterable<RawSlice>, pod: PodIdentity = WEB_0): EndpointState {
+export function endpointStateIn(raws: Iterable<RawSlice>, pod: PodIdentity = WEB_0): EndpointStatus {
   return endpointStateOf(readAll(raws), pod);
 }

@@ -1,4 +1,4 @@
-/** Runs rounds of calls of a manager without a drain: status, restarts of containers, unauthenticated clients. */
+/** Sends rounds of requests to a manager that does not drain: for its status, for restarts of containers, and unauthenticated ones. */
 import { readdirSync, readFileSync } from "node:fs";
 import { ownAddress } from "../../leases/own-address.ts";
 import { pause } from "../../time/pause.ts";

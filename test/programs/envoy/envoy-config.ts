@@ -2,7 +2,7 @@
 import { buildCluster, filter, type HttpStats, httpFilter, tcpAt, udpAt } from "./envoy-parts.ts";
 import { PROXY_PORTS, UPSTREAM_PORTS } from "./upstream-ports.ts";
 
-export type EnvoyShape = {
+export type EnvoyOptions = {
   readonly upstream: string;
   /** Restricts the statistics to server statistics and gauges of connections, as meshes do to save memory. */
   readonly fewStatistics: boolean;
@@ -15,7 +15,7 @@ export const UDP_IDLE_MS = 3_000;
 const WEB_STATS: HttpStats = { prefix: "web", codec: "AUTO" };
 const HTTP3_STATS: HttpStats = { prefix: "h3", codec: "HTTP3" };
 
-export function envoyConfig({ upstream, fewStatistics, certificate }: EnvoyShape): object {
+export function envoyConfig({ upstream, fewStatistics, certificate }: EnvoyOptions): object {
   const matcher = { inclusion_list: { patterns: [{ prefix: "server" }, { suffix: "downstream_cx_active" }] } };
   return {
     ...(fewStatistics ? { stats_config: { stats_matcher: matcher } } : {}),
@@ -92,7 +92,7 @@ function udpListener(): object {
 }
 
 /** `MODIFY_ONLY` as in Envoy Gateway: a failed health check does not drain this listener. */
-function http3Listener({ chain, key }: EnvoyShape["certificate"]): object {
+function http3Listener({ chain, key }: EnvoyOptions["certificate"]): object {
   const tls = {
     "@type": "type.googleapis.com/envoy.extensions.transport_sockets.quic.v3.QuicDownstreamTransport",
     downstream_tls_context: {

@@ -21,7 +21,7 @@ export type Scenario = {
   /** Noun phrase that completes the sentence "a drain with …". */
   readonly title: string;
   readonly ends: Ending;
-  readonly start: (target: Target & Peers) => Promise<Clients>;
+  readonly start: (target: ClientEnvironment & Peers) => Promise<Clients>;
   /** Clients close their connections only after `Connection: close` or GOAWAY, and have to close them soon after the drain delay. */
   readonly closesOnDrain?: true;
   /** The scenario keeps the processor busy; heavy scenarios run one after the other. */
@@ -34,7 +34,7 @@ export type Scenario = {
   readonly alsoOnNode?: true;
 };
 
-export type Target = {
+export type ClientEnvironment = {
   readonly clock: Clock;
   readonly pod: string;
   readonly sourceAddress: string;

@@ -2,7 +2,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { CommandLine } from "../install/program-of.ts";
-import { type EnvoyShape, envoyConfig } from "./envoy-config.ts";
+import { type EnvoyOptions, envoyConfig } from "./envoy-config.ts";
 import type { Scenario } from "./envoy-scenario.ts";
 import { PROXY_PORTS } from "./upstream-ports.ts";
 
@@ -11,7 +11,7 @@ export type GatewayParts = {
   readonly name: string;
   readonly envoy: CommandLine;
   readonly folder: string;
-} & Omit<EnvoyShape, "fewStatistics">;
+} & Omit<EnvoyOptions, "fewStatistics">;
 
 /** The webhook detects the driver by the label and the image, so the Pod has no annotation for the driver or its URL. */
 export async function gatewayPod({ scenario, name, envoy, folder, ...shape }: GatewayParts): Promise<object> {

@@ -1,6 +1,6 @@
 /** HTTP/1.1 clients that classify failed requests and never retry one. */
 import { type HttpConnection, openConnection } from "../../../src/demo/load/http-client.ts";
-import type { Clients, Target } from "./envoy-scenario.ts";
+import type { ClientEnvironment, Clients } from "./envoy-scenario.ts";
 import { createRequestLoops } from "./request-loops.ts";
 import { PROXY_PORTS, UPSTREAM_PORTS } from "./upstream-ports.ts";
 
@@ -16,7 +16,7 @@ type Http1Load = {
 const ANSWER_LIMIT_MS = 10_000;
 const FIVE_MS_PATH = "/5";
 
-export function http1Load(load: Http1Load): (target: Target) => Promise<Clients> {
+export function http1Load(load: Http1Load): (target: ClientEnvironment) => Promise<Clients> {
   return (target) => {
     const loops = createRequestLoops(target, load.paceMs);
     const client = (lifetimeMs: number) => {
@@ -35,7 +35,7 @@ export function http1Load(load: Http1Load): (target: Target) => Promise<Clients>
 type OpenConnection = { readonly connection: HttpConnection; readonly byPod: boolean };
 
 /** Provides one client's connection, and reconnects at the end of its lifetime or after the server has closed it. */
-function createClientConnection(target: Target, { port = PROXY_PORTS.web }: Http1Load, lifetimeMs: number) {
+function createClientConnection(target: ClientEnvironment, { port = PROXY_PORTS.web }: Http1Load, lifetimeMs: number) {
   let current: OpenConnection | undefined;
   let openedMs = 0;
   return {
@@ -54,7 +54,7 @@ function createClientConnection(target: Target, { port = PROXY_PORTS.web }: Http
 }
 
 /** Sends one request whose response takes `ms` milliseconds, on a kept-alive connection. */
-export function http1Request(ms: number): (target: Target) => Promise<Clients> {
+export function http1Request(ms: number): (target: ClientEnvironment) => Promise<Clients> {
   return async (target) => {
     const counts = { answered: 0, failures: [] as string[] };
     let lastTrafficMs = target.clock.nowMs();
@@ -78,7 +78,7 @@ export function http1Request(ms: number): (target: Target) => Promise<Clients> {
   };
 }
 
-function connectTo(target: Target, host: string, port: number, timeoutMs = ANSWER_LIMIT_MS): HttpConnection {
+function connectTo(target: ClientEnvironment, host: string, port: number, timeoutMs = ANSWER_LIMIT_MS): HttpConnection {
   return openConnection({
     clock: target.clock,
     host,

@@ -2,7 +2,7 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, constants } from "node:http2";
 import { decodeFrames } from "../harness/grpc-frame.ts";
 import { collectResponse, grpcCall, type Http2Response, openSession } from "../harness/http2-client.ts";
-import type { Clients, Target } from "./envoy-scenario.ts";
+import type { ClientEnvironment, Clients } from "./envoy-scenario.ts";
 import { createRequestLoops, type RequestLoops, type RequestResult } from "./request-loops.ts";
 import { PROXY_PORTS, UPSTREAM_PORTS } from "./upstream-ports.ts";
 
@@ -18,7 +18,12 @@ const REFUSED = "refused";
 const RESPONSE_MS = 5;
 
 /** Each client uses its connection until GOAWAY, and reconnects to the Pod or, after the withdrawal, to the upstream. */
-export function http2Load({ clients, loopsEach, paceMs, protocol }: Http2Load): (target: Target) => Promise<Clients> {
+export function http2Load({
+  clients,
+  loopsEach,
+  paceMs,
+  protocol,
+}: Http2Load): (target: ClientEnvironment) => Promise<Clients> {
   return (target) => {
     const loops = createRequestLoops(target, paceMs);
     const sendRequest = ({ session, byPod }: OpenSession) =>
@@ -40,7 +45,7 @@ export function http2Load({ clients, loopsEach, paceMs, protocol }: Http2Load): 
   };
 }
 
-export function http2Idle(): (target: Target) => Promise<Clients> {
+export function http2Idle(): (target: ClientEnvironment) => Promise<Clients> {
   return async (target) => {
     const session = connectTo(target, true);
     const { failure } = await sendPlain(session, RESPONSE_MS, true);
@@ -55,7 +60,7 @@ export function http2Idle(): (target: Target) => Promise<Clients> {
 }
 
 /** Reads one stream of messages and closes it after `closesAfterMs`. Counts a stream that the server ends as a failure. */
-export function grpcStream(everyMs: number, closesAfterMs: number): (target: Target) => Promise<Clients> {
+export function grpcStream(everyMs: number, closesAfterMs: number): (target: ClientEnvironment) => Promise<Clients> {
   return async (target) => {
     const counts = { answered: 0, failures: [] as string[] };
     let lastTrafficMs = target.clock.nowMs();
@@ -85,7 +90,7 @@ export function grpcStream(everyMs: number, closesAfterMs: number): (target: Tar
 type OpenSession = { readonly session: ClientHttp2Session; readonly byPod: boolean };
 type ClientSession = { readonly current: () => OpenSession };
 
-function createClientSession(target: Target, loops: RequestLoops): ClientSession {
+function createClientSession(target: ClientEnvironment, loops: RequestLoops): ClientSession {
   let byPod = true;
   let session = connectTo(target, true);
   return {
@@ -99,7 +104,7 @@ function createClientSession(target: Target, loops: RequestLoops): ClientSession
   };
 }
 
-function connectTo(target: Target, toPod: boolean): ClientHttp2Session {
+function connectTo(target: ClientEnvironment, toPod: boolean): ClientHttp2Session {
   return toPod
     ? openSession(target.pod, PROXY_PORTS.web, target.sourceAddress)
     : openSession(target.upstream, UPSTREAM_PORTS.http2, target.sourceAddress);

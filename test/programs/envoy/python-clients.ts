@@ -2,14 +2,17 @@
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import { startPeer } from "../harness/peer-process.ts";
-import type { ClientCounts, Clients, Peers, Target } from "./envoy-scenario.ts";
+import type { ClientCounts, ClientEnvironment, Clients, Peers } from "./envoy-scenario.ts";
 import { PROXY_PORTS, UPSTREAM_PORTS } from "./upstream-ports.ts";
 
 const GRPC_LOAD = new URL("./grpc-load.py", import.meta.url).pathname;
 const HTTP3_PEER = new URL("./http3-peer.py", import.meta.url).pathname;
 
 /** Clients never close their channels; after GOAWAY grpcio reconnects, to the Pod or, after the withdrawal, to the upstream. */
-export function grpcioClients(channels: number, paceMs: number): (target: Target & Peers) => Promise<Clients> {
+export function grpcioClients(
+  channels: number,
+  paceMs: number,
+): (target: ClientEnvironment & Peers) => Promise<Clients> {
   return async (target) => {
     const counts: ClientCounts = { answered: 0, failures: [] };
     const service = await openService(target);
@@ -27,7 +30,7 @@ export function grpcioClients(channels: number, paceMs: number): (target: Target
   };
 }
 
-export function http3Clients(clients: number, paceMs: number): (target: Target & Peers) => Promise<Clients> {
+export function http3Clients(clients: number, paceMs: number): (target: ClientEnvironment & Peers) => Promise<Clients> {
   return async ({ clock, pod, http3 }) => {
     const counts: ClientCounts = { answered: 0, failures: [] };
     let lastTrafficMs = clock.nowMs();
@@ -46,7 +49,7 @@ function addResult(counts: ClientCounts, line: string): void {
 }
 
 /** Simulates a Service: forwards new connections to the Pod or, after the withdrawal, to the upstream. */
-async function openService(target: Target) {
+async function openService(target: ClientEnvironment) {
   let lastTrafficMs = target.clock.nowMs();
   let withdrawn = false;
   const sockets = new Set<Socket>();

@@ -1,5 +1,5 @@
 /** Runs clients that send requests at a fixed pace and never retry one. */
-import type { ClientCounts, Clients, Target } from "./envoy-scenario.ts";
+import type { ClientCounts, ClientEnvironment, Clients } from "./envoy-scenario.ts";
 
 export type RequestResult = {
   readonly failure: string;
@@ -13,7 +13,7 @@ export type RequestLoops = {
   readonly clientsOf: (loops: readonly Promise<unknown>[]) => Clients;
 };
 
-export function createRequestLoops({ clock }: Target, paceMs: number): RequestLoops {
+export function createRequestLoops({ clock }: ClientEnvironment, paceMs: number): RequestLoops {
   const counts: ClientCounts = { answered: 0, failures: [] };
   let lastTrafficMs = clock.nowMs();
   let running = true;

@@ -2,14 +2,14 @@
 import { createSocket } from "node:dgram";
 import { connect } from "node:net";
 import { UDP_IDLE_MS } from "./envoy-config.ts";
-import type { ClientCounts, Clients, Target } from "./envoy-scenario.ts";
+import type { ClientCounts, ClientEnvironment, Clients } from "./envoy-scenario.ts";
 import { PROXY_PORTS } from "./upstream-ports.ts";
 
 const HELLO = "hello";
 const PACE_MS = 200;
 const ANSWER_LIMIT_MS = 2_000;
 
-export function webSocket(closesAfterMs: number): (target: Target) => Promise<Clients> {
+export function webSocket(closesAfterMs: number): (target: ClientEnvironment) => Promise<Clients> {
   return (target) => {
     const socket = new WebSocket(`ws://${target.pod}:${PROXY_PORTS.web}/`);
     return runSession(target, closesAfterMs, {
@@ -25,7 +25,7 @@ export function webSocket(closesAfterMs: number): (target: Target) => Promise<Cl
   };
 }
 
-export function tcpSession(closesAfterMs: number): (target: Target) => Promise<Clients> {
+export function tcpSession(closesAfterMs: number): (target: ClientEnvironment) => Promise<Clients> {
   return (target) => {
     const socket = connect({ host: target.pod, port: PROXY_PORTS.tcp, localAddress: target.sourceAddress });
     return runSession(target, closesAfterMs, {
@@ -44,7 +44,7 @@ export function tcpSession(closesAfterMs: number): (target: Target) => Promise<C
 }
 
 /** A UDP flow has no close: the proxy ends it after its idle timeout. */
-export function udpFlow(closesAfterMs: number): (target: Target) => Promise<Clients> {
+export function udpFlow(closesAfterMs: number): (target: ClientEnvironment) => Promise<Clients> {
   return async (target) => {
     const socket = createSocket("udp4");
     await new Promise<void>((done) => socket.bind(0, target.sourceAddress, done));
@@ -76,7 +76,11 @@ type Session = {
 
 type SessionClient = Clients & { readonly receivedMs: () => number };
 
-async function runSession({ clock }: Target, closesAfterMs: number, session: Session): Promise<SessionClient> {
+async function runSession(
+  { clock }: ClientEnvironment,
+  closesAfterMs: number,
+  session: Session,
+): Promise<SessionClient> {
   const counts: ClientCounts = { answered: 0, failures: [] };
   let lastTrafficMs = clock.nowMs();
   let receivedMs = lastTrafficMs;

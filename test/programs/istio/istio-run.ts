@@ -93,7 +93,7 @@ async function endPod(istioCase: IstioCase, { testbed, manager }: IstioParts, te
   };
 }
 
-/** The proxy's connection to the app counts as a connected client, so a driver with statistics also waits a quiet period. */
+/** With all statistics the driver counts the proxy's own connection to the app as a client, so the drain also lasts a quiet period. */
 function idleWaitMs({ statistics }: IstioCase): number {
   return statistics === "all" ? QUIET_MS : 0;
 }

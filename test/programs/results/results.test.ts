@@ -60,7 +60,7 @@ describe("the file with the results of cases", () => {
 describe("docs/systems.md", () => {
   const page = systemsPage([serverResult({}), { kind: "broker", system: "RabbitMQ" }]);
 
-  test("lists the failed requests without lastcall by kind, with a sleep hook, and with lastcall", () => {
+  test("lists the failed requests by kind: without lastcall, with a sleep hook, and with lastcall", () => {
     expect(page).toContain(
       "| nginx | 1.22.1 (Debian) | SIGQUIT (image) | **12** of 800: refused 9, cut 3 | **2** of 1200: cut 2 | **0** of 1600 | 9.1 s | 0.06 s |",
     );

@@ -117,8 +117,8 @@ const SERVER_HEAD = [
 
 function serverRow(result: ServerResult): string[] {
   const signalCell = result.signalOf === "image" ? `${result.stopSignal} (image)` : result.stopSignal;
-  const name = [result.system, result.version, signalCell];
-  return [...name, ...[result.without, result.sleep, result.with].map(failureCell), ...drainCells(result)];
+  const leadingCells = [result.system, result.version, signalCell];
+  return [...leadingCells, ...[result.without, result.sleep, result.with].map(failureCell), ...drainCells(result)];
 }
 
 function drainCells(durations: Pick<ServerResult, "drainSeconds" | "overWaitSeconds">): string[] {
