@@ -53,7 +53,7 @@ export async function runDemo(run: PreparedRun, ports: RunPorts): Promise<number
     },
   );
   const request = { ...run, propagationMs, longRequest, load: loadOf(options) };
-  const variantPorts = { ...image, clock: realClock, processes, network, random: Math.random, imageEnvironment };
+  const variantPorts = { ...image, clock: realClock, processes, network, imageEnvironment };
   try {
     print("\nRolling update without lastcall …");
     const admitUnchanged = (pod: object) => Promise.resolve(pod);

@@ -1,7 +1,7 @@
 /** Runs one of the rolling updates under load. */
 import { createEndpointFeed, createSliceController, type SlicePorts } from "./api-server/slice-controller.ts";
-import { createRequestCounter, type LoadShape, startLoad } from "./load/load.ts";
-import { startServiceProxy } from "./network/service-proxy.ts";
+import type { LoadShape } from "./load/load.ts";
+import { startTraffic } from "./load/traffic.ts";
 import { createPodRunner, type PodRunnerPorts } from "./pods/pod-runner.ts";
 import { deletedMs, podEndOf, type VariantResult } from "./report/pod-end.ts";
 import { identityOf } from "./rollout/deployment.ts";
@@ -20,12 +20,10 @@ export type VariantPorts = Omit<PodRunnerPorts, "onEvent"> & {
   readonly admit: (pod: object) => Promise<object>;
   /** Stores the EndpointSlice of the Service; `undefined` without the relay, its only reader. */
   readonly writeSlice: SlicePorts["write"] | undefined;
-  readonly random: () => number;
 };
 
 const STEADY_MS = 1_500;
 const AFTER_UPDATE_MS = 1_000;
-const REQUEST_TIMEOUT_MS = 10_000;
 const LONG_REQUEST_MS = 5_000;
 /** The long request must reach its Pod before the deletion. */
 const LONG_REQUEST_LEAD_MS = 200;
@@ -35,10 +33,16 @@ export async function runVariant(request: VariantRequest, ports: VariantPorts): 
   const { clock, network } = ports;
   const { deployment, port, propagationMs } = request;
   const startedMs = clock.nowMs();
-  const proxy = await startServiceProxy({ clock, network, port, targetPort: port, propagationMs });
+  const { serviceAddress, trafficAddress } = network;
+  const traffic = await startTraffic({
+    network: { serviceAddress, trafficAddress },
+    port,
+    propagationMs,
+    load: request.load,
+  });
   const slices = slicesOf(request, ports);
   const forwardEvent = createEndpointFeed((change, pod) => {
-    proxy.enqueue(change);
+    traffic.enqueue(change);
     slices?.enqueue(change, pod);
   });
   const runner = createPodRunner({ ...ports, onEvent: forwardEvent });
@@ -47,47 +51,34 @@ export async function runVariant(request: VariantRequest, ports: VariantPorts): 
     const createWithRevision = (revision: string) => createPod(deployment, revision, newPods);
     const oldPods = await Promise.all(Array.from({ length: request.replicas }, () => createWithRevision("5d9c7b")));
     await allReady(oldPods, clock);
-    proxy.flush();
+    traffic.flush();
     slices?.flush();
-    const counter = createRequestCounter();
-    const load = startLoad(request.load, {
-      clock,
-      counter,
-      random: ports.random,
-      target: {
-        clock,
-        host: network.serviceAddress,
-        port: proxy.port,
-        localAddress: network.trafficAddress,
-        timeoutMs: REQUEST_TIMEOUT_MS,
-        wasRefused: proxy.wasRefused,
-      },
-    });
+    traffic.start();
     await clock.wait(STEADY_MS);
     const { oldPodsRemoved } = await replacePods(oldPods, {
       clock,
       createPod: () => createWithRevision("7f4d86"),
       beforeDelete: async (pod) => {
         if (!request.longRequest) return;
-        load.requestLong(pod.address, port, LONG_REQUEST_MS);
+        traffic.requestLong(pod.address, LONG_REQUEST_MS);
         await clock.wait(LONG_REQUEST_LEAD_MS);
       },
     });
     await oldPodsRemoved;
     const appliedMs = Math.max(...oldPods.map(deletedMs)) + propagationMs;
     await clock.wait(Math.max(0, appliedMs - clock.nowMs()) + AFTER_UPDATE_MS);
-    await load.stop();
+    const { counts, forwarded } = await traffic.stop();
     const endedPods = oldPods.map((pod) =>
       podEndOf(pod, {
-        forwarded: proxy.forwarded(),
+        forwarded,
         propagationMs,
         slicesWithdrawnMs: slices?.withdrawnMs(pod.plan),
       }),
     );
-    return { counts: counter.counts(), endedPods, tookMs: clock.nowMs() - startedMs };
+    return { counts, endedPods, tookMs: clock.nowMs() - startedMs };
   } finally {
     await runner.close();
-    await proxy.close();
+    await traffic.close();
     slices?.close();
   }
 }

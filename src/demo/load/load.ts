@@ -15,7 +15,8 @@ export type LoadShape = {
   readonly maxConnectionMs: number;
   readonly path: string;
   /** Path of a request that takes `ms`; if absent, slow clients request `path`. */
-  readonly slowPath: ((ms: number) => string) | undefined;
+  /** Path of slow requests, to which their milliseconds are appended; `undefined`: the app has none. */
+  readonly slowPath: string | undefined;
 };
 
 export const DEFAULT_LOAD: LoadShape = {
@@ -25,7 +26,7 @@ export const DEFAULT_LOAD: LoadShape = {
   endlessClients: 0,
   maxConnectionMs: 3_000,
   path: "/",
-  slowPath: (ms) => `/slow?ms=${ms}`,
+  slowPath: "/slow?ms=",
 };
 
 type LoadPorts = {
@@ -35,7 +36,7 @@ type LoadPorts = {
   readonly random: () => number;
 };
 
-type Load = {
+export type Load = {
   readonly requestLong: (host: string, port: number, ms: number) => void;
   readonly stop: () => Promise<void>;
 };
@@ -78,7 +79,8 @@ export function startLoad(shape: LoadShape, ports: LoadPorts): Load {
     }).finally(() => connection?.close());
   };
 
-  const slowPath = () => shape.slowPath?.(Math.round(randomBetween(SLOW_MS.min, SLOW_MS.max))) ?? shape.path;
+  const slowPathOf = (ms: number) => (shape.slowPath === undefined ? shape.path : `${shape.slowPath}${Math.round(ms)}`);
+  const slowPath = () => slowPathOf(randomBetween(SLOW_MS.min, SLOW_MS.max));
   const connectionMs = () => randomBetween(Math.min(MIN_CONNECTION_MS, shape.maxConnectionMs), shape.maxConnectionMs);
   const startClients = (count: number, startClient: () => Promise<void>) => Array.from({ length: count }, startClient);
   const activeClients: Promise<unknown>[] = [
@@ -89,8 +91,7 @@ export function startLoad(shape: LoadShape, ports: LoadPorts): Load {
   ];
   return {
     requestLong: (host, port, ms) => {
-      const path = shape.slowPath?.(ms) ?? shape.path;
-      activeClients.push(send("long", openConnection({ ...ports.target, host, port }), path, false));
+      activeClients.push(send("long", openConnection({ ...ports.target, host, port }), slowPathOf(ms), false));
     },
     stop: async () => {
       stopping.abort();

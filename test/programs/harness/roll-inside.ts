@@ -43,7 +43,7 @@ async function rollVariant(request: RollRequest, variant: RollVariant, cluster: 
       replicas: replicasOf(deployment),
       port: servicePort(deployment),
       propagationMs: PROPAGATION_MS,
-      load: { ...load, slowPath: (ms) => `/slow?ms=${ms}` },
+      load: { ...load, slowPath: "/slow?ms=" },
       longRequest: false,
     },
     {
