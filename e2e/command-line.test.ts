@@ -4,16 +4,22 @@ import { readE2eOptions } from "./e2e-options.ts";
 
 describe("the arguments of the command cluster", () => {
   test("select the newest Kubernetes by default", () => {
-    expect(readCommand(["up"])).toEqual({ kind: "up", minor: "1.37", install: false });
-    expect(readCommand(["up", "--kubernetes", "1.35", "--install"])).toEqual({
+    const newest = { minor: "1.37", proxyMode: "nftables" };
+    expect(readCommand(["up"])).toEqual({ kind: "up", settings: newest, install: false });
+    expect(readCommand(["up", "--kubernetes", "1.35", "--proxy-mode", "iptables", "--install"])).toEqual({
       kind: "up",
-      minor: "1.35",
+      settings: { minor: "1.35", proxyMode: "iptables" },
       install: true,
     });
   });
 
   test.for([
     { title: "an unknown version", words: ["up", "--kubernetes", "1.34"], message: 'got "1.34", expected one of 1.37' },
+    {
+      title: "an unknown mode",
+      words: ["up", "--proxy-mode", "ipvs"],
+      message: 'got "ipvs", expected one of nftables',
+    },
     { title: "an unknown command", words: ["reboot"], message: 'Command "reboot" does not exist' },
     { title: "no command", words: [], message: "A command is missing" },
     { title: "an unknown flag", words: ["down", "--now"], message: "--now" },
@@ -30,7 +36,7 @@ describe("the arguments of the command cluster", () => {
 describe("the arguments of the command e2e", () => {
   test("are passed to vitest if the command does not define them", () => {
     expect(readE2eOptions(["--kubernetes", "1.36", "serving", "--", "-t", "a rollout"])).toMatchObject({
-      minor: "1.36",
+      settings: { minor: "1.36", proxyMode: "nftables" },
       context: undefined,
       vitestArgs: ["serving", "-t", "a rollout"],
     });

@@ -8,10 +8,12 @@ import {
   type ModuleName,
   NEWEST_MINOR,
 } from "./build/module-table.ts";
+import { type ClusterSettings, PROXY_MODES, type ProxyMode } from "./cluster/record.ts";
 
 export const USAGE = `usage: npm run cluster -- COMMAND
 
-  up [--kubernetes ${Object.keys(KUBERNETES_VERSIONS).join("|")}] [--install]   starts a real Kubernetes of two nodes on this machine
+  up [--kubernetes ${Object.keys(KUBERNETES_VERSIONS).join("|")}] [--proxy-mode ${PROXY_MODES.join("|")}] [--install]
+                                              starts a real Kubernetes of two nodes on this machine
   down                                        stops it, and removes its files, cgroups and network devices
   status [--json]                             prints the nodes and the kubeconfig
   images                                      builds this work tree's images and imports them on both nodes
@@ -20,7 +22,7 @@ export const USAGE = `usage: npm run cluster -- COMMAND
 --install installs missing Debian packages with apt-get.`;
 
 export type Command =
-  | { readonly kind: "up"; readonly minor: Minor; readonly install: boolean }
+  | { readonly kind: "up"; readonly settings: ClusterSettings; readonly install: boolean }
   | { readonly kind: "down" }
   | { readonly kind: "images" }
   | { readonly kind: "status"; readonly json: boolean }
@@ -36,7 +38,7 @@ export function readCommand(args: readonly string[]): Command {
   if (command === "build") return buildCommand(names);
   if (names.length > 0)
     return { kind: "invalid", message: `${command}: got "${names.join(" ")}", expected no argument.` };
-  if (command === "up") return upCommand(parsed.values.kubernetes ?? NEWEST_MINOR, parsed.values.install === true);
+  if (command === "up") return upCommand(parsed.values);
   if (command === "down" || command === "images") return { kind: command };
   if (command === "status") return { kind: "status", json: parsed.values.json === true };
   return {
@@ -48,14 +50,30 @@ export function readCommand(args: readonly string[]): Command {
   };
 }
 
-export function isMinor(text: string): text is Minor {
+type SettingsFlags = { readonly kubernetes?: string; readonly "proxy-mode"?: string };
+
+/** Reads the settings of the cluster from their flags, which `npm run e2e` has too. */
+export function readClusterSettings(flags: SettingsFlags): ClusterSettings | { readonly message: string } {
+  const { kubernetes: minor = NEWEST_MINOR, "proxy-mode": proxyMode = PROXY_MODES[0] } = flags;
+  const refuse = (flag: string, value: string, expected: readonly string[]) => ({
+    message: `${flag}: got "${value}", expected one of ${expected.join(", ")}.`,
+  });
+  if (!isMinor(minor)) return refuse("--kubernetes", minor, Object.keys(KUBERNETES_VERSIONS));
+  return isProxyMode(proxyMode) ? { minor, proxyMode } : refuse("--proxy-mode", proxyMode, PROXY_MODES);
+}
+
+function isMinor(text: string): text is Minor {
   return Object.hasOwn(KUBERNETES_VERSIONS, text);
 }
 
-function upCommand(minor: string, install: boolean): Command {
-  if (isMinor(minor)) return { kind: "up", minor, install };
-  const expected = Object.keys(KUBERNETES_VERSIONS).join(", ");
-  return { kind: "invalid", message: `--kubernetes: got "${minor}", expected one of ${expected}.` };
+function isProxyMode(text: string): text is ProxyMode {
+  return PROXY_MODES.some((mode) => mode === text);
+}
+
+function upCommand(flags: SettingsFlags & { readonly install?: boolean }): Command {
+  const settings = readClusterSettings(flags);
+  if ("message" in settings) return { kind: "invalid", message: settings.message };
+  return { kind: "up", settings, install: flags.install === true };
 }
 
 function buildCommand(names: readonly string[]): Command {
@@ -76,6 +94,7 @@ function attemptParse(args: readonly string[]) {
       allowPositionals: true,
       options: {
         kubernetes: { type: "string" },
+        "proxy-mode": { type: "string" },
         install: { type: "boolean" },
         json: { type: "boolean" },
         help: { type: "boolean", short: "h" },

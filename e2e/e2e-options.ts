@@ -1,9 +1,10 @@
 /** Parses the arguments of `npm run e2e --`. */
 import { parseArgs } from "node:util";
-import { KUBERNETES_VERSIONS, type Minor, NEWEST_MINOR } from "./build/module-table.ts";
-import { isMinor } from "./command-line.ts";
+import { KUBERNETES_VERSIONS } from "./build/module-table.ts";
+import { type ClusterSettings, PROXY_MODES } from "./cluster/record.ts";
+import { readClusterSettings } from "./command-line.ts";
 
-export const E2E_USAGE = `usage: npm run e2e -- [--kubernetes ${Object.keys(KUBERNETES_VERSIONS).join("|")}] [--install] [-- ARGUMENTS OF VITEST]
+export const E2E_USAGE = `usage: npm run e2e -- [--kubernetes ${Object.keys(KUBERNETES_VERSIONS).join("|")}] [--proxy-mode ${PROXY_MODES.join("|")}] [--install] [-- ARGUMENTS OF VITEST]
        npm run e2e -- --bench [--kubernetes …] [-- ARGUMENTS OF VITEST]
        npm run e2e -- --others [--kubernetes …] [-- ARGUMENTS OF VITEST]
        npm run e2e -- --harness
@@ -12,7 +13,7 @@ export const E2E_USAGE = `usage: npm run e2e -- [--kubernetes ${Object.keys(KUBE
 --bench runs the measurements and prints their results. --others runs cases beside programs of other projects, built or installed first: Argo Workflows, Envoy, nginx. --harness tests the cluster itself; stop a running cluster first. With --context the images are pulled from REGISTRY/lastcall-manager:TAG and so on; TAG defaults to "test".`;
 
 export type E2eOptions = {
-  readonly minor: Minor;
+  readonly settings: ClusterSettings;
   readonly install: boolean;
   /** Runs the cases that test the test cluster. */
   readonly harness: boolean;
@@ -37,6 +38,7 @@ export function readE2eOptions(args: readonly string[]): E2eOptions | { readonly
       allowPositionals: true,
       options: {
         kubernetes: { type: "string" },
+        "proxy-mode": { type: "string" },
         install: { type: "boolean" },
         harness: { type: "boolean" },
         bench: { type: "boolean" },
@@ -46,12 +48,8 @@ export function readE2eOptions(args: readonly string[]): E2eOptions | { readonly
         tag: { type: "string" },
       },
     });
-    const minor = values.kubernetes ?? NEWEST_MINOR;
-    if (!isMinor(minor)) {
-      return {
-        message: `--kubernetes: got "${minor}", expected one of ${Object.keys(KUBERNETES_VERSIONS).join(", ")}.`,
-      };
-    }
+    const settings = readClusterSettings(values);
+    if ("message" in settings) return settings;
     if (values.others === true && values.context !== undefined) {
       return {
         message:
@@ -65,7 +63,7 @@ export function readE2eOptions(args: readonly string[]): E2eOptions | { readonly
       };
     }
     return {
-      minor,
+      settings,
       install: values.install === true,
       harness: values.harness === true,
       bench: values.bench === true,

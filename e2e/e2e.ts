@@ -75,7 +75,7 @@ async function main(): Promise<number> {
   }
   const path = (process.env["PATH"] ?? "").split(":");
   return runOnOwnCluster(
-    { minor: options.minor, install: options.install, root: ROOT, artifacts, path, buildContext },
+    { settings: options.settings, install: options.install, root: ROOT, artifacts, path, buildContext },
     run,
   );
 }

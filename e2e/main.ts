@@ -3,8 +3,9 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { buildModule } from "./build/build-module.ts";
 import { compilerCache } from "./build/compiler-cache.ts";
-import type { Minor, ModuleName } from "./build/module-table.ts";
+import type { ModuleName } from "./build/module-table.ts";
 import { stopCluster } from "./cluster/down.ts";
+import type { ClusterSettings } from "./cluster/record.ts";
 import { stateFolder } from "./cluster/state-folder.ts";
 import { readStatus, statusLines } from "./cluster/status.ts";
 import { ensureCluster } from "./cluster/up.ts";
@@ -26,9 +27,9 @@ const buildContext = { cache, goCache: compilerCache(cache, randomUUID()), print
 const withClusterLock = <T>(work: () => Promise<T>) =>
   withFileLock(state.lock, work, () => report("Waiting for another command that uses the cluster."));
 
-async function up(minor: Minor, install: boolean): Promise<number> {
+async function up(settings: ClusterSettings, install: boolean): Promise<number> {
   await prepareMachine({ install, path: (process.env["PATH"] ?? "").split(":"), print: report });
-  const { wasRunning: wasUp } = await withClusterLock(() => ensureCluster(minor, state, buildContext));
+  const { wasRunning: wasUp } = await withClusterLock(() => ensureCluster(settings, state, buildContext));
   if (wasUp) report("The cluster was already running.");
   return status(false);
 }
@@ -65,7 +66,7 @@ async function main(args: readonly string[]): Promise<number> {
   const command = readCommand(args);
   switch (command.kind) {
     case "up":
-      return up(command.minor, command.install);
+      return up(command.settings, command.install);
     case "down":
       return down();
     case "status":

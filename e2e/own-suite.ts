@@ -2,11 +2,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type BuildContext, buildModule } from "./build/build-module.ts";
-import { KUBERNETES_VERSIONS, type Minor } from "./build/module-table.ts";
+import { KUBERNETES_VERSIONS } from "./build/module-table.ts";
 import type { Suite } from "./client/suite.ts";
 import { NODES } from "./cluster/addresses.ts";
 import { WEBHOOK_CLIENT_CA } from "./cluster/certificates.ts";
 import { stopCluster } from "./cluster/down.ts";
+import type { ClusterSettings } from "./cluster/record.ts";
 import { stateFolder } from "./cluster/state-folder.ts";
 import { readStatus, statusLines } from "./cluster/status.ts";
 import { ensureCluster } from "./cluster/up.ts";
@@ -15,7 +16,7 @@ import { prepareMachine } from "./host/prepare-machine.ts";
 import { buildAndImportImages } from "./images/build-and-import.ts";
 
 export type OwnSuiteOptions = {
-  readonly minor: Minor;
+  readonly settings: ClusterSettings;
   readonly install: boolean;
   /** The repository's folder. */
   readonly root: string;
@@ -36,12 +37,12 @@ export function runOneSuiteAtATime<T>(print: (line: string) => void, work: () =>
 }
 
 async function startClusterAndRun(options: OwnSuiteOptions, run: (suite: Suite) => Promise<number>): Promise<number> {
-  const { minor, buildContext } = options;
+  const { settings, buildContext } = options;
   const state = stateFolder();
   const withClusterLock = <T>(work: () => Promise<T>) =>
     withFileLock(state.lock, work, () => buildContext.print("Waiting for another command that uses the cluster."));
   await prepareMachine({ install: options.install, path: options.path, print: buildContext.print });
-  const { record, wasRunning: wasUp } = await withClusterLock(() => ensureCluster(minor, state, buildContext));
+  const { record, wasRunning: wasUp } = await withClusterLock(() => ensureCluster(settings, state, buildContext));
   try {
     const { binaries: helm } = await buildModule("helm", buildContext);
     const images = await buildAndImportImages(options.root, state, buildContext.cache);
@@ -54,7 +55,7 @@ async function startClusterAndRun(options: OwnSuiteOptions, run: (suite: Suite) 
       nodes: [NODES[0].name, NODES[1].name],
       images,
       webhookClientCa: readFileSync(join(state.pkiFolder, `${WEBHOOK_CLIENT_CA}.crt`), "utf8"),
-      artifacts: join(options.artifacts, KUBERNETES_VERSIONS[minor]),
+      artifacts: join(options.artifacts, KUBERNETES_VERSIONS[settings.minor]),
     });
   } finally {
     if (!wasUp) await withClusterLock(() => stopCluster(state));

@@ -5,6 +5,7 @@ import { cniFolder } from "../host/requirements.ts";
 import { type ClusterNode, DNS_SERVICE_ADDRESS, POD_NETWORK, PODS_CGROUP, podNetworkOf } from "./addresses.ts";
 import type { Component } from "./component.ts";
 import type { ProgramFolders } from "./control-plane.ts";
+import type { ProxyMode } from "./record.ts";
 import type { StateFolder } from "./state-folder.ts";
 
 export const PAUSE_IMAGE = "localhost/pause:1";
@@ -12,7 +13,12 @@ export const PAUSE_IMAGE = "localhost/pause:1";
 export type NodePrograms = { readonly runtime: Component; readonly agents: readonly Component[] };
 
 /** Writes the node's settings and returns its programs: the runtime starts first, the agents once the pause image is imported. */
-export function prepareNode(node: ClusterNode, programs: ProgramFolders, state: StateFolder): NodePrograms {
+export function prepareNode(
+  node: ClusterNode,
+  programs: ProgramFolders,
+  state: StateFolder,
+  proxyMode: ProxyMode,
+): NodePrograms {
   const folder = join(state.root, node.name);
   const pathOf = (name: string) => join(folder, name);
   for (const name of ["cni", "kubelet", "pod-logs"]) mkdirSync(pathOf(name), { recursive: true });
@@ -20,7 +26,7 @@ export function prepareNode(node: ClusterNode, programs: ProgramFolders, state: 
   writeFileSync(pathOf("cni/10-pods.conflist"), JSON.stringify(podNetwork(node)));
   writeFileSync(pathOf("containerd.toml"), containerdSettings(node, programs, state));
   writeFileSync(pathOf("kubelet.json"), JSON.stringify(kubeletSettings(node, state)));
-  writeFileSync(pathOf("kube-proxy.json"), JSON.stringify(proxySettings(node, state)));
+  writeFileSync(pathOf("kube-proxy.json"), JSON.stringify(proxySettings(node, state, proxyMode)));
   const component = (name: string, program: string, flags: readonly string[]): Component => ({
     name: `${name}-${node.name}`,
     node: node.name,
@@ -94,6 +100,9 @@ state = "${runFolder}"
 [${criPlugin}.containerd.runtimes.runc.options]
   BinaryName = "runc"
   SystemdCgroup = false
+# Both nodes would listen on the same socket, and the slower one would exit.
+[plugins."io.containerd.nri.v1.nri"]
+  disable = true
 `;
 }
 
@@ -133,13 +142,13 @@ function kubeletSettings(node: ClusterNode, state: StateFolder): unknown {
   };
 }
 
-function proxySettings(node: ClusterNode, state: StateFolder): unknown {
+function proxySettings(node: ClusterNode, state: StateFolder, mode: ProxyMode): unknown {
   return {
     apiVersion: "kubeproxy.config.k8s.io/v1alpha1",
     kind: "KubeProxyConfiguration",
     clientConnection: { kubeconfig: join(state.pkiFolder, "proxy.kubeconfig") },
     hostnameOverride: node.name,
-    mode: "nftables",
+    mode,
     clusterCIDR: POD_NETWORK,
     // kube-proxy would fail to write these limits, which can be written only in the host's network namespace.
     conntrack: { maxPerCore: 0, min: 0, tcpEstablishedTimeout: "0s", tcpCloseWaitTimeout: "0s" },

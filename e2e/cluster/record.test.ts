@@ -13,6 +13,7 @@ const ownIdentity = identityOf(process.pid) ?? { pid: 0, startTicks: 0 };
 const record: ClusterRecord = {
   stage: "up",
   minor: "1.37",
+  proxyMode: "nftables",
   binaries: "/nowhere",
   outer: ownIdentity,
   init: ownIdentity,

@@ -4,10 +4,15 @@ import type { Minor } from "../build/module-table.ts";
 import { isAlive, type ProcessIdentity } from "../host/process-identity.ts";
 import type { Host } from "../host/this-host.ts";
 
-export type ClusterRecord = {
+/** Modes of kube-proxy; the first is the default. */
+export const PROXY_MODES = ["nftables", "iptables"] as const;
+export type ProxyMode = (typeof PROXY_MODES)[number];
+
+export type ClusterSettings = { readonly minor: Minor; readonly proxyMode: ProxyMode };
+
+export type ClusterRecord = ClusterSettings & {
   /** The value stays `starting` if the start was killed. */
   readonly stage: "starting" | "up";
-  readonly minor: Minor;
   /** The folder of the Kubernetes programs. */
   readonly binaries: string;
   /** The unshare process on the host; its end stops the whole cluster. */

@@ -3,7 +3,6 @@ import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type BuildContext, buildModule } from "../build/build-module.ts";
-import type { Minor } from "../build/module-table.ts";
 import { isAlive, type ProcessIdentity } from "../host/process-identity.ts";
 import { describeHost } from "../host/this-host.ts";
 import { type Check, PermanentFailure, waitUntil } from "../host/wait.ts";
@@ -18,7 +17,7 @@ import { controllerManagerAndScheduler, etcdAndApiServer, type ProgramFolders } 
 import { stopCluster } from "./down.ts";
 import { connectHost, findHostConflict, openNamespaces, readLogTail } from "./namespaces.ts";
 import { prepareNode } from "./node-programs.ts";
-import { type ClusterRecord, isRunning, readRecord, writeRecord } from "./record.ts";
+import { type ClusterRecord, type ClusterSettings, isRunning, readRecord, writeRecord } from "./record.ts";
 import type { StateFolder } from "./state-folder.ts";
 
 /** Exceeds the longest retry delay of a kubelet; a start takes about 5 s. */
@@ -26,13 +25,18 @@ const START_LIMIT_MS = 180_000;
 
 export type UpOutcome = { readonly record: ClusterRecord; readonly wasRunning: boolean };
 
-/** The caller must hold the lock. @throws if a cluster of another minor version is running, or the cluster's network conflicts with the host's */
-export async function ensureCluster(minor: Minor, state: StateFolder, buildContext: BuildContext): Promise<UpOutcome> {
+/** The caller must hold the lock. @throws if a cluster with other settings is running, or its network conflicts with the host's */
+export async function ensureCluster(
+  settings: ClusterSettings,
+  state: StateFolder,
+  buildContext: BuildContext,
+): Promise<UpOutcome> {
+  const { minor, proxyMode } = settings;
   const previous = readRecord(state.record);
   if (previous !== undefined && previous.stage === "up" && isRunning(previous)) {
-    if (previous.minor === minor) return { record: previous, wasRunning: true };
+    if (previous.minor === minor && previous.proxyMode === proxyMode) return { record: previous, wasRunning: true };
     throw new Error(
-      `A cluster of Kubernetes ${previous.minor} is running. Run "npm run cluster -- down" before you start ${minor}.`,
+      `A cluster of ${settingsText(previous)} is running. Run "npm run cluster -- down" before you start ${settingsText(settings)}.`,
     );
   }
   await stopCluster(state);
@@ -46,7 +50,7 @@ export async function ensureCluster(minor: Minor, state: StateFolder, buildConte
   ];
   try {
     const record = await startCluster({
-      minor,
+      settings,
       programs: { kubernetes, containerd, etcd },
       state,
       pause,
@@ -60,6 +64,10 @@ export async function ensureCluster(minor: Minor, state: StateFolder, buildConte
   }
 }
 
+function settingsText({ minor, proxyMode }: ClusterSettings): string {
+  return `Kubernetes ${minor} with kube-proxy's mode ${proxyMode}`;
+}
+
 /** Moves the logs out of the cluster's folder, and replaces those of an earlier failure. */
 function saveLogs(state: StateFolder, print: BuildContext["print"]): void {
   if (!existsSync(state.log)) return;
@@ -69,7 +77,7 @@ function saveLogs(state: StateFolder, print: BuildContext["print"]): void {
 }
 
 type StartOptions = {
-  readonly minor: Minor;
+  readonly settings: ClusterSettings;
   readonly programs: ProgramFolders;
   readonly state: StateFolder;
   /** The archive of the pause image. */
@@ -77,14 +85,14 @@ type StartOptions = {
   readonly print: (line: string) => void;
 };
 
-async function startCluster({ minor, programs, state, pause, print }: StartOptions): Promise<ClusterRecord> {
+async function startCluster({ settings, programs, state, pause, print }: StartOptions): Promise<ClusterRecord> {
   const startedMs = performance.now();
   const printTime = (line: string) => print(`${((performance.now() - startedMs) / 1000).toFixed(1)} s: ${line}`);
   prepareFolder(state);
   symlinkSync(join(programs.containerd, "ctr"), state.ctr);
   const [host] = await Promise.all([describeHost(programs.containerd), makeCertificates(state.pkiFolder)]);
   const { outer, init, continueInit, detach } = await openNamespaces(state);
-  const record: ClusterRecord = { stage: "starting", minor, binaries: programs.kubernetes, outer, init, host };
+  const record: ClusterRecord = { ...settings, stage: "starting", binaries: programs.kubernetes, outer, init, host };
   writeRecord(state.record, record);
   makeCgroups();
   await connectHost(init);
@@ -94,7 +102,7 @@ async function startCluster({ minor, programs, state, pause, print }: StartOptio
     whileInitRuns(() => (existsSync(join(state.start, "open")) ? true : undefined)),
   );
   for (const component of etcdAndApiServer(programs, state)) startComponent(component, state);
-  const nodes = NODES.map((node) => ({ node, ...prepareNode(node, programs, state) }));
+  const nodes = NODES.map((node) => ({ node, ...prepareNode(node, programs, state, settings.proxyMode) }));
   for (const { runtime } of nodes) startComponent(runtime, state);
   await Promise.all(nodes.map(({ node }) => importImages([pause], state.socketOf(node.name))));
   await waitUntil({ condition: "the API server is ready", withinMs: START_LIMIT_MS }, () =>

@@ -34,6 +34,7 @@ const BUILD_REQUIREMENTS = [
 const CLUSTER_REQUIREMENTS = [
   programRequirement("runc", "runc"),
   programRequirement("nft", "nftables"),
+  programRequirement("iptables", "iptables"),
   programRequirement("ip", "iproute2"),
   programRequirement("unshare", "util-linux"),
   programRequirement("nsenter", "util-linux"),
