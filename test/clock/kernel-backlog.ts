@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 const BACKLOG_COLUMN = 11;
 
 /** @returns the number of sent packets that are not delivered yet; 0 if the kernel does not report it */
-export function undeliveredPackets(table = readFileSync("/proc/net/softnet_stat", "utf8")): number {
+export function countUndeliveredPackets(table = readFileSync("/proc/net/softnet_stat", "utf8")): number {
   const lines = table.trim().split("\n");
   return lines.reduce((sum, line) => sum + Number.parseInt(line.split(" ")[BACKLOG_COLUMN] ?? "0", 16), 0);
 }
