@@ -1,7 +1,7 @@
 /** Counts packets that the kernel still has to deliver between programs of this host; a busy host delivers them late. */
 import { readFileSync } from "node:fs";
 
-/** The 12th number of a processor's line; absent before Linux 5.10. */
+/** Index of the backlog's length in a processor's line; kernels before Linux 5.10 omit the number. */
 const BACKLOG_COLUMN = 11;
 
 /** @returns the number of sent packets that are not delivered yet; 0 if the kernel does not report it */

@@ -25,7 +25,7 @@ if (EXTERNAL_ADDRESS === undefined)
 
 const SCENARIOS_TIMEOUT_MS = 180_000;
 const FLAGS = ["--quiet-period=300ms", "--drain-timeout=90s", "--app-grace=1s", "--hooks=app:app,web:app"];
-/** A drain delay that ends only after the relay's status has arrived. */
+/** A drain delay in which the relay's status always arrives. */
 const RELAYED_DELAY_MS = 20_000;
 
 type Pod = {

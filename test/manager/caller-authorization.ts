@@ -19,13 +19,13 @@ export const HARM_NAMES: Readonly<Record<Harm, string>> = {
 export type Caller = {
   readonly name: string;
   readonly possibleHarms: readonly Harm[];
-  /** Consequences, for the table's last column. */
+  /** The table's last column. */
   readonly consequences: string;
   /** Calls a manager without a drain. Resolves when all calls have responses. */
   readonly call: (manager: Manager) => Promise<unknown>;
   /** Calls a manager during a drain. Resolves when the manager has received the calls. */
   readonly callDuringDrain: (manager: Manager) => Promise<unknown>;
-  /** Starts a relay with these options. */
+  /** Options of the relay of the caller's Pod; absent for a Pod without a relay. */
   readonly relay?: RelayOptions;
 };
 
@@ -118,7 +118,7 @@ export const CALLERS: readonly Caller[] = [
         addresses.map((one) => callFrom(one, manager, hookPath(name))),
       );
       await Promise.all([...drainCalls, ...hookCalls]);
-      // These calls stay open and use up the limit of held calls before the Pod's own calls.
+      // These calls stay open and use up the limit of held calls before the kubelet calls the hooks of the Pod.
       await exceedHoldLimit(manager);
     },
     callDuringDrain: exceedHoldLimit,

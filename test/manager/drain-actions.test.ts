@@ -132,7 +132,7 @@ describe("a Pod that continues after its drain", () => {
   });
 
   test("causes no cancellation of the driver's drain if that drain was never started", () => {
-    // Nothing listened from the beginning, so the drain ended before its delays.
+    // The Pod has no listener at the trigger, so the drain ends before its delays.
     const pod: PodAt = (nowMs) => ({ ...QUIET, hasTcpListener: nowMs > 100_000 });
     const drain = play({ pod, events: [...TERMINATION, ownHook(200_000, 3)], untilMs: 250_000 });
     expect(timesOf(drain, "cancel-driver-drain")).toEqual([]);

@@ -6,7 +6,7 @@ import { ownAddress } from "../leases/own-address.ts";
 export type Fault = "refuse" | "hang" | number;
 
 export type FakeEnvoy = {
-  /** An http URL, or `unix:` and a path. Not the Pod's address, because the manager counts connections to it as clients. */
+  /** An http URL, or `unix:` and a path. Differs from the Pod's address, whose connections the manager counts as clients. */
   readonly url: string;
   /** Calls such as `POST /healthcheck/fail`, without those for statistics. */
   readonly calls: readonly string[];
@@ -89,7 +89,7 @@ export async function startFakeEnvoy(socketPath = ""): Promise<FakeEnvoy> {
   return fake;
 }
 
-/** Listens on a leased address, so no other server responds there after this one has stopped. */
+/** Listens on a leased address, so no other server responds at the address after this server has stopped. */
 async function listenOnOwnAddress(server: Server): Promise<string> {
   const host = ownAddress();
   await new Promise<void>((done) => server.listen(ADMIN_PORT, host, done));

@@ -19,7 +19,7 @@ export type RelayEvent =
   | { readonly kind: "report"; readonly report: Record<string, unknown> }
   | { readonly kind: "streams"; readonly count: number };
 
-/** Plain data, because it is passed to a worker thread. */
+/** Contains only plain data, because the plan is passed to a worker thread. */
 export type RelayPlan = {
   readonly address: string;
   readonly leaf: { readonly cert: string; readonly key: string };

@@ -1,4 +1,4 @@
-/** Starts a fake relay with faults on demand. It has a separate loopback address, so no other program uses its port. */
+/** Starts a fake relay with faults on demand. The relay has a separate loopback address, so no other program uses its port. */
 import { Worker } from "node:worker_threads";
 import { generate } from "selfsigned";
 import { VARIABLES } from "../../src/contract/manager-environment.ts";

@@ -166,7 +166,7 @@ describeBuilds("a manager with too many connections", (build) => {
       socket.write(`GET /${TOKEN}/status HTTP/1.1\r\nHost: x\r\n\r\n`);
       sockets.push(socket);
     }
-    // These clients never read or close.
+    // These clients never read, and never close their connections.
     await eventually(() => expect(countOpenSockets(manager.pid)).toBeLessThanOrEqual(socketsBefore + 1));
     expect(await statusOf(manager)).toMatchObject({ phase: "idle" });
     for (const socket of sockets) socket.destroy();
@@ -202,7 +202,7 @@ describeBuilds(
 
     test.concurrent("drains after its delay and reports the failure if it has too few file descriptors for the relay's client", async () => {
       const relay = await startRelay();
-      // Two descriptors are for calls. The others are too few for the pipes, or for the child process.
+      // The calls need two descriptors. The remaining descriptors do not suffice for the relay client's pipes or its process.
       for (const free of [3, 4, 5, 6]) {
         const manager = await startManager({ build, env: relay.env, flags: SHORT_DRAIN_FLAGS });
         const app = await startApp(manager.address);
@@ -219,7 +219,7 @@ describeBuilds(
     test.concurrent("answers the hooks at the deadline if it has no file descriptor for its samples", async () => {
       const manager = await startManager({ build, flags: [...SHORT_DRAIN_FLAGS, "--drain-timeout=1s"] });
       const app = await startApp(manager.address);
-      // One descriptor for the call.
+      // The call needs one descriptor.
       const limit = fileLimitWith(1, manager.pid);
       execFileSync("prlimit", ["--pid", String(manager.pid), `--nofile=${limit}:${limit}`]);
       const report = JSON.parse((await call(manager, `/${TOKEN}/drain`, "POST")).body);

@@ -193,7 +193,7 @@ export type App = {
   readonly requests: string[];
 };
 
-/** Starts an app in the Pod. `slow` sends the app a request of the given duration, on the test clock if there is one. */
+/** Starts an app in the Pod. `sendSlowRequest` sends the app a request of the given duration, on the test clock if there is one. */
 export async function startApp(address: string, port = 8_080, clock?: TestClock): Promise<App> {
   const after = clock?.after ?? ((ms, callback) => void setTimeout(callback, ms));
   const requests: string[] = [];

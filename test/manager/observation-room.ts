@@ -17,7 +17,7 @@ import {
 } from "../../src/manager/traffic/traffic-monitor.ts";
 import { eventually } from "../time/eventually.ts";
 
-/** `tookMs` is the duration of the read, which limits the accuracy of the ages. */
+/** `readDurationMs` is the duration of the read, which limits the accuracy of the ages. */
 export type DatedObservation = Extract<Observation, { known: true }> & {
   readonly atMs: number;
   readonly readDurationMs: number;

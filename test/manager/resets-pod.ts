@@ -1,5 +1,5 @@
 /**
- * A Pod's network namespace with a manager and an app. The app drains once, resets one connection during the drain, and at
+ * A Pod's network namespace with a manager and an app. The Pod drains once. The app resets one connection during the drain, and at
  * its stop resets two connections and refuses one. Prints the manager's log. Arguments: a flag of the manager, and its command.
  */
 import { spawn, spawnSync } from "node:child_process";

@@ -136,7 +136,7 @@ const anyHistory = fc.record({
     selector: ({ local, peer, peerPort }) => `${local} ${peer} ${peerPort}`,
     maxLength: 12,
   }),
-  /** Samples that fail, and the number of sockets that they read before. */
+  /** Indexes of samples that fail, and the number of sockets that each reads before its failure. */
   failedSamples: fc.array(fc.record({ sample: fc.nat(5), after: fc.nat(12) }), { maxLength: 2 }),
   /** Index of the sample before which the kubelet's address is added. */
   kubeletAt: fc.nat(5),

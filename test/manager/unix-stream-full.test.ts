@@ -18,7 +18,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Listens and never accepts, because its thread is blocked. */
+/** Runs a server that never accepts a connection, because its thread is blocked. */
 const SERVER_SOURCE = `
 const { parentPort, workerData } = require("node:worker_threads");
 require("node:net").createServer().listen({ path: workerData, backlog: 2 }, () => {

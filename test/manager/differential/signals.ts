@@ -6,7 +6,7 @@ import type { SimulatedPod } from "./simulated-pod.ts";
 
 const LONG_DRAIN_FLAGS = ["--drain-delay=40s", "--hooks=app:app"];
 
-/** Starts a drain. `held` resolves when both hook calls are answered. */
+/** Starts a drain. `hookCalls` resolves when the manager has answered both calls. */
 async function startDrain(
   pod: SimulatedPod,
   flags: readonly string[],

@@ -28,7 +28,7 @@ export type SimulatedPod = {
   readonly visit: (path: string, port?: number) => Promise<void>;
   /** Waits for the phase and its first sample, after which both builds report the same status. */
   readonly untilPhase: (name: PhaseName) => Promise<void>;
-  /** Waits until the manager has read all bytes that were sent before. */
+  /** Waits until the manager has read all bytes that were sent earlier. */
   readonly untilProcessed: () => Promise<void>;
   /** Opens a TCP connection to the manager, for the raw requests below. */
   readonly dial: () => Promise<Socket>;

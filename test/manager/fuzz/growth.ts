@@ -1,7 +1,7 @@
 /** Detects growth of memory and descriptors over equal rounds. Pure. */
 
 export type Round = {
-  /** Hours of a Pod's life that the rounds until now correspond to. */
+  /** Hours of a Pod's life to which this round and all earlier rounds correspond. */
   readonly hours: number;
   readonly residentKib: number;
   readonly descriptors: number;
@@ -11,7 +11,7 @@ export type Growth = {
   /** Growth of the resident memory, as the slope of a linear regression. */
   readonly kibPerDay: number;
   readonly descriptors: number;
-  /** Describes the growth; empty if there is none. */
+  /** Describes the growth; empty if no value grows. */
   readonly problem: string;
 };
 

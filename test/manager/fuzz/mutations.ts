@@ -77,7 +77,7 @@ const MUTATIONS = [
   replaceValue,
 ] as const;
 
-/** Applies one to four kinds of damage. */
+/** Applies one to four random mutations. */
 export function mutate(bytes: Buffer, random: Random): Buffer {
   let copy = bytes;
   for (let times = 1 + random.below(4); times > 0 && copy.length > 0; times -= 1)

@@ -1,4 +1,4 @@
-/** Sends rounds of requests to a manager that does not drain: for its status, for restarts of containers, and unauthenticated ones. */
+/** Sends rounds of requests to a manager without a drain: status requests, hook calls of restarts, unauthenticated requests. */
 import { readdirSync, readFileSync } from "node:fs";
 import { ownAddress } from "../../leases/own-address.ts";
 import { pause } from "../../time/pause.ts";

@@ -25,7 +25,7 @@ export type VirtualPod = {
   readonly outcome: () => string;
 };
 
-/** A drain has some hundreds of ticks; the limit detects an endless one. */
+/** A drain has some hundreds of ticks; the limit detects an endless drain. */
 const TICK_LIMIT = 100_000;
 
 export function createVirtualPod(settings: DrainSettings, readSockets: SocketReader): VirtualPod {
