@@ -52,7 +52,7 @@ async function measure(kind: CrowdKind, command: readonly string[]): Promise<voi
   const limitText = (): string =>
     cgroup === undefined
       ? cgroupSkipText
-      : `${limits.memoryMib} MiB of memory, ${cgroup.memory().outOfMemoryKills} killed`;
+      : `${limits.memoryMib} MiB of memory, ${cgroup.readMemoryUsage().outOfMemoryKills} killed`;
   const pod = await startCrowdPod(folder);
   try {
     await pod.open(kind, connections);

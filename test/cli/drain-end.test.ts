@@ -36,13 +36,13 @@ async function settingsOf(flags: readonly string[]): Promise<DrainSettings> {
 /** The conditions under which the manager ends the drain before its deadline. */
 function endConditions(settings: DrainSettings): readonly string[] {
   const metConditions = Object.entries(SITUATIONS).filter(([, { pod, active }]) => {
-    const { state, answered } = play({
+    const { summary, answerTimesMs } = play({
       settings,
       events: [hook(1_000, 1), ownHook(1_000, 2)],
       pod,
       active: () => active,
     });
-    return (answered.get(1) ?? state.deadlineMs) < state.deadlineMs;
+    return (answerTimesMs.get(1) ?? summary.deadlineMs) < summary.deadlineMs;
   });
   return metConditions.length === 0 ? [AT_THE_DEADLINE] : metConditions.map(([condition]) => condition);
 }

@@ -17,9 +17,9 @@ export type Followers = {
   /** Registers a started program. The clock waits until the program is ready; after its exit, until `ended` has settled. */
   readonly follow: (pid: number, ended: Promise<unknown>) => void;
   /** The number of programs that are still starting, or have disconnected and are still exiting. */
-  readonly pendingPrograms: () => number;
+  readonly pendingCount: () => number;
   /** The total number of events, starts and exits of all programs. */
-  readonly changes: () => number;
+  readonly changeCount: () => number;
   readonly end: () => Promise<void>;
 };
 
@@ -30,12 +30,12 @@ type Connection = { readonly follower: Follower; readonly socket: Socket; onResp
 /** @param timeLine creates the first line for a new program */
 export async function listenForFollowers(name: string, timeLine: () => string): Promise<Followers> {
   const connections = new Set<Connection>();
-  const endings = new Map<number, Promise<unknown>>();
-  let pendingPrograms = 0;
-  let changes = 0;
-  const changePending = (by: number): void => {
-    pendingPrograms += by;
-    changes += 1;
+  const exits = new Map<number, Promise<unknown>>();
+  let pendingCount = 0;
+  let changeCount = 0;
+  const changePendingCount = (by: number): void => {
+    pendingCount += by;
+    changeCount += 1;
   };
 
   const onConnection = (socket: Socket): void => {
@@ -50,17 +50,17 @@ export async function listenForFollowers(name: string, timeLine: () => string): 
         pid = Number(pidText);
         socket.write(`${timeLine()}begin\n`);
         connections.add(connection);
-        changePending(0);
+        changePendingCount(0);
       },
       ready: () => {
         isReady = true;
-        changePending(-1);
+        changePendingCount(-1);
       },
-      spawn: () => changePending(1),
-      unborn: () => changePending(-1),
+      spawn: () => changePendingCount(1),
+      unborn: () => changePendingCount(-1),
       set: () => connection.onResponse(),
       idle: (eventsText, dueMsText) => {
-        changes += Number(eventsText) - events;
+        changeCount += Number(eventsText) - events;
         events = Number(eventsText);
         dueMs = Number(dueMsText);
         connection.onResponse();
@@ -77,8 +77,8 @@ export async function listenForFollowers(name: string, timeLine: () => string): 
     socket.on("close", () => {
       connections.delete(connection);
       connection.onResponse();
-      if (isReady) changePending(1);
-      void (endings.get(pid) ?? waitForExit(pid)).then(() => changePending(-1));
+      if (isReady) changePendingCount(1);
+      void (exits.get(pid) ?? waitForExit(pid)).then(() => changePendingCount(-1));
     });
   };
 
@@ -90,11 +90,11 @@ export async function listenForFollowers(name: string, timeLine: () => string): 
     all: () => [...connections].map(({ follower }) => follower),
     request: async (text) => {
       const responses = [...connections].map((connection) => {
-        const responded = new Promise<void>((resolve) => {
+        const response = new Promise<void>((resolve) => {
           connection.onResponse = resolve;
         });
         connection.socket.write(text);
-        return responded;
+        return response;
       });
       await Promise.all(responses);
     },
@@ -102,11 +102,11 @@ export async function listenForFollowers(name: string, timeLine: () => string): 
       for (const { socket } of connections) socket.write(text);
     },
     follow: (pid, ended) => {
-      changePending(1);
-      endings.set(pid, ended);
+      changePendingCount(1);
+      exits.set(pid, ended);
     },
-    pendingPrograms: () => pendingPrograms,
-    changes: () => changes,
+    pendingCount: () => pendingCount,
+    changeCount: () => changeCount,
     end: async () => {
       for (const { socket } of connections) socket.destroy();
       server.close();

@@ -1,6 +1,6 @@
 /*
  * Replaces the ages in the kernel's socket tables by ages on the test clock (native-clock.c), because the kernel uses its own
-  * clock. A counter that increased since the last step is dated at that step. node-libc-on-clock.mjs does the same on Node.
+  * clock. A counter that increased since the clock's last step is dated at that step. node-libc-on-clock.mjs does the same on Node.
  */
 #define _GNU_SOURCE 1
 #include <stdint.h>
@@ -10,7 +10,7 @@
 
 #include "native-clock.h"
 
-/* A socket's counters at the last step, and the time at which each counter last increased. */
+/* A socket's counters at the clock's last step, and the time at which each counter last increased. */
 struct tracked {
   uint64_t cookie;
   uint32_t sent, received, segments;
@@ -73,7 +73,7 @@ static struct tracked ages_of(const unsigned char *diag, const unsigned char *in
   struct tracked was = table[index];
   if (is.sent == was.sent) is.sent_ms = was.sent_ms;
   if (is.received == was.received) is.received_ms = was.received_ms;
-  /* The kernel delays acknowledgements by its own clock, so a late one gets the time of the data that it acknowledges. */
+  /* The kernel delays acknowledgements by its own clock, so a late acknowledgement gets the time of the data that it acknowledges. */
   if (is.received == was.received) is.ack_ms = is.segments == was.segments || was.ack_ms > is.sent_ms ? was.ack_ms : is.sent_ms;
   return is;
 }

@@ -16,21 +16,21 @@ async function outputOnClock(clock: TestClock, source: string): Promise<string> 
   });
   const ended = once(child, "close");
   clock.follow(child.pid ?? 0, ended);
-  let out = "";
+  let output = "";
   child.stdout.on("data", (chunk: Buffer) => {
-    out += chunk.toString();
+    output += chunk.toString();
   });
   await ended;
-  return out;
+  return output;
 }
 
 const READY = "globalThis.lastcallTestClock.ready();";
-const END = "process.exit(0)";
+const EXIT = "process.exit(0)";
 const PRINT_NOW = "console.log(performance.now())";
 
 test("an hour in a program passes immediately with the test clock", async () => {
   const clock = await createTestClock();
-  const output = outputOnClock(clock, `setTimeout(() => { ${PRINT_NOW}; ${END}; }, 3_000_000)`);
+  const output = outputOnClock(clock, `setTimeout(() => { ${PRINT_NOW}; ${EXIT}; }, 3_000_000)`);
   expect(await clock.runUntil(output)).toBe("3000000\n");
   expect(clock.nowMs()).toBe(3_000_000);
   await clock.end();
@@ -41,7 +41,7 @@ test("timers of a program run in the order of their due times, and each one read
   const output = outputOnClock(
     clock,
     `const print = (name) => console.log(name, performance.now());
-    setTimeout(() => { print("late"); ${END}; }, 900);
+    setTimeout(() => { print("late"); ${EXIT}; }, 900);
     setTimeout(print, 300, "first");
     const interval = setInterval(() => print("interval"), 250);
     setTimeout(() => clearInterval(interval), 600);`,
@@ -57,7 +57,7 @@ test("a request between the test and a program takes no virtual time", async () 
   const { port } = server.address() as AddressInfo;
   const source = `const { get } = await import("node:http");
     get({ host: "127.0.0.1", port: ${port}, agent: false }, (res) => {
-      res.resume().on("end", () => { ${PRINT_NOW}; ${END}; });
+      res.resume().on("end", () => { ${PRINT_NOW}; ${EXIT}; });
     });`;
   expect(await clock.runUntil(outputOnClock(clock, source))).toBe("5000\n");
   server.close();
@@ -71,7 +71,7 @@ test("a socket timeout of a program follows the test clock", async () => {
   const { port } = server.address() as AddressInfo;
   const source = `const { get } = await import("node:http");
     const sent = get({ host: "127.0.0.1", port: ${port}, agent: false, timeout: 70_000 });
-    sent.on("timeout", () => { ${PRINT_NOW}; ${END}; });`;
+    sent.on("timeout", () => { ${PRINT_NOW}; ${EXIT}; });`;
   expect(await clock.runUntil(outputOnClock(clock, source))).toBe("70000\n");
   server.closeAllConnections();
   server.close();
@@ -80,28 +80,28 @@ test("a socket timeout of a program follows the test clock", async () => {
 
 test("timers of the test and of its programs run on the same virtual time", async () => {
   const clock = await createTestClock();
-  const observed: string[] = [];
+  const observedTimes: string[] = [];
   const server = createServer((_, res) => {
-    observed.push(`request at ${clock.nowMs()}`);
+    observedTimes.push(`request at ${clock.nowMs()}`);
     res.end();
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  const program = outputOnClock(
+  const output = outputOnClock(
     clock,
     `const { get } = await import("node:http");
     setTimeout(() => get({ host: "127.0.0.1", port: ${port}, agent: false }, (res) => res.resume()), 2_000);
-    setTimeout(() => ${END}, 10_000);`,
+    setTimeout(() => ${EXIT}, 10_000);`,
   );
   const scenario = async () => {
     await clock.wait(1_999);
-    observed.push(`waited until ${clock.nowMs()}`);
+    observedTimes.push(`waited until ${clock.nowMs()}`);
     await clock.wait(2);
-    observed.push(`waited until ${clock.nowMs()}`);
-    await program;
+    observedTimes.push(`waited until ${clock.nowMs()}`);
+    await output;
   };
   await clock.runUntil(scenario());
-  expect(observed).toEqual(["waited until 1999", "request at 2000", "waited until 2001"]);
+  expect(observedTimes).toEqual(["waited until 1999", "request at 2000", "waited until 2001"]);
   server.close();
   await clock.end();
 });
@@ -117,7 +117,7 @@ test("event loop turns before the start of a program do not count as idle turns 
   const clock = await createTestClock();
   clock.every(1, () => {});
   const RESPONSES: Readonly<Record<string, string>> = { begin: "ready\n", sync: "idle 0 -1\n", run: "" };
-  const received: string[] = [];
+  const commandsReceived: string[] = [];
   // The program runs in this thread, so it starts within one of the clock's turns.
   const runProgram = async () => {
     const ended = Promise.withResolvers<void>();
@@ -128,8 +128,8 @@ test("event loop turns before the start of a program do not count as idle turns 
     socket.on("data", (chunk: Buffer) => {
       for (const word of chunk.toString().match(/^[a-z]+/gm) ?? []) {
         if (word === "run") clockMoved.resolve();
-        socket.write(RESPONSES[word] ?? (received.length > 1 ? "set\n" : ""));
-        received.push(word);
+        socket.write(RESPONSES[word] ?? (commandsReceived.length > 1 ? "set\n" : ""));
+        commandsReceived.push(word);
       }
     });
     await clockMoved.promise;
@@ -137,6 +137,6 @@ test("event loop turns before the start of a program do not count as idle turns 
     ended.resolve();
   };
   await clock.runUntil(runProgram());
-  expect(received.slice(0, 7)).toEqual(["at", "begin", "sync", "sync", "sync", "at", "run"]);
+  expect(commandsReceived.slice(0, 7)).toEqual(["at", "begin", "sync", "sync", "sync", "at", "run"]);
   await clock.end();
 });

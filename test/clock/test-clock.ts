@@ -14,7 +14,7 @@ import { subscribe } from "node:diagnostics_channel";
 import type { Socket } from "node:net";
 import { pause } from "../time/pause.ts";
 import { type Followers, listenForFollowers, NEVER_MS } from "./followers.ts";
-import { undeliveredPackets } from "./kernel-backlog.ts";
+import { countUndeliveredPackets } from "./kernel-backlog.ts";
 
 export type TestClock = {
   /** Environment variables for programs that follow the clock. */
@@ -59,15 +59,17 @@ export async function createTestClock(): Promise<TestClock> {
   let nowMs = START_MS;
   let timers: readonly { readonly dueMs: number; readonly callback: () => void }[] = [];
 
-  const time = () => `at ${nowMs}\n`;
-  const followers = await listenForFollowers(name, time);
+  const timeLine = () => `at ${nowMs}\n`;
+  const followers = await listenForFollowers(name, timeLine);
 
   /** @returns whether the turn had no event, no program starts or exits, and the kernel has no undelivered packet */
   const isIdleTurn = async (): Promise<boolean> => {
-    const before = followers.changes();
+    const changesBefore = followers.changeCount();
     await followers.request("sync\n");
-    for (let own = 0; own < EVENT_LOOP_TURNS; own += 1) await new Promise((resolve) => setImmediate(resolve));
-    return followers.changes() === before && followers.pendingPrograms() === 0 && undeliveredPackets() === 0;
+    for (let turn = 0; turn < EVENT_LOOP_TURNS; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    return (
+      followers.changeCount() === changesBefore && followers.pendingCount() === 0 && countUndeliveredPackets() === 0
+    );
   };
 
   /** Waits until all programs are idle. */
@@ -75,7 +77,7 @@ export async function createTestClock(): Promise<TestClock> {
     for (let idleTurns = 0; idleTurns < IDLE_TURNS; ) idleTurns = (await isIdleTurn()) ? idleTurns + 1 : 0;
   };
 
-  const nextMs = (): number => {
+  const nextDueMs = (): number => {
     const dueTimes = [...followers.all().map((follower) => follower.dueMs()), ...timers.map(({ dueMs }) => dueMs)];
     const plannedTimes = dueTimes.filter((dueMs) => dueMs !== NEVER_MS);
     return plannedTimes.length === 0 ? NEVER_MS : Math.min(...plannedTimes);
@@ -84,7 +86,7 @@ export async function createTestClock(): Promise<TestClock> {
   /** Runs the programs' timers, waits for their effects, and runs the test's timers. */
   const advanceTo = async (toMs: number): Promise<void> => {
     nowMs = Math.max(toMs, nowMs);
-    await followers.request(time());
+    await followers.request(timeLine());
     followers.send("run\n");
     await waitUntilIdle();
     const dueTimers = timers.filter(({ dueMs }) => dueMs <= nowMs).toSorted((one, other) => one.dueMs - other.dueMs);
@@ -95,7 +97,7 @@ export async function createTestClock(): Promise<TestClock> {
   let turnsWithoutTimer = 0;
   const advance = async (): Promise<void> => {
     await waitUntilIdle();
-    const dueMs = nextMs();
+    const dueMs = nextDueMs();
     turnsWithoutTimer = dueMs === NEVER_MS ? turnsWithoutTimer + 1 : 0;
     if (turnsWithoutTimer > MAX_TURNS_WITHOUT_TIMER || nowMs - START_MS > LONGEST_SCENARIO_MS)
       throw new Error(
@@ -125,14 +127,14 @@ export async function createTestClock(): Promise<TestClock> {
     },
     follow: followers.follow,
     runUntil: async (promise) => {
-      let settled = false;
-      const watched = promise.finally(() => {
-        settled = true;
+      let isSettled = false;
+      const settlement = promise.finally(() => {
+        isSettled = true;
       });
       // The promise is awaited below; an earlier rejection must not count as unhandled.
-      watched.catch(() => {});
-      while (!settled) await advance();
-      return watched;
+      settlement.catch(() => {});
+      while (!isSettled) await advance();
+      return settlement;
     },
     end: followers.end,
   };

@@ -6,25 +6,26 @@ import { formatServeFlags, parseServeFlags } from "../../src/contract/serve-flag
 import type { DerivedRow, FlagKind, Row } from "../../src/policy/field-rows.ts";
 import { ROWS } from "../../src/policy/fields.ts";
 
-const port = fc.integer({ min: 1, max: 65_535 });
-const name = fc.stringMatching(/^[a-z0-9]([-a-z0-9]{0,20}[a-z0-9])?$/);
-const duration = fc.nat({ max: 3_600 }).map((seconds) => seconds * 1_000);
-const url = fc.constantFrom("", "http://127.0.0.1:9901", "http://10.0.0.1:80/a?b=c#d", "unix:/run/x.sock");
+const anyPort = fc.integer({ min: 1, max: 65_535 });
+const anyName = fc.stringMatching(/^[a-z0-9]([-a-z0-9]{0,20}[a-z0-9])?$/);
+const anyDurationMs = fc.nat({ max: 3_600 }).map((seconds) => seconds * 1_000);
+const anyUrl = fc.constantFrom("", "http://127.0.0.1:9901", "http://10.0.0.1:80/a?b=c#d", "unix:/run/x.sock");
 
 const ARBITRARIES: Readonly<Record<FlagKind, (row: Row<unknown> | DerivedRow) => fc.Arbitrary<unknown>>> = {
-  port: () => port,
-  duration: () => fc.oneof(duration, fc.nat({ max: 9_999 })),
-  ports: () => fc.array(port, { maxLength: 5 }),
-  text: () => url,
+  port: () => anyPort,
+  duration: () => fc.oneof(anyDurationMs, fc.nat({ max: 9_999 })),
+  ports: () => fc.array(anyPort, { maxLength: 5 }),
+  text: () => anyUrl,
   choice: (row) => fc.constantFrom(...(("codec" in row && row.codec.schema.enum) || [])),
   driver: () => fc.constantFrom(...DRIVERS.map(({ name }) => name)),
   address: () => fc.constantFrom("", "127.0.1.7", "::1"),
-  hooks: () => fc.array(fc.record({ container: name, role: fc.constantFrom("app", "mesh-proxy") }), { maxLength: 4 }),
-  probes: () => fc.array(fc.record({ port, periodMs: duration }), { maxLength: 4 }),
+  hooks: () =>
+    fc.array(fc.record({ container: anyName, role: fc.constantFrom("app", "mesh-proxy") }), { maxLength: 4 }),
+  probes: () => fc.array(fc.record({ port: anyPort, periodMs: anyDurationMs }), { maxLength: 4 }),
   switch: () => fc.boolean(),
 };
 
-const settings = fc.record(
+const anySettings = fc.record(
   Object.fromEntries(
     ROWS.flatMap(([key, row]) => {
       const managerFlag = "codec" in row ? row.manager : row;
@@ -34,13 +35,13 @@ const settings = fc.record(
 ) as fc.Arbitrary<DrainSettings>;
 
 test("the table of the manager's flags contains every setting", () => {
-  const [sample] = fc.sample(settings, 1);
+  const [sample] = fc.sample(anySettings, 1);
   expect(Object.keys(sample ?? {})).toEqual(Object.keys(DEFAULT_SETTINGS));
 });
 
 test("every setting of the manager is the same after a round trip through the flags", () => {
   fc.assert(
-    fc.property(settings, (value) => {
+    fc.property(anySettings, (value) => {
       expect(parseServeFlags(formatServeFlags(value))).toEqual({ settings: value, problems: [] });
     }),
   );

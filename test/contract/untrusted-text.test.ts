@@ -18,16 +18,16 @@ describe("untrusted text", () => {
   });
 
   test("is printable and within its limit, even with surrogate pairs and single surrogates", () => {
-    const texts = fc.oneof(
+    const anyText = fc.oneof(
       fc.string({ unit: "binary" }),
       fc.string({ unit: fc.constantFrom("a", "\u{1F600}", "\uD83D", "\uDE00", "…") }),
     );
     fc.assert(
-      fc.property(texts, fc.integer({ min: 3, max: 40 }), (text, limit) => {
-        const shown = plainText(text, limit);
-        expect(shown).toMatch(/^[\x20-\x7e]*$/);
-        expect(shown.length).toBeLessThanOrEqual(limit);
-        expect(plainText(shown, limit)).toBe(shown);
+      fc.property(anyText, fc.integer({ min: 3, max: 40 }), (text, limit) => {
+        const printedText = plainText(text, limit);
+        expect(printedText).toMatch(/^[\x20-\x7e]*$/);
+        expect(printedText.length).toBeLessThanOrEqual(limit);
+        expect(plainText(printedText, limit)).toBe(printedText);
       }),
     );
   });

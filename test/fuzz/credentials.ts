@@ -1,7 +1,7 @@
 /** Checks that a changed credential is accepted only if it equals a signed one. */
 import type { CredentialClaims } from "../../src/contract/relay-wire.ts";
 import { mintCredential, readCredential } from "../../src/relay/identity/credential.ts";
-import { mutated, spliced } from "../manager/fuzz/mutations.ts";
+import { mutate, splice } from "../manager/fuzz/mutations.ts";
 import type { Random } from "../manager/fuzz/seeded-random.ts";
 import { createFakeKey, START_MS } from "../relay/identity/fake-tools.ts";
 
@@ -46,7 +46,7 @@ function changeCredential(random: Random): string {
       return parts.map((part) => (random.chance(0.3) ? `${part}=` : part)).join(".");
     case 2: {
       // Changed claims with the MAC of the original claims.
-      const claims = mutated(Buffer.from(parts[1] ?? "", "base64url"), random).toString("base64url");
+      const claims = mutate(Buffer.from(parts[1] ?? "", "base64url"), random).toString("base64url");
       return [parts[0], claims, parts[2]].join(".");
     }
     case 3: {
@@ -54,8 +54,8 @@ function changeCredential(random: Random): string {
       return text.slice(0, index) + random.pick([...REPLACEMENTS]) + text.slice(index + 1);
     }
     case 4:
-      return spliced(Buffer.from(text), Buffer.from(other), random).toString("latin1");
+      return splice(Buffer.from(text), Buffer.from(other), random).toString("latin1");
     default:
-      return mutated(Buffer.from(text), random).toString("latin1");
+      return mutate(Buffer.from(text), random).toString("latin1");
   }
 }

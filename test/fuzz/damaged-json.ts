@@ -1,5 +1,5 @@
 /** Damages JSON: mutates its bytes, or changes up to three values or keys. */
-import { mutated } from "../manager/fuzz/mutations.ts";
+import { mutate } from "../manager/fuzz/mutations.ts";
 import type { Random } from "../manager/fuzz/seeded-random.ts";
 
 const UNUSUAL_VALUES: readonly unknown[] = [
@@ -11,7 +11,7 @@ const UNUSUAL_VALUES: readonly unknown[] = [
 const UNUSUAL_KEYS = ["", "__proto__", "constructor", "length", "0", "x".repeat(300), "a/b~c", "\0"];
 
 export function damageJson(sample: unknown, random: Random): string {
-  if (random.chance(0.4)) return mutated(Buffer.from(JSON.stringify(sample)), random).toString("utf8");
+  if (random.chance(0.4)) return mutate(Buffer.from(JSON.stringify(sample)), random).toString("utf8");
   // The sample is copied, because the changes are made in place.
   const root = { value: JSON.parse(JSON.stringify(sample)) };
   for (let times = 1 + random.below(3); times > 0; times -= 1) changePlace(root, random);

@@ -8,13 +8,13 @@ import { eventually } from "../time/eventually.ts";
 import { ownAddress } from "./own-address.ts";
 import { listenOnOwnPort } from "./own-port.ts";
 
-const LEASES = join(import.meta.dirname, "../../src/demo/network/loopback-network.ts");
+const LOOPBACK_NETWORK_MODULE = join(import.meta.dirname, "../../src/demo/network/loopback-network.ts");
 
 /** Starts another process, which prints the value of the expression and keeps its leases until it is killed. */
 async function evaluateInProcess(
   expression: string,
 ): Promise<{ readonly child: ChildProcess; readonly output: string }> {
-  const source = `import { leaseLoopbackNetwork, bindAbstractSocket } from ${JSON.stringify(LEASES)};
+  const source = `import { leaseLoopbackNetwork, bindAbstractSocket } from ${JSON.stringify(LOOPBACK_NETWORK_MODULE)};
     console.log(${expression}); setInterval(() => {}, 1_000);`;
   const child = spawn(process.execPath, ["--input-type=module", "-e", source], {
     stdio: ["ignore", "pipe", "inherit"],
@@ -35,12 +35,12 @@ function connectionResult(host: string, port: number): Promise<string> {
 
 test("all leased loopback networks of one or several test processes are distinct", async () => {
   const ownNetworks = Array.from({ length: 50 }, leaseLoopbackNetwork);
-  const others = await Promise.all(
+  const otherProcesses = await Promise.all(
     Array.from({ length: 4 }, () => evaluateInProcess("Array.from({ length: 50 }, leaseLoopbackNetwork).join()")),
   );
-  const all = [...ownNetworks, ...others.flatMap(({ output }) => output.split(","))];
-  expect(all.filter((network) => !/^127\.\d+\.\d+$/.test(network))).toEqual([]);
-  expect(new Set(all).size).toBe(250);
+  const networks = [...ownNetworks, ...otherProcesses.flatMap(({ output }) => output.split(","))];
+  expect(networks.filter((network) => !/^127\.\d+\.\d+$/.test(network))).toEqual([]);
+  expect(new Set(networks).size).toBe(250);
 });
 
 test("a reserved address is free again when the test process has exited, even if it was killed", async () => {
@@ -71,11 +71,11 @@ test("a released leased port is not assigned to another server of the same proce
   const server = createServer();
   const port = await listenOnOwnPort(server, "127.0.0.1");
   await new Promise((resolve) => server.close(resolve));
-  const others = Array.from({ length: 20 }, () => createServer());
+  const otherServers = Array.from({ length: 20 }, () => createServer());
   onTestFinished(() => {
-    for (const other of others) other.close();
+    for (const other of otherServers) other.close();
   });
-  const ports = await Promise.all(others.map((other) => listenOnOwnPort(other, "127.0.0.1")));
+  const ports = await Promise.all(otherServers.map((other) => listenOnOwnPort(other, "127.0.0.1")));
   expect(new Set([port, ...ports]).size).toBe(21);
   expect(await connectionResult("127.0.0.1", port)).toBe("ECONNREFUSED");
 });

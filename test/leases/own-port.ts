@@ -11,8 +11,8 @@ const PORT_COUNT = 6_000;
 
 /** Listens on a port that other tests of this machine cannot lease until this process ends. @throws if no port is free */
 export async function listenOnOwnPort(server: Server, host: string): Promise<number> {
-  for (let tries = 0; tries < PORT_COUNT; tries += 1) {
-    const port = FIRST_PORT + ((process.pid + tries) % PORT_COUNT);
+  for (let attempt = 0; attempt < PORT_COUNT; attempt += 1) {
+    const port = FIRST_PORT + ((process.pid + attempt) % PORT_COUNT);
     if (bindAbstractSocket(`lastcall-port-${port}`) && (await tryToListen(server, port, host))) return port;
   }
   throw new Error(`no port from ${FIRST_PORT} to ${FIRST_PORT + PORT_COUNT - 1} is left`);

@@ -1,8 +1,8 @@
 /** Tests drains of managers that cannot read netlink, which a seccomp filter denies, or the socket tables in /proc. */
 import { afterAll, expect, test } from "vitest";
 import type { TestClock } from "../clock/test-clock.ts";
-import { prepareDeniedSources } from "./blindfold.ts";
 import type { Build } from "./builds.ts";
+import { prepareDeniedSources } from "./denied-sources.ts";
 import { call, dial, endApp, endManagers, startApp, startManager, TOKEN } from "./manager-process.ts";
 import { describeOnClock, onClock } from "./on-clock.ts";
 
@@ -11,7 +11,7 @@ if (deniedSources.skipReason !== "") process.stdout.write(`skipped: ${deniedSour
 afterAll(deniedSources.remove);
 afterAll(endManagers);
 
-type DrainOptions = {
+type DrainCase = {
   readonly build: Build;
   readonly clock: TestClock;
   readonly wrapper: readonly string[];
@@ -19,7 +19,7 @@ type DrainOptions = {
 };
 
 /** Drains a Pod that has one idle client or no client. */
-async function drainOnce({ build, clock, wrapper, hasIdleClient }: DrainOptions) {
+async function drainOnce({ build, clock, wrapper, hasIdleClient }: DrainCase) {
   const flags = ["--drain-delay=5s", "--drain-timeout=60s", "--quiet-period=2s"];
   const manager = await startManager({ build, clock, wrapper, flags });
   const visibility = await manager.untilLogged((line) => line["message"] === "socket visibility");
@@ -30,38 +30,38 @@ async function drainOnce({ build, clock, wrapper, hasIdleClient }: DrainOptions)
   manager.kill("SIGKILL");
   await manager.ended;
   await endApp(app);
-  const visibilityLines = manager.lines().filter((line) => line["message"] === "socket visibility").length;
-  return { report: JSON.parse(body), visibility, visibilityLines };
+  const visibilityLineCount = manager.lines().filter((line) => line["message"] === "socket visibility").length;
+  return { report: JSON.parse(body), visibility, visibilityLineCount };
 }
 
 describeOnClock("a manager that samples sockets", (build) => {
-  const testIfDeniable = test.skipIf(deniedSources.skipReason !== "");
+  const testIfSourcesDenied = test.skipIf(deniedSources.skipReason !== "");
 
   test(
     "logs that it reads netlink, and drains a Pod with an idle connection",
     onClock(async (clock) => {
-      const { report, visibility, visibilityLines } = await drainOnce({
+      const { report, visibility, visibilityLineCount } = await drainOnce({
         build,
         clock,
         wrapper: [],
         hasIdleClient: true,
       });
-      expect(visibilityLines).toBe(1);
+      expect(visibilityLineCount).toBe(1);
       expect(visibility).toMatchObject({ level: "info", detail: expect.stringMatching(/^netlink: /) });
       expect(report).toMatchObject({ outcome: "drained", evidenceSource: "netlink", leftTotal: 1 });
     }),
   );
 
-  testIfDeniable(
+  testIfSourcesDenied(
     "logs that it reads only /proc/net if netlink is denied, and ends a drain with an idle connection 10 s after the delays",
     onClock(async (clock) => {
-      const { report, visibility, visibilityLines } = await drainOnce({
+      const { report, visibility, visibilityLineCount } = await drainOnce({
         build,
         clock,
         wrapper: deniedSources.withoutNetlink,
         hasIdleClient: true,
       });
-      expect(visibilityLines).toBe(1);
+      expect(visibilityLineCount).toBe(1);
       expect(visibility).toMatchObject({ level: "warn", detail: expect.stringMatching(/^proc: /) });
       expect(report).toMatchObject({ outcome: "blind", evidenceSource: "proc", leftTotal: 1 });
       expect(report.milliseconds.withdrawing).toBe(5_000);
@@ -69,7 +69,7 @@ describeOnClock("a manager that samples sockets", (build) => {
     }),
   );
 
-  testIfDeniable(
+  testIfSourcesDenied(
     "ends the drain of a Pod without connections after the delays if netlink is denied",
     onClock(async (clock) => {
       const { report } = await drainOnce({ build, clock, wrapper: deniedSources.withoutNetlink, hasIdleClient: false });
@@ -81,16 +81,16 @@ describeOnClock("a manager that samples sockets", (build) => {
     }),
   );
 
-  testIfDeniable(
+  testIfSourcesDenied(
     "logs that it reads no sockets if netlink and /proc/net are denied, and ends the drain after the delays",
     onClock(async (clock) => {
-      const { report, visibility, visibilityLines } = await drainOnce({
+      const { report, visibility, visibilityLineCount } = await drainOnce({
         build,
         clock,
         wrapper: deniedSources.withoutSources,
         hasIdleClient: true,
       });
-      expect(visibilityLines).toBe(1);
+      expect(visibilityLineCount).toBe(1);
       expect(visibility).toMatchObject({ level: "warn", detail: expect.stringMatching(/^nothing: /) });
       expect(report).toMatchObject({ outcome: "blind", evidenceSource: "none", leftTotal: 0 });
       expect(report.why).toContain("could not be read, so the drain only waited for its delays");

@@ -45,9 +45,9 @@ const playScript = ({ pod, settings = {}, statuses = [], active }: Omit<Case, "t
     ...(active === undefined ? {} : { active }),
   });
 
-const outcomeAndTime = (sources: Omit<Case, "title" | "ms" | "outcome">) => {
-  const played = playScript(sources);
-  return [played.state.outcome, played.answered.get(1)];
+const outcomeAndTime = (drainCase: Omit<Case, "title" | "ms" | "outcome">) => {
+  const drain = playScript(drainCase);
+  return [drain.summary.outcome, drain.answerTimesMs.get(1)];
 };
 
 describe("a drain in a Pod whose socket tables cannot be read", () => {
@@ -89,7 +89,7 @@ describe("a drain in a Pod whose socket tables cannot be read", () => {
     },
     {
       title: "continues until the deadline if every tenth sample succeeds",
-      ...{ pod: everyTenth(), ms: 65_000, outcome: "timeout" },
+      ...{ pod: podVisibleInEveryTenthSample(), ms: 65_000, outcome: "timeout" },
     },
   ])("$title", ({ ms, outcome, ...sources }) => {
     const [ended, atMs] = outcomeAndTime(sources);
@@ -100,21 +100,21 @@ describe("a drain in a Pod whose socket tables cannot be read", () => {
   });
 
   test("reports that the socket tables could not be read", () => {
-    const played = playScript({ pod: () => BLIND_OBSERVATION });
-    expect(played.state.why).toBe(
+    const drain = playScript({ pod: () => BLIND_OBSERVATION });
+    expect(drain.summary.why).toBe(
       `Released 5s after the trigger: ${READ_FAILURE}, so the drain only waited for its delays.`,
     );
   });
 
   test("ends at the tenth failed sample in a row, even if an earlier sample observed traffic", () => {
-    const endsAfter = (consecutiveBlind: number) =>
+    const endsBlindAfter = (consecutiveBlind: number) =>
       endsBlind(
         ONE_APP,
         draining({ sample: { observation: BLIND_OBSERVATION, consecutiveBlind } }),
         drainingPhase(),
         6_000,
       );
-    expect([endsAfter(9), endsAfter(10)]).toEqual([false, true]);
+    expect([endsBlindAfter(9), endsBlindAfter(10)]).toEqual([false, true]);
     const [outcome, atMs] = outcomeAndTime({
       pod: (nowMs) => (nowMs < 20_000 ? busyUntil(99_999)(nowMs) : BLIND_OBSERVATION),
     });
@@ -126,13 +126,13 @@ describe("a drain in a Pod whose socket tables cannot be read", () => {
 
   test("answers the manager's own hook in classic mode one grace period of the app after the end of the drain", () => {
     const settings = { ...ONE_APP, classic: true, appGraceMs: 30_000 };
-    const played = play({ settings, events: TERMINATION, pod: () => BLIND_OBSERVATION });
-    expect([played.answered.get(1), played.answered.get(2)]).toEqual([5_000, 35_000]);
+    const drain = play({ settings, events: TERMINATION, pod: () => BLIND_OBSERVATION });
+    expect([drain.answerTimesMs.get(1), drain.answerTimesMs.get(2)]).toEqual([5_000, 35_000]);
   });
 });
 
 describe("a drain in a Pod whose connections can be listed without their activity", () => {
-  const evidenceAt =
+  const podWithEvidenceAt =
     (ms: number): PodAt =>
     (nowMs) =>
       nowMs < ms ? UNKNOWN_ACTIVITY : { ...UNKNOWN_ACTIVITY, known: true, lastEvidenceMs: ms };
@@ -146,7 +146,7 @@ describe("a drain in a Pod whose connections can be listed without their activit
     },
     {
       title: "ends with outcome `blind` 10 s after the last evidence of traffic",
-      pod: evidenceAt(12_000),
+      pod: podWithEvidenceAt(12_000),
       ms: 22_000,
       outcome: "blind",
     },
@@ -180,7 +180,7 @@ describe("a drain in a Pod whose connections can be listed without their activit
   });
 
   test("lists the remaining clients in the report and states that their activity is unknown", () => {
-    const { why } = playScript({ pod: () => UNKNOWN_ACTIVITY }).state;
+    const { why } = playScript({ pod: () => UNKNOWN_ACTIVITY }).summary;
     expect(why).toMatch(
       /^Released 15(\.\d)?s after the trigger with 1 connection still open: 10\.0\.0\.9:40000 to port 8080; /,
     );
@@ -191,7 +191,7 @@ describe("a drain in a Pod whose connections can be listed without their activit
 });
 
 /** Nine of ten samples fail; the tenth shows a busy client. */
-function everyTenth(): PodAt {
+function podVisibleInEveryTenthSample(): PodAt {
   let samples = 0;
   return (nowMs) => {
     samples += 1;

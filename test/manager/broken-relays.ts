@@ -33,16 +33,16 @@ const EXPIRY_MS = 150;
 const clockOption = (clock: TestClock | undefined) => (clock === undefined ? {} : { clock });
 
 const DAY_MS = 86_400_000;
-const running: { readonly server: Server; readonly sockets: Set<Socket> }[] = [];
+const runningServers: { readonly server: Server; readonly sockets: Set<Socket> }[] = [];
 
 export function endBrokenRelays(): void {
-  for (const { server, sockets } of running.splice(0)) {
+  for (const { server, sockets } of runningServers.splice(0)) {
     for (const socket of sockets) socket.destroy();
     server.close();
   }
 }
 
-async function listening(server: Server): Promise<HostAndPort> {
+async function listenOnOwnAddress(server: Server): Promise<HostAndPort> {
   const address = ownAddress();
   const sockets = new Set<Socket>();
   server.on("connection", (socket) => {
@@ -50,22 +50,27 @@ async function listening(server: Server): Promise<HostAndPort> {
     socket.on("error", () => {});
     socket.on("close", () => sockets.delete(socket));
   });
-  running.push({ server, sockets });
+  runningServers.push({ server, sockets });
   await new Promise<void>((resolve) => server.listen(0, address, resolve));
   return { address, port: (server.address() as AddressInfo).port };
 }
 
-const tcpServer = (behaviour: string, onSocket: (socket: Socket) => void): BrokenRelay => ({
+const tcpRelay = (behaviour: string, onSocket: (socket: Socket) => void): BrokenRelay => ({
   behaviour,
-  start: async (ca) => ({ env: relayEnvironment(await listening(createServer(onSocket)), ca) }),
+  start: async (ca) => ({ env: relayEnvironment(await listenOnOwnAddress(createServer(onSocket)), ca) }),
 });
 
-const withCertificate = (behaviour: string, leaf: (ca: Authority) => Promise<Authority>): BrokenRelay => ({
+const relayWithCertificate = (
+  behaviour: string,
+  issueCertificate: (ca: Authority) => Promise<Authority>,
+): BrokenRelay => ({
   behaviour,
-  start: async (ca, clock) => ({ env: (await startRelay({ ca, leaf: await leaf(ca), ...clockOption(clock) })).env }),
+  start: async (ca, clock) => ({
+    env: (await startRelay({ ca, leaf: await issueCertificate(ca), ...clockOption(clock) })).env,
+  }),
 });
 
-const responding = (
+const respondingRelay = (
   behaviour: string,
   respond: NonNullable<Parameters<typeof startRelay>[0]>["respond"],
 ): BrokenRelay => ({
@@ -77,7 +82,7 @@ const responding = (
 });
 
 /** A relay that reports that the Pod is not withdrawn, and then fails. */
-const failing = (
+const failingRelay = (
   behaviour: string,
   additionalMs: number,
   fail: (relay: FakeRelay) => Promise<void> | void,
@@ -94,8 +99,8 @@ const failing = (
   },
 });
 
-const respondingWithStatus = (code: number): BrokenRelay =>
-  responding(`responds with ${code}`, (_, res) => {
+const relayWithStatus = (code: number): BrokenRelay =>
+  respondingRelay(`responds with ${code}`, (_, res) => {
     res.writeHead(code, { "content-type": "text/plain" }).end("no\n");
   });
 
@@ -106,91 +111,96 @@ export const BROKEN_RELAYS: readonly BrokenRelay[] = [
     behaviour: "does not listen",
     start: async (ca) => {
       const server = createServer();
-      const at = await listening(server);
+      const hostAndPort = await listenOnOwnAddress(server);
       server.close();
-      return { env: relayEnvironment(at, ca) };
+      return { env: relayEnvironment(hostAndPort, ca) };
     },
   },
-  tcpServer("accepts connections and sends nothing", () => {}),
-  tcpServer("closes the connection", (socket) => socket.destroy()),
-  tcpServer("sends neither TLS nor HTTP", (socket) => void socket.write(Buffer.alloc(4_096, 0x16))),
+  tcpRelay("accepts connections and sends nothing", () => {}),
+  tcpRelay("closes the connection", (socket) => socket.destroy()),
+  tcpRelay("sends neither TLS nor HTTP", (socket) => void socket.write(Buffer.alloc(4_096, 0x16))),
   {
     behaviour: "serves plain HTTP",
     start: async (ca) => ({
-      env: relayEnvironment(await listening(createHttpServer((_, res) => void res.end(lineOf(statusLine())))), ca),
+      env: relayEnvironment(
+        await listenOnOwnAddress(createHttpServer((_, res) => void res.end(lineOf(statusLine())))),
+        ca,
+      ),
     }),
   },
-  withCertificate("has a certificate of another CA", async () => issueLeaf(await createAuthority("someone else"))),
-  withCertificate("has a certificate for another name", (ca) => issueLeaf(ca, { name: "relay-2.lastcall.internal" })),
-  withCertificate("has an expired certificate", (ca) =>
+  relayWithCertificate("has a certificate of another CA", async () => issueLeaf(await createAuthority("someone else"))),
+  relayWithCertificate("has a certificate for another name", (ca) =>
+    issueLeaf(ca, { name: "relay-2.lastcall.internal" }),
+  ),
+  relayWithCertificate("has an expired certificate", (ca) =>
     issueLeaf(ca, { from: new Date(Date.now() - 3 * DAY_MS), until: new Date(Date.now() - DAY_MS) }),
   ),
-  respondingWithStatus(401),
-  respondingWithStatus(404),
-  respondingWithStatus(413),
-  respondingWithStatus(500),
-  responding("sends headers and no line", (_, res) => void res.writeHead(200).flushHeaders()),
-  responding("never responds", () => {}),
-  responding("writes a line without an end", (_, res) => {
+  relayWithStatus(401),
+  relayWithStatus(404),
+  relayWithStatus(413),
+  relayWithStatus(500),
+  respondingRelay("sends headers and no line", (_, res) => void res.writeHead(200).flushHeaders()),
+  respondingRelay("never responds", () => {}),
+  respondingRelay("writes a line without an end", (_, res) => {
     res.writeHead(200);
     res.write(`{"state":"in","reason":"${"x".repeat(100_000)}`);
   }),
-  responding("writes an invalid line", (_, res) => {
+  respondingRelay("writes an invalid line", (_, res) => {
     res.writeHead(200);
     res.write('{"state":"in","terminating":"yes","reason":""}\n');
   }),
-  responding("writes lines that are not JSON", (_, res) => {
+  respondingRelay("writes lines that are not JSON", (_, res) => {
     res.writeHead(200);
     res.write(`${"[".repeat(2_000)}\n\u0000\n`);
   }),
-  responding("sends endless data", (_, res) => {
+  respondingRelay("sends endless data", (_, res) => {
     res.writeHead(200);
-    const flood = lineOf(statusLine()).repeat(200);
+    const lines = lineOf(statusLine()).repeat(200);
     const writeUntilFull = () => {
-      while (!res.destroyed && res.write(flood));
+      while (!res.destroyed && res.write(lines));
     };
     res.on("drain", writeUntilFull);
     writeUntilFull();
   }),
-  responding("ends every response after one line", (_, res) => void res.writeHead(200).end(lineOf(statusLine()))),
-  failing("reports no withdrawal and stops writing", EXPIRY_MS, (relay) => relay.freeze()),
-  failing("reports no withdrawal and exits", 0, (relay) => relay.crash()),
+  respondingRelay("ends every response after one line", (_, res) => void res.writeHead(200).end(lineOf(statusLine()))),
+  failingRelay("reports no withdrawal and stops writing", EXPIRY_MS, (relay) => relay.freeze()),
+  failingRelay("reports no withdrawal and exits", 0, (relay) => relay.crash()),
   {
     behaviour: "reports no withdrawal and loses its network",
     additionalMs: EXPIRY_MS,
     start: async (ca, clock) => {
       const relay = await startRelay({ ca, ...clockOption(clock) });
-      const proxy = await startBreakableProxy(relay.at);
+      const proxy = await startBreakableProxy(relay.hostAndPort);
       const causeFault = async () => {
         await relay.untilRequested();
         await (clock?.wait(300) ?? pause(300, "the relay's first response arrives"));
         proxy.breakConnections();
       };
-      return { env: relayEnvironment(proxy.at, ca), causeFault };
+      return { env: relayEnvironment(proxy.hostAndPort, ca), causeFault };
     },
   },
 ];
 
 export type BreakableProxy = {
-  readonly at: HostAndPort;
+  readonly hostAndPort: HostAndPort;
   /** After this call, the proxy forwards neither data nor the end of a connection, in both directions. */
   readonly breakConnections: () => void;
 };
 
-async function startBreakableProxy(to: HostAndPort): Promise<BreakableProxy> {
+async function startBreakableProxy(relay: HostAndPort): Promise<BreakableProxy> {
   let isForwarding = true;
   const server = createServer({ allowHalfOpen: true }, (clientSocket) => {
     if (!isForwarding) return;
-    const relaySocket = connect({ host: to.address, port: to.port });
+    const relaySocket = connect({ host: relay.address, port: relay.port });
     relaySocket.on("error", () => {});
     clientSocket.on("data", (chunk) => (isForwarding ? relaySocket.write(chunk) : undefined));
     relaySocket.on("data", (chunk) => (isForwarding ? clientSocket.write(chunk) : undefined));
     clientSocket.on("close", () => relaySocket.destroy());
     relaySocket.on("close", () => (isForwarding ? clientSocket.destroy() : undefined));
   });
-  const at = await listening(server);
+  const hostAndPort = await listenOnOwnAddress(server);
   return {
-    at,
+    hostAndPort: hostAndPort,
     breakConnections: () => {
       isForwarding = false;
     },

@@ -25,13 +25,13 @@ if (EXTERNAL_ADDRESS === undefined)
 
 const SCENARIOS_TIMEOUT_MS = 180_000;
 const FLAGS = ["--quiet-period=300ms", "--drain-timeout=90s", "--app-grace=1s", "--hooks=app:app,web:app"];
-/** A drain delay that ends only after the relay's status has arrived. */
+/** A drain delay in which the relay's status always arrives. */
 const RELAYED_DELAY_MS = 20_000;
 
 type Pod = {
   readonly clock: TestClock;
   readonly manager: Manager;
-  readonly drainCalls: () => number;
+  readonly drainCallCount: () => number;
   /** Sends the app a request that stays active. */
   readonly openRequest: () => Promise<void>;
   readonly completeRequest: () => void;
@@ -45,35 +45,35 @@ type PodOptions = {
   readonly delayMs: number;
 };
 
-async function podOf({ clock, build, caller, delayMs }: PodOptions): Promise<Pod> {
+async function startPod({ clock, build, caller, delayMs }: PodOptions): Promise<Pod> {
   const address = ownAddress();
-  let drainCalls = 0;
-  let open: ServerResponse | undefined;
-  let onOpen = () => {};
+  let drainCallCount = 0;
+  let openResponse: ServerResponse | undefined;
+  let onRequest = () => {};
   const app = createServer((req, res) => {
     if (req.url === "/keep") {
-      open = res;
-      onOpen();
+      openResponse = res;
+      onRequest();
       return;
     }
-    drainCalls += 1;
+    drainCallCount += 1;
     res.end();
   });
   await new Promise<void>((resolve) => app.listen(8_080, address, resolve));
   const relay = caller.relay === undefined ? undefined : await startRelay({ ...caller.relay, clock });
-  const driver = ["--driver=http", `--drain-url=http://${address}:8080/drain`];
-  const flags = [`--drain-delay=${delayMs}ms`, ...FLAGS, ...driver];
+  const driverFlags = ["--driver=http", `--drain-url=http://${address}:8080/drain`];
+  const flags = [`--drain-delay=${delayMs}ms`, ...FLAGS, ...driverFlags];
   const manager = await startManager({ build, clock, address, flags, env: relay?.env ?? {} });
   return {
     clock,
     manager,
-    drainCalls: () => drainCalls,
+    drainCallCount: () => drainCallCount,
     openRequest: () =>
       new Promise<void>((resolve) => {
-        onOpen = resolve;
+        onRequest = resolve;
         get({ host: address, port: 8_080, path: "/keep", agent: false }, (res) => res.resume()).on("error", () => {});
       }),
-    completeRequest: () => open?.end(),
+    completeRequest: () => openResponse?.end(),
     end: () => {
       manager.kill("SIGKILL");
       app.closeAllConnections();
@@ -90,40 +90,45 @@ async function isHoldReleasedWhileBusy(pod: Pod, duringDrain: () => Promise<unkn
     isReleased = true;
   });
   const ownHookCall = callFrom(undefined, pod.manager, `/${TOKEN}/drain`, "POST");
-  const phase = async () => (await statusOf(pod.manager))["phase"];
-  await pod.clock.until(async () => isReleased || (await phase()) === "withdrawing");
+  const readPhase = async () => (await statusOf(pod.manager))["phase"];
+  await pod.clock.until(async () => isReleased || (await readPhase()) === "withdrawing");
   let hasCompleted = false;
   void duringDrain().then(() => {
     hasCompleted = true;
   });
-  await pod.clock.until(async () => isReleased || (hasCompleted && (await phase()) === "draining"));
+  await pod.clock.until(async () => isReleased || (hasCompleted && (await readPhase()) === "draining"));
   const wasReleasedEarly = isReleased;
   pod.completeRequest();
   await Promise.all([hookCall, ownHookCall]);
   return wasReleasedEarly;
 }
 
-async function harmsOf(build: Build, caller: Caller): Promise<Set<Harm>> {
+async function findHarms(build: Build, caller: Caller): Promise<Set<Harm>> {
   const harms = new Set<Harm>();
-  const withoutDrain = async (clock: TestClock) => {
-    const pod = await podOf({ clock, build, caller, delayMs: 1_000 });
+  const callWithoutDrain = async (clock: TestClock) => {
+    const pod = await startPod({ clock, build, caller, delayMs: 1_000 });
     await caller.call(pod.manager);
     // A drain does not wait for its request to drain-url, but the clock advances only after the app has received the request.
     await clock.wait(1);
     const { phase, trigger } = await statusOf(pod.manager);
     if (trigger !== "none") harms.add("start");
     if (phase === "done") harms.add("done");
-    if (pod.drainCalls() > 0) harms.add("notify");
+    if (pod.drainCallCount() > 0) harms.add("notify");
     if (await isHoldReleasedWhileBusy(pod, () => Promise.resolve())) harms.add("suppress");
     pod.end();
   };
-  const duringTermination = async (clock: TestClock) => {
-    const pod = await podOf({ clock, build, caller, delayMs: caller.relay === undefined ? 1_000 : RELAYED_DELAY_MS });
+  const callDuringTermination = async (clock: TestClock) => {
+    const pod = await startPod({
+      clock,
+      build,
+      caller,
+      delayMs: caller.relay === undefined ? 1_000 : RELAYED_DELAY_MS,
+    });
     if (await isHoldReleasedWhileBusy(pod, () => caller.callDuringDrain(pod.manager))) harms.add("cut");
     pod.end();
   };
-  await onClock(withoutDrain)();
-  await onClock(duringTermination)();
+  await onClock(callWithoutDrain)();
+  await onClock(callDuringTermination)();
   return harms;
 }
 
@@ -131,7 +136,7 @@ describeOnClock("the authorization of callers", (build) => {
   const harmsByCaller = new Map<string, Set<Harm>>();
 
   beforeAll(async () => {
-    await Promise.all(CALLERS.map(async (caller) => harmsByCaller.set(caller.name, await harmsOf(build, caller))));
+    await Promise.all(CALLERS.map(async (caller) => harmsByCaller.set(caller.name, await findHarms(build, caller))));
   }, SCENARIOS_TIMEOUT_MS);
 
   describe.each(CALLERS)("$name", ({ name, possibleHarms }) => {

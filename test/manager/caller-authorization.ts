@@ -19,13 +19,13 @@ export const HARM_NAMES: Readonly<Record<Harm, string>> = {
 export type Caller = {
   readonly name: string;
   readonly possibleHarms: readonly Harm[];
-  /** Consequences, for the table's last column. */
+  /** The table's last column. */
   readonly consequences: string;
   /** Calls a manager without a drain. Resolves when all calls have responses. */
   readonly call: (manager: Manager) => Promise<unknown>;
   /** Calls a manager during a drain. Resolves when the manager has received the calls. */
   readonly callDuringDrain: (manager: Manager) => Promise<unknown>;
-  /** Starts a relay with these options. */
+  /** Options of the relay of the caller's Pod; absent for a Pod without a relay. */
   readonly relay?: RelayOptions;
 };
 
@@ -34,9 +34,9 @@ export const EXTERNAL_ADDRESS = Object.values(networkInterfaces())
   .flatMap((some) => some ?? [])
   .find((one) => one.family === "IPv4" && !one.internal)?.address;
 
-export function callFrom(from: string | undefined, manager: Manager, path: string, method = "GET"): Promise<number> {
+export function callFrom(address: string | undefined, manager: Manager, path: string, method = "GET"): Promise<number> {
   return new Promise((resolve, reject) => {
-    const sourceOptions = from === undefined ? {} : { localAddress: from };
+    const sourceOptions = address === undefined ? {} : { localAddress: address };
     const clientRequest = request(
       { host: manager.address, port: PORT, path, method, agent: false, ...sourceOptions },
       (res) => {
@@ -66,7 +66,7 @@ const EXCESSIVE_CALLS = 148;
 const EARLY_RESPONSES = 20;
 
 /** Starts a call that the manager holds until the end of the drain. The response to a later call proves that this call arrived. */
-function heldCall(manager: Manager, path: string, method = "GET"): Promise<unknown> {
+function startHeldCall(manager: Manager, path: string, method = "GET"): Promise<unknown> {
   void callFrom(undefined, manager, path, method).catch(() => {});
   return callFrom(undefined, manager, STATUS_PATH);
 }
@@ -111,11 +111,14 @@ export const CALLERS: readonly Caller[] = [
     possibleHarms: [],
     consequences: "its own calls are held for 5 s or 15 s; a container restart in that time takes up to 15 s",
     call: async (manager) => {
-      const drains = EXTERNAL_ADDRESS === undefined ? [] : [callFrom(EXTERNAL_ADDRESS, manager, DRAIN_PATH, "POST")];
-      const from = EXTERNAL_ADDRESS === undefined ? CALLER_ADDRESSES : [EXTERNAL_ADDRESS, ...CALLER_ADDRESSES];
-      const hooks = ["app", "web"].flatMap((name) => from.map((one) => callFrom(one, manager, hookPath(name))));
-      await Promise.all([...drains, ...hooks]);
-      // These calls stay open and use up the limit of held calls before the Pod's own calls.
+      const drainCalls =
+        EXTERNAL_ADDRESS === undefined ? [] : [callFrom(EXTERNAL_ADDRESS, manager, DRAIN_PATH, "POST")];
+      const addresses = EXTERNAL_ADDRESS === undefined ? CALLER_ADDRESSES : [EXTERNAL_ADDRESS, ...CALLER_ADDRESSES];
+      const hookCalls = ["app", "web"].flatMap((name) =>
+        addresses.map((one) => callFrom(one, manager, hookPath(name))),
+      );
+      await Promise.all([...drainCalls, ...hookCalls]);
+      // These calls stay open and use up the limit of held calls before the kubelet calls the hooks of the Pod.
       await exceedHoldLimit(manager);
     },
     callDuringDrain: exceedHoldLimit,
@@ -126,14 +129,14 @@ export const CALLERS: readonly Caller[] = [
     consequences:
       "the restart takes 5 s longer, up to 15 s if the relay responds late or never; during a drain, until the end of the drain",
     call: (manager) => callFrom(undefined, manager, hookPath("app")),
-    callDuringDrain: (manager) => heldCall(manager, hookPath("app")),
+    callDuringDrain: (manager) => startHeldCall(manager, hookPath("app")),
   },
   {
     name: "the kubelet, restarting two containers within a second",
     possibleHarms: [],
     consequences: "the restarts take 15 s longer; during a drain, until the end of the drain",
     call: (manager) => Promise.all(["app", "web"].map((name) => callFrom(undefined, manager, hookPath(name)))),
-    callDuringDrain: (manager) => Promise.all(["app", "web"].map((name) => heldCall(manager, hookPath(name)))),
+    callDuringDrain: (manager) => Promise.all(["app", "web"].map((name) => startHeldCall(manager, hookPath(name)))),
   },
   {
     name: "the kubelet, terminating the Pod",
@@ -143,8 +146,8 @@ export const CALLERS: readonly Caller[] = [
     call: (manager) =>
       Promise.all([callFrom(undefined, manager, hookPath("app")), callFrom(undefined, manager, DRAIN_PATH, "POST")]),
     callDuringDrain: async (manager) => {
-      for (let again = 0; again < 6; again += 1) await heldCall(manager, hookPath("app"));
-      await heldCall(manager, DRAIN_PATH, "POST");
+      for (let count = 0; count < 6; count += 1) await startHeldCall(manager, hookPath("app"));
+      await startHeldCall(manager, DRAIN_PATH, "POST");
     },
   },
   {
@@ -153,22 +156,22 @@ export const CALLERS: readonly Caller[] = [
     consequences: "the relay is trusted: the webhook could also remove the Pod's hooks at admission",
     call: (manager) => Promise.all(["app", "web"].map((name) => callFrom(undefined, manager, hookPath(name)))),
     callDuringDrain: () => Promise.resolve(),
-    relay: { first: statusLine({ state: "out", graceSeconds: RELAYED_GRACE_SECONDS }) },
+    relay: { firstStatus: statusLine({ state: "out", graceSeconds: RELAYED_GRACE_SECONDS }) },
   },
   {
     name: "a process in the Pod, with the token",
     possibleHarms: ["start", "notify", "done", "suppress"],
     consequences: "it could also stop the app",
     call: (manager) => callFrom(undefined, manager, DRAIN_PATH, "POST"),
-    callDuringDrain: (manager) => heldCall(manager, DRAIN_PATH, "POST"),
+    callDuringDrain: (manager) => startHeldCall(manager, DRAIN_PATH, "POST"),
   },
 ];
 
 export function tableOf(callers: readonly Caller[]): string {
-  const cells = (texts: readonly string[]) => `| ${texts.join(" | ")} |`;
+  const rowOf = (texts: readonly string[]) => `| ${texts.join(" | ")} |`;
   const rows = callers.map(({ name, possibleHarms, consequences }) =>
-    cells([name, ...HARMS.map((harm) => (possibleHarms.includes(harm) ? "**yes**" : "no")), consequences]),
+    rowOf([name, ...HARMS.map((harm) => (possibleHarms.includes(harm) ? "**yes**" : "no")), consequences]),
   );
-  const head = ["caller", ...HARMS.map((harm) => HARM_NAMES[harm]), "consequences"];
-  return [cells(head), `|${"---|".repeat(head.length)}`, ...rows].join("\n");
+  const header = ["caller", ...HARMS.map((harm) => HARM_NAMES[harm]), "consequences"];
+  return [rowOf(header), `|${"---|".repeat(header.length)}`, ...rows].join("\n");
 }

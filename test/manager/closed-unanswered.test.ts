@@ -4,10 +4,10 @@ import * as tcp from "../../src/manager/sockets/tcp-states.ts";
 import { type TextSocket, toTcpSocket } from "./socket-lists.ts";
 import { CLIENT_ADDRESS, createTestMonitor, listener, POD_ADDRESS, reading, socket } from "./traffic-room.ts";
 
-const ambiguous = { lastDataSentMs: 40, lastDataReceivedMs: 40, lastAckReceivedMs: 40 };
+const ambiguousAges = { lastDataSentMs: 40, lastDataReceivedMs: 40, lastAckReceivedMs: 40 };
 
 /** A monitor after one sample that contains these connections. */
-function monitorAfter(connections: readonly TextSocket[]) {
+function createMonitorAfter(connections: readonly TextSocket[]) {
   const { monitor, sample } = createTestMonitor();
   sample(reading([listener(), ...connections]), 1_000);
   return monitor;
@@ -42,7 +42,7 @@ describe("a destroyed socket", () => {
       isClient: false,
     },
   ])("$title", ({ overrides, isClient }) => {
-    const monitor = monitorAfter([socket()]);
+    const monitor = createMonitorAfter([socket()]);
     expect(
       monitor.isClient(toTcpSocket(socket({ state: tcp.CLOSE_WAIT, peerAddress: CLIENT_ADDRESS, ...overrides }))),
     ).toBe(isClient);
@@ -50,20 +50,20 @@ describe("a destroyed socket", () => {
 });
 
 describe("a destroyed connection", () => {
-  const answered = socket({ dataSegmentsReceived: 6, dataSegmentsSent: 12 });
-  const ended = (received: number, sent: number) =>
-    toTcpSocket(socket({ ...ambiguous, dataSegmentsReceived: received, dataSegmentsSent: sent }));
+  const answeredSocket = socket({ dataSegmentsReceived: 6, dataSegmentsSent: 12 });
+  const endedSocket = (received: number, sent: number) =>
+    toTcpSocket(socket({ ...ambiguousAges, dataSegmentsReceived: received, dataSegmentsSent: sent }));
 
   test("counts as closed without a response if it received more segments than it sent since the last sample", () => {
-    const monitor = monitorAfter([answered]);
-    expect(monitor.isClosedUnanswered(ended(6, 12))).toBe(false);
-    expect(monitor.isClosedUnanswered(ended(7, 13))).toBe(false);
-    expect(monitor.isClosedUnanswered(ended(7, 12))).toBe(true);
+    const monitor = createMonitorAfter([answeredSocket]);
+    expect(monitor.isClosedUnanswered(endedSocket(6, 12))).toBe(false);
+    expect(monitor.isClosedUnanswered(endedSocket(7, 13))).toBe(false);
+    expect(monitor.isClosedUnanswered(endedSocket(7, 12))).toBe(true);
   });
 
   test("has its segments counted from zero if the last sample does not contain the connection", () => {
-    const monitor = monitorAfter([]);
-    expect(monitor.isClosedUnanswered(ended(1, 1))).toBe(false);
-    expect(monitor.isClosedUnanswered(ended(2, 1))).toBe(true);
+    const monitor = createMonitorAfter([]);
+    expect(monitor.isClosedUnanswered(endedSocket(1, 1))).toBe(false);
+    expect(monitor.isClosedUnanswered(endedSocket(2, 1))).toBe(true);
   });
 });

@@ -50,7 +50,7 @@ describe("the criterion for the end of a drain", () => {
       "istio",
     ]);
     expect(DRIVERS.filter((driver) => countsBeforeDraining(settingsOf(driver, "quiet")))).toEqual([]);
-    // The first count is two count intervals (400 ms) before the last 2 s, one quiet period, of the two delays.
+    // The first count precedes the last quiet period (2 s) of the delays by two count intervals (400 ms).
     const settings = settingsOf("envoy", "requests", { deregistrationDelayMs: 3_000 });
     expect(earlyCountMs(settings, 1_000)).toBe(1_000 + 5_000 + 3_000 - 2_000 - 400);
   });
@@ -93,15 +93,19 @@ describe("a drain with `drained-when: requests`", () => {
 });
 
 describe("a drain with `drained-when: quiet`", () => {
-  const observed = (overrides: Partial<ObservedPod>): ObservedPod => ({ ...OPEN, lastEvidenceMs: 7_000, ...overrides });
+  const observedPod = (overrides: Partial<ObservedPod>): ObservedPod => ({
+    ...OPEN,
+    lastEvidenceMs: 7_000,
+    ...overrides,
+  });
   test.for<[string, StateOverrides, boolean]>([
     ["ends a quiet period after the last traffic", {}, true],
     [
       "continues until the last millisecond of the quiet period",
-      { sample: { observation: observed({ lastEvidenceMs: 7_001 }) } },
+      { sample: { observation: observedPod({ lastEvidenceMs: 7_001 }) } },
       false,
     ],
-    ["continues while a connection is busy", { sample: { observation: observed({ activity: "busy" }) } }, false],
+    ["continues while a connection is busy", { sample: { observation: observedPod({ activity: "busy" }) } }, false],
     ["continues if the last sample is older than the end of the quiet period", { sample: { atMs: 8_850 } }, false],
     ["continues after a failed sample", { sample: { observation: UNKNOWN_OBSERVATION } }, false],
     ["continues for at least a quiet period after the trigger", { drain: { triggeredAtMs: 7_001 } }, false],
@@ -112,25 +116,36 @@ describe("a drain with `drained-when: quiet`", () => {
     ],
     [
       "continues if the Pod has UDP sockets and TCP connections",
-      { sample: { observation: observed({ hasTcpListener: false, hasUdp: true, lastEvidenceMs: 8_999 }) } },
+      { sample: { observation: observedPod({ hasTcpListener: false, hasUdp: true, lastEvidenceMs: 8_999 }) } },
       false,
     ],
   ])("%s", ([, overrides, isEnded]) => {
-    const sample = { observation: observed({}), atMs: 9_000, ...overrides.sample };
+    const sample = { observation: observedPod({}), atMs: 9_000, ...overrides.sample };
     expect(isDrainedAt9s(settingsOf("none", "quiet"), { ...overrides, sample })).toBe(isEnded);
   });
 });
 
 test("a drain without open connections ends if `drained-when` is `connections`, but not if it is `deadline`", () => {
-  const state = (openConnections: number): Parts => ({
+  const partsWithConnections = (openConnections: number): Parts => ({
     sample: { observation: { ...QUIET, openConnections, lastEvidenceMs: 8_999 }, atMs: 9_000 },
   });
-  expect([0, 1].map((n) => isDrainedAt9s(settingsOf("none", "connections"), state(n)))).toEqual([true, false]);
-  expect([0, 1].map((n) => isDrainedAt9s(settingsOf("none", "deadline"), state(n)))).toEqual([false, false]);
+  expect([0, 1].map((n) => isDrainedAt9s(settingsOf("none", "connections"), partsWithConnections(n)))).toEqual([
+    true,
+    false,
+  ]);
+  expect([0, 1].map((n) => isDrainedAt9s(settingsOf("none", "deadline"), partsWithConnections(n)))).toEqual([
+    false,
+    false,
+  ]);
 });
 
 test("a Pod is reachable if a successful sample contains a TCP listener or a UDP socket", () => {
-  const isFound = (hasTcpListener: boolean, hasUdp: boolean) => isReachable({ ...QUIET, hasTcpListener, hasUdp });
-  expect([isFound(true, false), isFound(false, true), isFound(false, false)]).toEqual([true, true, false]);
+  const isReachableWith = (hasTcpListener: boolean, hasUdp: boolean) =>
+    isReachable({ ...QUIET, hasTcpListener, hasUdp });
+  expect([isReachableWith(true, false), isReachableWith(false, true), isReachableWith(false, false)]).toEqual([
+    true,
+    true,
+    false,
+  ]);
   expect(isReachable(UNKNOWN_OBSERVATION)).toBe(false);
 });

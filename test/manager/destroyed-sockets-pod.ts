@@ -17,30 +17,30 @@ const servers = ["127.0.0.1", "::1"].map((host) => {
 });
 await Promise.all(servers.map((server) => once(server, "listening")));
 
-await request("127.0.0.1");
+await sendRequest("127.0.0.1");
 queue.start();
-await request("127.0.0.1");
-await request("::1");
+await sendRequest("127.0.0.1");
+await sendRequest("::1");
 for (const server of servers) server.close();
 
 // The kernel destroys a socket when no reference to the socket is left, which can be after Node's event `close`. The queue may
 // therefore also contain the sockets of the first request, which ended before the queue started.
-const found: TcpSocket[] = [];
+const destroyedSockets: TcpSocket[] = [];
 let isComplete = true;
-while (!hasEnded(AF_INET) || !hasEnded(AF_INET6)) {
+while (!hasConnectionAndListener(AF_INET) || !hasConnectionAndListener(AF_INET6)) {
   const onSocket = (socket: TcpSocket): void => {
-    if (socket.localPort === PORT) found.push(socket);
+    if (socket.localPort === PORT) destroyedSockets.push(socket);
   };
   isComplete = queue.readAll(onSocket) && isComplete;
   await new Promise((resolve) => setImmediate(resolve));
 }
-for (const { family, peerPort, dataSegmentsReceived, dataSegmentsSent } of found)
+for (const { family, peerPort, dataSegmentsReceived, dataSegmentsSent } of destroyedSockets)
   print({ family, isListener: peerPort === 0, dataSegmentsReceived, dataSegmentsSent });
 print({ isComplete });
 
-function hasEnded(family: number): boolean {
-  const ended = found.filter((socket) => socket.family === family);
-  return ended.some(isListener) && !ended.every(isListener);
+function hasConnectionAndListener(family: number): boolean {
+  const sockets = destroyedSockets.filter((socket) => socket.family === family);
+  return sockets.some(isListener) && !sockets.every(isListener);
 }
 
 function isListener({ peerPort }: TcpSocket): boolean {
@@ -51,7 +51,7 @@ function print(line: object): void {
   process.stdout.write(`${JSON.stringify(line)}\n`);
 }
 
-async function request(address: string): Promise<void> {
+async function sendRequest(address: string): Promise<void> {
   const client = connect(PORT, address);
   client.write("request");
   client.resume();

@@ -9,12 +9,12 @@ test.skipIf(!canIsolate)(
   () => {
     // On a busy machine the kernel may retransmit a segment, and counts it again.
     const isPositive = expect.toSatisfy((count) => Number(count) >= 1);
-    const answered = { isListener: false, dataSegmentsReceived: isPositive, dataSegmentsSent: isPositive };
+    const answeredConnection = { isListener: false, dataSegmentsReceived: isPositive, dataSegmentsSent: isPositive };
     const lines = runInOwnNetwork("destroyed-sockets-pod.ts", []);
     expect(lines).toEqual(
       expect.arrayContaining([
-        expect.objectContaining({ ...answered, family: 2 }),
-        expect.objectContaining({ ...answered, family: 10 }),
+        expect.objectContaining({ ...answeredConnection, family: 2 }),
+        expect.objectContaining({ ...answeredConnection, family: 10 }),
         expect.objectContaining({ isListener: true, family: 2, dataSegmentsReceived: 0 }),
         expect.objectContaining({ isListener: true, family: 10, dataSegmentsReceived: 0 }),
         { isComplete: true },
@@ -25,10 +25,10 @@ test.skipIf(!canIsolate)(
 
 const EMPTY = -1;
 
-/** @param results of recv in order; a positive number is the length of an empty message, which is padding */
-function createLibc(results: readonly number[], changes: Partial<Libc> = {}) {
-  const left = [...results];
-  const closed: number[] = [];
+/** @param results return values of recv, in order; a positive one is the length of a message without a socket */
+function createLibc(results: readonly number[], overrides: Partial<Libc> = {}) {
+  const remainingResults = [...results];
+  const closedFds: number[] = [];
   const libc: Libc = {
     available: true,
     socket: () => 7,
@@ -36,15 +36,15 @@ function createLibc(results: readonly number[], changes: Partial<Libc> = {}) {
     setsockopt: () => 0,
     send: () => EMPTY,
     recv: (_fd, bytes) => {
-      const length = left.shift() ?? EMPTY;
+      const length = remainingResults.shift() ?? EMPTY;
       Buffer.from(bytes.buffer, bytes.byteOffset).writeUInt32LE(16, 0);
       Buffer.from(bytes.buffer, bytes.byteOffset).writeUInt16LE(1, 4);
       return length;
     },
-    close: (fd) => closed.push(fd),
-    ...changes,
+    close: (fd) => closedFds.push(fd),
+    ...overrides,
   };
-  return { libc, closed };
+  return { libc, closedFds };
 }
 
 describe("the queue of destroyed sockets", () => {
@@ -63,14 +63,14 @@ describe("the queue of destroyed sockets", () => {
     },
     { title: "is incomplete if a message is truncated", results: [16, 9_000, EMPTY], isComplete: false },
   ])("$title", ({ results, isComplete }) => {
-    const { libc, closed } = createLibc(results);
+    const { libc, closedFds } = createLibc(results);
     const queue = createDestroyedSockets(libc);
     expect(queue.readAll(() => undefined)).toBe(false);
     queue.start();
     expect(queue.readAll(() => undefined)).toBe(isComplete);
-    expect(closed).toEqual([]);
+    expect(closedFds).toEqual([]);
     queue.start();
-    expect(closed).toEqual([7]);
+    expect(closedFds).toEqual([7]);
   });
 
   test.for([
@@ -79,10 +79,10 @@ describe("the queue of destroyed sockets", () => {
     { title: "the kernel assigns no address", changes: { connect: () => -1 }, descriptors: [7] },
     { title: "the kernel has no group for destroyed sockets", changes: { setsockopt: () => -1 }, descriptors: [7] },
   ])("is incomplete, and leaks no descriptor, if $title", ({ changes, descriptors }) => {
-    const { libc, closed } = createLibc([], changes);
+    const { libc, closedFds } = createLibc([], changes);
     const queue = createDestroyedSockets(libc);
     queue.start();
-    expect(closed).toEqual(descriptors);
+    expect(closedFds).toEqual(descriptors);
     expect(queue.readAll(() => undefined)).toBe(false);
   });
 });

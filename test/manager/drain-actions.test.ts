@@ -7,7 +7,7 @@ import {
   hook,
   ONE_APP,
   ownHook,
-  type Played,
+  type PlayedDrain,
   type PodAt,
   play,
   QUIET,
@@ -20,20 +20,20 @@ const hookFrom = (peer: string, nowMs: number, holdId: number, container = "app"
   ...{ kind: "hook-called", nowMs, holdId, container, peer },
 });
 
-const phasesOf = ({ actions }: Played) =>
+const phaseEntriesOf = ({ actions }: PlayedDrain) =>
   actions.flatMap((action) =>
     action.kind === "entered" ? [[action.at.phase.name, outcomeOf(action.at.phase), action.atMs]] : [],
   );
-const timesOf = ({ actions }: Played, kind: string) =>
+const timesOf = ({ actions }: PlayedDrain, kind: string) =>
   actions.filter((action) => action.kind === kind).map(({ atMs }) => atMs);
-const exitsOf = ({ actions }: Played) =>
+const exitsOf = ({ actions }: PlayedDrain) =>
   actions.flatMap((action) => (action.kind === "exit" ? [[action.code, action.atMs]] : []));
-const kubeletsOf = ({ actions }: Played) =>
+const kubeletsOf = ({ actions }: PlayedDrain) =>
   actions.flatMap((action) => (action.kind === "learn-kubelet" ? [[action.address, action.atMs]] : []));
 
 describe("the reported phases", () => {
   test("of a drain are in the order of their start, each with its outcome", () => {
-    expect(phasesOf(play({ events: TERMINATION }))).toEqual([
+    expect(phaseEntriesOf(play({ events: TERMINATION }))).toEqual([
       ["withdrawing", "none", 110],
       ["draining", "none", 5_110],
       ["holding", "drained", 5_110],
@@ -42,18 +42,18 @@ describe("the reported phases", () => {
   });
 
   test("of a container restart consist of `idle`", () => {
-    expect(phasesOf(play({ events: [hook(0, 1)] }))).toEqual([["idle", "restarted", 5_000]]);
+    expect(phaseEntriesOf(play({ events: [hook(0, 1)] }))).toEqual([["idle", "restarted", 5_000]]);
   });
 
   test("of a drain that SIGTERM ended early end with `done`", () => {
-    expect(phasesOf(play({ events: [...TERMINATION, sigterm(2_000)] }))).toEqual([
+    expect(phaseEntriesOf(play({ events: [...TERMINATION, sigterm(2_000)] }))).toEqual([
       ["withdrawing", "none", 110],
       ["done", "forced", 2_000],
     ]);
   });
 
   test("of a manager that is stopped without connections consist of `done`", () => {
-    expect(phasesOf(play({ events: [sigterm(500)] }))).toEqual([["done", "not-needed", 500]]);
+    expect(phaseEntriesOf(play({ events: [sigterm(500)] }))).toEqual([["done", "not-needed", 500]]);
   });
 });
 
@@ -74,9 +74,9 @@ describe("the recorded address of the kubelet", () => {
 
   test("is not the source address of hook calls during a container restart or after the drain", () => {
     expect(kubeletsOf(play({ events: [hookFrom("10.0.0.1", 0, 1)] }))).toEqual([]);
-    const late = play({ events: [ownHook(0, 1), hookFrom("10.0.0.1", 20_000, 2)], untilMs: 30_000 });
-    expect(kubeletsOf(late)).toEqual([]);
-    expect(late.answered.get(2)).toBe(20_000);
+    const lateDrain = play({ events: [ownHook(0, 1), hookFrom("10.0.0.1", 20_000, 2)], untilMs: 30_000 });
+    expect(kubeletsOf(lateDrain)).toEqual([]);
+    expect(lateDrain.answerTimesMs.get(2)).toBe(20_000);
   });
 });
 
@@ -87,56 +87,56 @@ describe("the manager's exit code", () => {
   });
 
   test("is EXIT_FORCED if SIGTERM ended the drain early", () => {
-    const forced = play({ events: [...TERMINATION, sigterm(2_000)] });
-    expect(exitsOf(forced)).toEqual([[EXIT_FORCED, 2_000]]);
-    expect([1, 2].map((id) => forced.answered.get(id))).toEqual([2_000, 2_000]);
+    const forcedDrain = play({ events: [...TERMINATION, sigterm(2_000)] });
+    expect(exitsOf(forcedDrain)).toEqual([[EXIT_FORCED, 2_000]]);
+    expect([1, 2].map((id) => forcedDrain.answerTimesMs.get(id))).toEqual([2_000, 2_000]);
   });
 
   test("depends in classic mode on the end of the drain or the second SIGTERM", () => {
     const settings = { ...ONE_APP, classic: true };
     // In classic mode the manager exits only after the app has closed its ports.
     const pod: PodAt = (nowMs) => ({ ...QUIET, hasTcpListener: nowMs < 6_000 });
-    const waited = play({ settings, pod, events: [...TERMINATION, sigterm(2_000)], untilMs: 60_000 });
-    expect(exitsOf(waited)[0]?.[0]).toBe(EXIT_OK);
-    expect(waited.state).toMatchObject({ phase: "done", outcome: "drained" });
+    const waitedDrain = play({ settings, pod, events: [...TERMINATION, sigterm(2_000)], untilMs: 60_000 });
+    expect(exitsOf(waitedDrain)[0]?.[0]).toBe(EXIT_OK);
+    expect(waitedDrain.summary).toMatchObject({ phase: "done", outcome: "drained" });
     const forced = play({ settings, pod, events: [...TERMINATION, sigterm(2_000), sigterm(3_000)], untilMs: 60_000 });
     expect(exitsOf(forced)).toEqual([[EXIT_FORCED, 3_000]]);
-    expect(forced.state.outcome).toBe("forced");
+    expect(forced.summary.outcome).toBe("forced");
   });
 });
 
 describe("a Pod that continues after its drain", () => {
-  const temporarilyClosed: PodAt = (nowMs) => ({ ...QUIET, hasTcpListener: nowMs < 6_000 || nowMs > 100_000 });
+  const temporarilyClosedPod: PodAt = (nowMs) => ({ ...QUIET, hasTcpListener: nowMs < 6_000 || nowMs > 100_000 });
 
   test("is drained again at the next call of the manager's own hook, after the driver's drain was cancelled", () => {
     const settings = { ...ONE_APP, driver: "http" as const };
-    const played = play({
+    const drain = play({
       settings,
-      pod: temporarilyClosed,
+      pod: temporarilyClosedPod,
       events: [...TERMINATION, ownHook(200_000, 3)],
       untilMs: 250_000,
     });
-    expect(timesOf(played, "cancel-driver-drain")).toEqual([200_000]);
-    expect(timesOf(played, "start-driver-drain")).toEqual([5_110, 205_000]);
-    expect(phasesOf(played).slice(4, 6)).toEqual([
+    expect(timesOf(drain, "cancel-driver-drain")).toEqual([200_000]);
+    expect(timesOf(drain, "start-driver-drain")).toEqual([5_110, 205_000]);
+    expect(phaseEntriesOf(drain).slice(4, 6)).toEqual([
       ["idle", "drained", 200_000],
       ["withdrawing", "none", 200_000],
     ]);
-    expect(played.answered.get(3)).toBe(205_000);
+    expect(drain.answerTimesMs.get(3)).toBe(205_000);
   });
 
   test("is not drained again if the manager's own hook is called within a minute after the drain", () => {
-    const played = play({ pod: temporarilyClosed, events: [...TERMINATION, ownHook(65_000, 3)], untilMs: 90_000 });
-    expect(played.answered.get(3)).toBe(65_000);
-    expect(timesOf(played, "cancel-driver-drain")).toEqual([]);
+    const drain = play({ pod: temporarilyClosedPod, events: [...TERMINATION, ownHook(65_000, 3)], untilMs: 90_000 });
+    expect(drain.answerTimesMs.get(3)).toBe(65_000);
+    expect(timesOf(drain, "cancel-driver-drain")).toEqual([]);
   });
 
   test("causes no cancellation of the driver's drain if that drain was never started", () => {
-    // Nothing listened from the beginning, so the drain ended before its delays.
+    // The Pod has no listener at the trigger, so the drain ends before its delays.
     const pod: PodAt = (nowMs) => ({ ...QUIET, hasTcpListener: nowMs > 100_000 });
-    const played = play({ pod, events: [...TERMINATION, ownHook(200_000, 3)], untilMs: 250_000 });
-    expect(timesOf(played, "cancel-driver-drain")).toEqual([]);
-    expect(timesOf(played, "start-driver-drain")).toEqual([205_000]);
+    const drain = play({ pod, events: [...TERMINATION, ownHook(200_000, 3)], untilMs: 250_000 });
+    expect(timesOf(drain, "cancel-driver-drain")).toEqual([]);
+    expect(timesOf(drain, "start-driver-drain")).toEqual([205_000]);
   });
 });
 
@@ -148,16 +148,16 @@ describe("a grace period that the relay reports", () => {
     ["of unknown length does not move the deadline", -1, 65_110],
   ] as const)("%s", ([, graceSeconds, deadlineMs]) => {
     const settings = { ...ONE_APP, appGraceMs: 5_000 };
-    const busy: PodAt = (nowMs) => ({ ...QUIET, openConnections: 1, activity: "busy", lastEvidenceMs: nowMs });
+    const busyPod: PodAt = (nowMs) => ({ ...QUIET, openConnections: 1, activity: "busy", lastEvidenceMs: nowMs });
     const events = [...TERMINATION, relayReported(200, "in", true, { graceSeconds })];
-    expect(play({ settings, pod: busy, events }).state.deadlineMs).toBe(deadlineMs);
+    expect(play({ settings, pod: busyPod, events }).summary.deadlineMs).toBe(deadlineMs);
   });
 
   test("does not change the deadline after the drain", () => {
-    const played = play({
+    const drain = play({
       events: [...TERMINATION, relayReported(20_000, "in", true, { graceSeconds: 1 })],
       untilMs: 30_000,
     });
-    expect(played.state.deadlineMs).toBe(65_110);
+    expect(drain.summary.deadlineMs).toBe(65_110);
   });
 });

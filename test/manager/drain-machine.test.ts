@@ -55,8 +55,8 @@ describe("the start of a drain", () => {
     },
     { title: "SIGTERM while a hook waits for its answer", events: [hook(0, 1), sigterm(50)], trigger: "sigterm" },
   ])("follows $title", ({ events, trigger }) => {
-    const played = play({ settings: TWO_APPS, events, untilMs: 50_000 });
-    expect(played.state).toMatchObject({ trigger, phase: "done", outcome: expect.stringMatching(/drained|timeout/) });
+    const drain = play({ settings: TWO_APPS, events, untilMs: 50_000 });
+    expect(drain.summary).toMatchObject({ trigger, phase: "done", outcome: expect.stringMatching(/drained|timeout/) });
   });
 
   test.for([
@@ -68,9 +68,9 @@ describe("the start of a drain", () => {
       events: [hook(0, 1), relayReported(10, "in", false)],
     },
   ])("does not follow $title: hooks are answered as a container restart after five seconds", ({ events }) => {
-    const played = play({ settings: TWO_APPS, events });
-    expect(played.state).toMatchObject({ phase: "idle", outcome: "restarted", trigger: "none", holds: [] });
-    expect(played.answered.get(1)).toBe(5_000);
+    const drain = play({ settings: TWO_APPS, events });
+    expect(drain.summary).toMatchObject({ phase: "idle", outcome: "restarted", trigger: "none", holds: [] });
+    expect(drain.answerTimesMs.get(1)).toBe(5_000);
   });
 
   test.for([
@@ -90,10 +90,10 @@ describe("the start of a drain", () => {
       ms: [15_000, 15_500],
     },
   ])("does not follow $title: hooks are answered as a container restart after fifteen seconds", ({ events, ms }) => {
-    const played = play({ settings: TWO_APPS, events });
-    expect(played.state).toMatchObject({ phase: "idle", outcome: "restarted", trigger: "none", holds: [] });
-    expect(ms.map((_, at) => played.answered.get(at + 1))).toEqual(ms);
-    expect(played.actions.filter((action) => action.kind === "start-driver-drain")).toEqual([]);
+    const drain = play({ settings: TWO_APPS, events });
+    expect(drain.summary).toMatchObject({ phase: "idle", outcome: "restarted", trigger: "none", holds: [] });
+    expect(ms.map((_, at) => drain.answerTimesMs.get(at + 1))).toEqual(ms);
+    expect(drain.actions.filter((action) => action.kind === "start-driver-drain")).toEqual([]);
   });
 
   test.for([
@@ -114,41 +114,47 @@ describe("the start of a drain", () => {
   ])(
     "does not follow a single hook, whose answer is delayed if the relay responds late: the relay reports $title",
     ({ statuses, answeredMs }) => {
-      const pending = relayReported(1, "unknown", false, { reason: "no answer yet", isFromRelay: false });
-      const played = play({ settings: TWO_APPS, events: [hook(0, 1), pending, ...statuses] });
-      expect(played.state).toMatchObject({
+      const pendingStatus = relayReported(1, "unknown", false, { reason: "no answer yet", isFromRelay: false });
+      const drain = play({ settings: TWO_APPS, events: [hook(0, 1), pendingStatus, ...statuses] });
+      expect(drain.summary).toMatchObject({
         phase: "idle",
         outcome: "restarted",
         trigger: "none",
         holds: [],
         ending: [],
       });
-      expect(played.answered.get(1)).toBe(answeredMs);
-      const late = play({ events: [hook(0, 1), pending, ...statuses, ownHook(answeredMs - 1, 2)] });
-      expect(late.state).toMatchObject({ phase: "done", outcome: "drained", trigger: "hook" });
+      expect(drain.answerTimesMs.get(1)).toBe(answeredMs);
+      const lateDrain = play({ events: [hook(0, 1), pendingStatus, ...statuses, ownHook(answeredMs - 1, 2)] });
+      expect(lateDrain.summary).toMatchObject({ phase: "done", outcome: "drained", trigger: "hook" });
     },
   );
 
   test("does not depend on the relay's response time during an earlier container restart", () => {
-    const pending = (nowMs: number) =>
+    const pendingStatus = (nowMs: number) =>
       relayReported(nowMs, "unknown", false, { reason: "no answer yet", isFromRelay: false });
-    const events = [hook(0, 1), pending(0), relayReported(4_000, "in", false), hook(30_000, 2), pending(30_000)];
-    const played = play({ events: [...events, relayReported(30_100, "in", false)] });
-    expect([1, 2].map((id) => played.answered.get(id))).toEqual([12_000, 35_000]);
+    const events = [
+      hook(0, 1),
+      pendingStatus(0),
+      relayReported(4_000, "in", false),
+      hook(30_000, 2),
+      pendingStatus(30_000),
+    ];
+    const drain = play({ events: [...events, relayReported(30_100, "in", false)] });
+    expect([1, 2].map((id) => drain.answerTimesMs.get(id))).toEqual([12_000, 35_000]);
   });
 
   test("is also the start of the drain delay, even if other hooks arrived earlier", () => {
     const events = [hook(0, 1), hook(100, 2, "web"), ownHook(9_000, 3)];
-    const played = play({ settings: TWO_APPS, events });
-    expect([1, 2, 3].map((id) => played.answered.get(id))).toEqual([14_000, 14_000, 14_000]);
-    expect(played.state.deadlineMs).toBe(74_000);
+    const drain = play({ settings: TWO_APPS, events });
+    expect([1, 2, 3].map((id) => drain.answerTimesMs.get(id))).toEqual([14_000, 14_000, 14_000]);
+    expect(drain.summary.deadlineMs).toBe(74_000);
   });
 
   test("can follow a container restart", () => {
-    const played = play({ events: [hook(0, 1), hook(30_000, 2), ownHook(30_010, 3)] });
-    expect(played.answered.get(1)).toBe(5_000);
-    expect(played.state).toMatchObject({ phase: "done", outcome: "drained" });
-    expect(played.answered.get(2)).toBe(35_010);
+    const drain = play({ events: [hook(0, 1), hook(30_000, 2), ownHook(30_010, 3)] });
+    expect(drain.answerTimesMs.get(1)).toBe(5_000);
+    expect(drain.summary).toMatchObject({ phase: "done", outcome: "drained" });
+    expect(drain.answerTimesMs.get(2)).toBe(35_010);
   });
 });
 
@@ -192,10 +198,10 @@ describe("the duration of a drain", () => {
       outcome: "drained",
     },
   ] satisfies { title: string; pod: PodAt; ms: number; outcome: string }[])("$title", ({ pod, ms, outcome }) => {
-    const played = play({ events: TERMINATION, pod });
-    expect(played.state.outcome).toBe(outcome);
-    expect(played.answered.get(1)).toBe(110 + ms);
-    expect(played.answered.get(2)).toBe(110 + ms);
+    const drain = play({ events: TERMINATION, pod });
+    expect(drain.summary.outcome).toBe(outcome);
+    expect(drain.answerTimesMs.get(1)).toBe(110 + ms);
+    expect(drain.answerTimesMs.get(2)).toBe(110 + ms);
   });
 
   test.for([
@@ -211,26 +217,26 @@ describe("the duration of a drain", () => {
   ] satisfies { drainedWhen: DrainSettings["drainedWhen"]; pod: PodAt; ms: number; outcome: string }[])(
     "is $ms ms with `drained-when: $drainedWhen`, with the outcome `$outcome`",
     ({ drainedWhen, pod, ms, outcome }) => {
-      const played = play({ settings: { ...ONE_APP, drainedWhen }, events: TERMINATION, pod });
-      expect(played.state.outcome).toBe(outcome);
-      expect(played.answered.get(1)).toBe(110 + ms);
+      const drain = play({ settings: { ...ONE_APP, drainedWhen }, events: TERMINATION, pod });
+      expect(drain.summary.outcome).toBe(outcome);
+      expect(drain.answerTimesMs.get(1)).toBe(110 + ms);
     },
   );
 
   test("excludes the quiet period if `drained-when` is `connections` and all connections are closed", () => {
-    const played = play({
+    const drain = play({
       settings: { ...ONE_APP, drainedWhen: "connections" },
       events: TERMINATION,
       pod: busyUntil(20_000),
     });
-    expect(played.answered.get(1)).toBeGreaterThanOrEqual(20_000);
-    expect(played.answered.get(1)).toBeLessThanOrEqual(20_250);
+    expect(drain.answerTimesMs.get(1)).toBeGreaterThanOrEqual(20_000);
+    expect(drain.answerTimesMs.get(1)).toBeLessThanOrEqual(20_250);
   });
 
   test("includes the deregistration delay, which the report lists separately from the drain delay", () => {
-    const played = play({ settings: { ...ONE_APP, deregistrationDelayMs: 7_000 }, events: TERMINATION });
-    expect(played.answered.get(1)).toBe(110 + 12_000);
-    expect(drainReportOf(played.fullState, 999_999, -1, 0).milliseconds).toEqual({
+    const drain = play({ settings: { ...ONE_APP, deregistrationDelayMs: 7_000 }, events: TERMINATION });
+    expect(drain.answerTimesMs.get(1)).toBe(110 + 12_000);
+    expect(drainReportOf(drain.state, 999_999, -1, 0).milliseconds).toEqual({
       withdrawing: 5_000,
       deregistration: 7_000,
       draining: 0,
@@ -239,17 +245,17 @@ describe("the duration of a drain", () => {
   });
 
   test("includes a quiet period that starts at the trigger if it is longer than the delays", () => {
-    const played = play({ settings: { ...ONE_APP, drainDelayMs: 0 }, events: TERMINATION });
-    expect(played.answered.get(1)).toBe(110 + 2_000);
+    const drain = play({ settings: { ...ONE_APP, drainDelayMs: 0 }, events: TERMINATION });
+    expect(drain.answerTimesMs.get(1)).toBe(110 + 2_000);
   });
 
   test("is the time until the app closes its listeners", () => {
-    const played = play({
+    const drain = play({
       events: TERMINATION,
       pod: (nowMs) => (nowMs < 8_000 ? busyUntil(99_999)(nowMs) : { ...QUIET, hasTcpListener: false }),
     });
-    expect(played.state.outcome).toBe("drained");
-    expect(played.answered.get(1)).toBeLessThanOrEqual(8_250);
+    expect(drain.summary.outcome).toBe("drained");
+    expect(drain.answerTimesMs.get(1)).toBeLessThanOrEqual(8_250);
   });
 });
 
@@ -257,39 +263,39 @@ describe("a drain with a driver that counts requests", () => {
   const settings: DrainSettings = { ...ONE_APP, driver: "http", activeUrl: "http://127.0.0.1:8080/active" };
 
   test("ends a quiet period after the last active request", () => {
-    const played = play({
+    const drain = play({
       settings,
       events: TERMINATION,
       pod: busyUntil(999_999),
       active: (nowMs) => (nowMs < 9_000 ? 3 : 0),
     });
-    expect(played.state.outcome).toBe("drained");
-    expect(played.answered.get(1)).toBeGreaterThanOrEqual(11_000);
-    expect(played.answered.get(1)).toBeLessThanOrEqual(11_500);
+    expect(drain.summary.outcome).toBe("drained");
+    expect(drain.answerTimesMs.get(1)).toBeGreaterThanOrEqual(11_000);
+    expect(drain.answerTimesMs.get(1)).toBeLessThanOrEqual(11_500);
   });
 
   test("reports the connections that are open at the end of the drain, not at its start", () => {
-    const played = play({
+    const drain = play({
       settings,
       events: TERMINATION,
       pod: busyUntil(7_000),
       active: (nowMs) => (nowMs < 9_000 ? 3 : 0),
     });
-    expect(played.state.outcome).toBe("drained");
-    expect(played.state.sample.observation).toMatchObject({ known: true, leftTotal: 0 });
+    expect(drain.summary.outcome).toBe("drained");
+    expect(drain.summary.sample.observation).toMatchObject({ known: true, leftTotal: 0 });
   });
 
   test("continues while the count of requests is unknown", () => {
-    const played = play({ settings, events: TERMINATION, active: () => -1 });
-    expect(played.state.outcome).toBe("timeout");
-    expect(played.state.why).toContain("could not count active requests");
+    const drain = play({ settings, events: TERMINATION, active: () => -1 });
+    expect(drain.summary.outcome).toBe("timeout");
+    expect(drain.summary.why).toContain("could not count active requests");
   });
 
   test("starts the drain of the proxy or app once, after the delays", () => {
-    const played = play({ settings, events: TERMINATION, active: () => 0 });
-    expect(
-      played.actions.filter((action) => action.kind === "start-driver-drain").map((action) => action.atMs),
-    ).toEqual([5_110]);
+    const drain = play({ settings, events: TERMINATION, active: () => 0 });
+    expect(drain.actions.filter((action) => action.kind === "start-driver-drain").map((action) => action.atMs)).toEqual(
+      [5_110],
+    );
   });
 });
 
@@ -297,81 +303,81 @@ describe("a Pod that runs to completion", () => {
   const settings: DrainSettings = { ...ONE_APP, completes: true };
 
   test("ends its drain as `not-needed` two seconds after the trigger if no app's hook is called, even with open listeners", () => {
-    const played = play({ settings, events: [ownHook(100, 1)], pod: busyUntil(999_999) });
-    expect(played.answered.get(1)).toBe(2_100);
-    expect(played.state.outcome).toBe("not-needed");
+    const drain = play({ settings, events: [ownHook(100, 1)], pod: busyUntil(999_999) });
+    expect(drain.answerTimesMs.get(1)).toBe(2_100);
+    expect(drain.summary.outcome).toBe("not-needed");
   });
 
   test("is drained if the app's hook is called", () => {
-    const played = play({ settings, events: [ownHook(100, 1), hook(1_900, 2)] });
-    expect(played.state.outcome).toBe("drained");
-    expect(played.answered.get(1)).toBe(5_100);
+    const drain = play({ settings, events: [ownHook(100, 1), hook(1_900, 2)] });
+    expect(drain.summary.outcome).toBe("drained");
+    expect(drain.answerTimesMs.get(1)).toBe(5_100);
   });
 
   test("is drained if no app container has a hook, because completion cannot be detected without a hook", () => {
-    const played = play({ settings: { ...settings, hooks: [] }, events: [ownHook(100, 1)] });
-    expect(played.answered.get(1)).toBe(5_100);
+    const drain = play({ settings: { ...settings, hooks: [] }, events: [ownHook(100, 1)] });
+    expect(drain.answerTimesMs.get(1)).toBe(5_100);
   });
 });
 
 describe("SIGTERM", () => {
   test("stops an idle manager immediately if no connection is open", () => {
-    const played = play({ events: [sigterm(50)] });
-    expect(played.actions).toContainEqual({ kind: "exit", code: 0, atMs: 50 });
+    const drain = play({ events: [sigterm(50)] });
+    expect(drain.actions).toContainEqual({ kind: "exit", code: 0, atMs: 50 });
   });
 
   test("starts a drain within the grace period of a native sidecar if traffic flows and no hook was called", () => {
-    const played = play({ events: [sigterm(50)], pod: busyUntil(999_999) });
-    expect(played.actions).toContainEqual({ kind: "exit", code: 0, atMs: 1_850 });
-    expect(played.state).toMatchObject({ trigger: "sigterm", outcome: "timeout" });
+    const drain = play({ events: [sigterm(50)], pod: busyUntil(999_999) });
+    expect(drain.actions).toContainEqual({ kind: "exit", code: 0, atMs: 1_850 });
+    expect(drain.summary).toMatchObject({ trigger: "sigterm", outcome: "timeout" });
   });
 
   test("stops the manager immediately after a drain", () => {
-    const played = play({ events: [...TERMINATION, sigterm(20_000)] });
-    expect(played.actions).toContainEqual({ kind: "exit", code: 0, atMs: 20_000 });
-    expect(played.state.outcome).toBe("drained");
+    const drain = play({ events: [...TERMINATION, sigterm(20_000)] });
+    expect(drain.actions).toContainEqual({ kind: "exit", code: 0, atMs: 20_000 });
+    expect(drain.summary.outcome).toBe("drained");
   });
 
   test("ends a running drain of a native sidecar early, because the grace period is over", () => {
-    const played = play({ events: [...TERMINATION, sigterm(3_000)] });
-    expect(played.actions).toContainEqual({ kind: "exit", code: 3, atMs: 3_000 });
-    expect(played.state.outcome).toBe("forced");
-    expect(played.answered.size).toBe(2);
+    const drain = play({ events: [...TERMINATION, sigterm(3_000)] });
+    expect(drain.actions).toContainEqual({ kind: "exit", code: 3, atMs: 3_000 });
+    expect(drain.summary.outcome).toBe("forced");
+    expect(drain.answerTimesMs.size).toBe(2);
   });
 
   test("does not end a running drain in classic mode", () => {
     const settings = { ...ONE_APP, classic: true };
-    const played = play({ settings, events: [hook(100, 1), sigterm(120)] });
-    expect(played.answered.get(1)).toBe(5_120);
-    expect(played.actions).toContainEqual({ kind: "exit", code: 0, atMs: 5_120 });
+    const drain = play({ settings, events: [hook(100, 1), sigterm(120)] });
+    expect(drain.answerTimesMs.get(1)).toBe(5_120);
+    expect(drain.actions).toContainEqual({ kind: "exit", code: 0, atMs: 5_120 });
   });
 
   test("ends a running drain in classic mode when it arrives twice", () => {
     const settings = { ...ONE_APP, classic: true };
-    const played = play({ settings, events: [...TERMINATION, sigterm(120), sigterm(130)] });
-    expect(played.actions).toContainEqual({ kind: "exit", code: 3, atMs: 130 });
+    const drain = play({ settings, events: [...TERMINATION, sigterm(120), sigterm(130)] });
+    expect(drain.actions).toContainEqual({ kind: "exit", code: 3, atMs: 130 });
   });
 });
 
 describe("the answer to a preStop hook", () => {
-  const others = (untilMs: number) => (nowMs: number) => ({
+  const otherProcessesUntil = (untilMs: number) => (nowMs: number) => ({
     known: true,
     hasOthers: nowMs < untilMs,
     sharedUser: false,
   });
-  const meshEnd = [...TERMINATION, hook(120, 3, "istio-proxy")];
+  const meshTermination = [...TERMINATION, hook(120, 3, "istio-proxy")];
 
   test("of a mesh proxy is sent after one second without sockets of other processes", () => {
-    const played = play({ settings: MESH, events: meshEnd, otherProcesses: others(9_000) });
-    expect(played.answered.get(1)).toBe(5_110);
-    expect(played.answered.get(3)).toBeGreaterThanOrEqual(10_000);
-    expect(played.answered.get(3)).toBeLessThanOrEqual(10_500);
-    expect(played.answered.get(2)).toBe(played.answered.get(3));
+    const drain = play({ settings: MESH, events: meshTermination, otherProcesses: otherProcessesUntil(9_000) });
+    expect(drain.answerTimesMs.get(1)).toBe(5_110);
+    expect(drain.answerTimesMs.get(3)).toBeGreaterThanOrEqual(10_000);
+    expect(drain.answerTimesMs.get(3)).toBeLessThanOrEqual(10_500);
+    expect(drain.answerTimesMs.get(2)).toBe(drain.answerTimesMs.get(3));
   });
 
   test("of a mesh proxy is delayed by one second even if the app has no socket", () => {
-    const played = play({ settings: MESH, events: meshEnd, otherProcesses: others(0) });
-    expect((played.answered.get(3) ?? 0) - (played.answered.get(1) ?? 0)).toBeGreaterThanOrEqual(1_000);
+    const drain = play({ settings: MESH, events: meshTermination, otherProcesses: otherProcessesUntil(0) });
+    expect((drain.answerTimesMs.get(3) ?? 0) - (drain.answerTimesMs.get(1) ?? 0)).toBeGreaterThanOrEqual(1_000);
   });
 
   test.for([
@@ -381,96 +387,98 @@ describe("the answer to a preStop hook", () => {
       processes: { known: false, hasOthers: false, sharedUser: false },
     },
   ])("of a mesh proxy is delayed until the deadline plus the app's grace period if $title", ({ processes }) => {
-    const played = play({ settings: MESH, events: meshEnd, otherProcesses: () => processes });
-    expect(played.answered.get(3)).toBe(110 + 65_000 + 30_000);
+    const drain = play({ settings: MESH, events: meshTermination, otherProcesses: () => processes });
+    expect(drain.answerTimesMs.get(3)).toBe(110 + 65_000 + 30_000);
   });
 
   test("of the manager itself is delayed in classic mode until the app has closed its ports", () => {
     const settings = { ...ONE_APP, classic: true };
     const pod: PodAt = (nowMs) => ({ ...QUIET, hasTcpListener: nowMs < 8_000 });
-    const played = play({ settings, events: TERMINATION, pod });
-    expect(played.answered.get(1)).toBe(5_110);
-    expect(played.answered.get(2)).toBeGreaterThanOrEqual(8_000);
-    expect(played.answered.get(2)).toBeLessThanOrEqual(8_300);
+    const drain = play({ settings, events: TERMINATION, pod });
+    expect(drain.answerTimesMs.get(1)).toBe(5_110);
+    expect(drain.answerTimesMs.get(2)).toBeGreaterThanOrEqual(8_000);
+    expect(drain.answerTimesMs.get(2)).toBeLessThanOrEqual(8_300);
   });
 
   test("is sent at once to the newest calls of a container with more held calls than its limit", () => {
     const events = [ownHook(0, 999), ...Array.from({ length: 130 }, (_, at) => hook(100 + at, at))];
-    const played = play({ events });
-    const earlyAnswers = [...played.answered].filter(([, atMs]) => atMs < 5_000);
+    const drain = play({ events });
+    const earlyAnswers = [...drain.answerTimesMs].filter(([, atMs]) => atMs < 5_000);
     expect(earlyAnswers.map(([id]) => id)).toEqual([127, 128, 129]);
   });
 
   test("is not changed by another caller that disconnects", () => {
-    const played = play({
+    const drain = play({
       events: [...TERMINATION, { kind: "caller-left", nowMs: 1_000, holdId: 2 }],
       pod: busyUntil(9_000),
     });
-    expect(played.answered.get(1)).toBe(11_000);
-    expect(played.answered.has(2)).toBe(false);
+    expect(drain.answerTimesMs.get(1)).toBe(11_000);
+    expect(drain.answerTimesMs.has(2)).toBe(false);
   });
 
   test("is sent at once if the hook is called after the drain", () => {
-    const played = play({ events: [...TERMINATION, hook(20_000, 3), ownHook(21_000, 4)] });
-    expect(played.answered.get(3)).toBe(20_000);
-    expect(played.answered.get(4)).toBe(21_000);
+    const drain = play({ events: [...TERMINATION, hook(20_000, 3), ownHook(21_000, 4)] });
+    expect(drain.answerTimesMs.get(3)).toBe(20_000);
+    expect(drain.answerTimesMs.get(4)).toBe(21_000);
   });
 
   test("is sent after the container's original hook, which runs once after the drain", () => {
-    const played = play({
+    const drain = play({
       events: [...TERMINATION, hook(200, 3)],
       containersWithOriginalHook: ["app"],
       originalHookMs: 700,
     });
-    expect(played.actions.filter((action) => action.kind === "run-chained-hook").map((action) => action.atMs)).toEqual([
+    expect(drain.actions.filter((action) => action.kind === "run-chained-hook").map((action) => action.atMs)).toEqual([
       5_110,
     ]);
-    expect([played.answered.get(1), played.answered.get(2), played.answered.get(3)]).toEqual([5_810, 5_810, 5_810]);
+    expect([drain.answerTimesMs.get(1), drain.answerTimesMs.get(2), drain.answerTimesMs.get(3)]).toEqual([
+      5_810, 5_810, 5_810,
+    ]);
   });
 
   test("is sent after the container's original hook even if only the container restarts", () => {
-    const played = play({ events: [hook(0, 1)], containersWithOriginalHook: ["app"], originalHookMs: 700 });
-    expect(played.answered.get(1)).toBe(5_700);
+    const drain = play({ events: [hook(0, 1)], containersWithOriginalHook: ["app"], originalHookMs: 700 });
+    expect(drain.answerTimesMs.get(1)).toBe(5_700);
   });
 });
 
 describe("a drain with a relay", () => {
   test("continues while an EndpointSlice has the Pod as a ready endpoint", () => {
-    const played = play({
+    const drain = play({
       events: [...TERMINATION, relayReported(200, "in", true), relayReported(11_000, "out", true)],
     });
-    expect(played.answered.get(1)).toBeGreaterThanOrEqual(11_000);
-    expect(played.answered.get(1)).toBeLessThanOrEqual(11_250);
+    expect(drain.answerTimesMs.get(1)).toBeGreaterThanOrEqual(11_000);
+    expect(drain.answerTimesMs.get(1)).toBeLessThanOrEqual(11_250);
   });
 
   test("stops waiting for the withdrawal when the relay stops responding, and reports the waiting time as `withdrawing`", () => {
-    const played = play({
+    const drain = play({
       events: [...TERMINATION, relayReported(200, "in", true), relayReported(9_100, "unknown", false)],
     });
-    expect(played.answered.get(1)).toBeGreaterThanOrEqual(9_100);
-    expect(played.answered.get(1)).toBeLessThanOrEqual(9_350);
-    const { withdrawing, draining } = drainReportOf(played.fullState, 20_000, -1, 0).milliseconds;
+    expect(drain.answerTimesMs.get(1)).toBeGreaterThanOrEqual(9_100);
+    expect(drain.answerTimesMs.get(1)).toBeLessThanOrEqual(9_350);
+    const { withdrawing, draining } = drainReportOf(drain.state, 20_000, -1, 0).milliseconds;
     expect(withdrawing).toBe(9_100 - 110);
     expect(draining).toBeLessThanOrEqual(250);
   });
 
   test("lasts the whole drain delay even if the Pod is withdrawn earlier", () => {
-    const played = play({ events: [...TERMINATION, relayReported(200, "out", true)] });
-    expect(played.answered.get(1)).toBe(5_110);
+    const drain = play({ events: [...TERMINATION, relayReported(200, "out", true)] });
+    expect(drain.answerTimesMs.get(1)).toBe(5_110);
   });
 
   test("does not wait for the withdrawal if the Pod is not terminating, and reports that EndpointSlices still offered it", () => {
-    const played = play({ events: [...TERMINATION, relayReported(200, "in", false)] });
-    expect(played.answered.get(1)).toBe(5_110);
-    expect(played.state.why).toContain("EndpointSlices still listed the Pod as ready");
+    const drain = play({ events: [...TERMINATION, relayReported(200, "in", false)] });
+    expect(drain.answerTimesMs.get(1)).toBe(5_110);
+    expect(drain.summary.why).toContain("EndpointSlices still listed the Pod as ready");
   });
 
   test("ends earlier if the relay reports a shorter grace period, and the app keeps its whole own grace period", () => {
-    const played = play({
+    const drain = play({
       events: [...TERMINATION, relayReported(200, "out", true, { graceSeconds: 50 })],
       pod: busyUntil(999_999),
     });
-    expect(played.answered.get(1)).toBe(110 + 18_000);
+    expect(drain.answerTimesMs.get(1)).toBe(110 + 18_000);
   });
 
   test.for([
@@ -481,64 +489,64 @@ describe("a drain with a relay", () => {
   ])(
     "lasts $title if the relay reports a grace period of $graceSeconds s and the app's own grace period is 30 s",
     ({ graceSeconds, drainMs }) => {
-      const played = play({
+      const drain = play({
         events: [...TERMINATION, relayReported(200, "out", true, { graceSeconds })],
         pod: busyUntil(999_999),
       });
-      expect(played.answered.get(1)).toBe(110 + drainMs);
+      expect(drain.answerTimesMs.get(1)).toBe(110 + drainMs);
     },
   );
 });
 
 describe("the manager's timer", () => {
   test("does not fire before a hook is called", () => {
-    expect(play({ events: [] }).wakes).toBe(0);
+    expect(play({ events: [] }).wakeCount).toBe(0);
   });
 
   test("fires at most a few dozen times in a quiet drain", () => {
-    expect(play({ events: TERMINATION, untilMs: 30_000 }).wakes).toBeLessThanOrEqual(40);
+    expect(play({ events: TERMINATION, untilMs: 30_000 }).wakeCount).toBeLessThanOrEqual(40);
   });
 
   test("fires about once a second in a long drain", () => {
     const settings = { ...ONE_APP, drainTimeoutMs: 600_000 };
-    expect(play({ settings, events: TERMINATION, pod: busyUntil(999_999) }).wakes).toBeLessThan(1_100);
+    expect(play({ settings, events: TERMINATION, pod: busyUntil(999_999) }).wakeCount).toBeLessThan(1_100);
   });
 
   test("makes the manager ready again if the Pod continues for a minute after the drain", () => {
-    const played = play({ events: [...TERMINATION, hook(200_000, 3), ownHook(200_010, 4)] });
-    expect(played.answered.get(3)).toBe(205_010);
+    const drain = play({ events: [...TERMINATION, hook(200_000, 3), ownHook(200_010, 4)] });
+    expect(drain.answerTimesMs.get(3)).toBe(205_010);
   });
 
   test("repeats the sample that is taken a minute after the drain if this sample fails", () => {
-    const played = play({
+    const drain = play({
       events: TERMINATION,
       pod: (nowMs) => (nowMs < 70_000 ? UNKNOWN_OBSERVATION : QUIET),
       untilMs: 250_000,
     });
-    expect(played.state.phase).toBe("idle");
+    expect(drain.summary.phase).toBe("idle");
   });
 
   test("stops after a drain if the Pod has closed its ports", () => {
-    const played = play({
+    const drain = play({
       events: TERMINATION,
       pod: (nowMs) => ({ ...QUIET, hasTcpListener: nowMs < 6_000 }),
       untilMs: 900_000,
     });
-    expect(played.state.phase).toBe("done");
-    expect(played.wakes).toBeLessThanOrEqual(40);
+    expect(drain.summary.phase).toBe("done");
+    expect(drain.wakeCount).toBeLessThanOrEqual(40);
   });
 });
 
 describe("the report of a drain", () => {
   test("lists after a timeout the remaining clients and the settings that close their connections", () => {
-    const played = play({ events: TERMINATION, pod: busyUntil(999_999) });
-    expect(played.state.why).toBe(
+    const drain = play({ events: TERMINATION, pod: busyUntil(999_999) });
+    expect(drain.summary.why).toBe(
       "Released 65s after the trigger: the deadline was reached with 1 connection still open: 10.0.0.9:40000 to port 8080 for 64s. To close keep-alive connections earlier, set lastcall.dev/preload: http1 (for HTTP/1.1) or the driver http or envoy, or shorten lastcall.dev/drain-timeout.",
     );
   });
 
   test("states after a timeout without samples why the samples failed", () => {
-    expect(play({ events: TERMINATION, pod: () => UNKNOWN_OBSERVATION }).state.why).toContain(
+    expect(play({ events: TERMINATION, pod: () => UNKNOWN_OBSERVATION }).summary.why).toContain(
       "could not be observed: the dump failed",
     );
   });
@@ -576,15 +584,15 @@ const anyObservation: fc.Arbitrary<Observation> = fc.oneof(
 describe("for arbitrary sequences of events", () => {
   const anyEvents = fc.array(
     fc.oneof(
-      fc.record({ at: fc.nat(40_000), who: fc.constantFrom("app", "istio-proxy", "own") }),
-      fc.record({ at: fc.nat(40_000), who: fc.constant("leave" as const), id: fc.nat(8) }),
+      fc.record({ atMs: fc.nat(40_000), kind: fc.constantFrom("app", "istio-proxy", "own") }),
+      fc.record({ atMs: fc.nat(40_000), kind: fc.constant("leave" as const), id: fc.nat(8) }),
     ),
     { maxLength: 8 },
   );
-  const inOrder = (some: readonly { at: number; who: string; id?: number }[]): DrainEvent[] =>
-    some.map((one, id) => {
-      if (one.who === "leave") return { kind: "caller-left", nowMs: one.at, holdId: one.id ?? 0 };
-      return one.who === "own" ? ownHook(one.at, id) : hook(one.at, id, one.who);
+  const eventsInOrder = (calls: readonly { atMs: number; kind: string; id?: number }[]): DrainEvent[] =>
+    calls.map((one, id) => {
+      if (one.kind === "leave") return { kind: "caller-left", nowMs: one.atMs, holdId: one.id ?? 0 };
+      return one.kind === "own" ? ownHook(one.atMs, id) : hook(one.atMs, id, one.kind);
     });
 
   test("no app's hook is answered before the end of the drain delay, except with outcome `not-needed` or `restarted`", () => {
@@ -592,15 +600,15 @@ describe("for arbitrary sequences of events", () => {
       fc.property(anySettings, fc.array(anyObservation, { minLength: 1 }), anyEvents, (settings, pods, some) => {
         const pod: PodAt = (nowMs) => pods[Math.floor(nowMs / 700) % pods.length] ?? UNKNOWN_OBSERVATION;
         const triggerMs = 50_000;
-        const played = play({
+        const drain = play({
           settings,
-          events: [...inOrder(some), hook(triggerMs, 90), ownHook(triggerMs, 91)],
+          events: [...eventsInOrder(some), hook(triggerMs, 90), ownHook(triggerMs, 91)],
           pod,
           untilMs: 49_000,
         });
-        const { triggeredAtMs, outcome } = played.state;
+        const { triggeredAtMs, outcome } = drain.summary;
         if (outcome === "not-needed" || outcome === "restarted" || triggeredAtMs < 0) return;
-        for (const [id, atMs] of played.answered) {
+        for (const [id, atMs] of drain.answerTimesMs) {
           const isCalledAtTrigger = id === 90 || id === 91;
           if (isCalledAtTrigger) expect(atMs).toBeGreaterThanOrEqual(triggeredAtMs + settings.drainDelayMs);
         }
@@ -612,10 +620,10 @@ describe("for arbitrary sequences of events", () => {
     fc.assert(
       fc.property(anySettings, fc.array(anyObservation, { minLength: 1 }), fc.nat(900), (settings, pods, lateMs) => {
         const pod: PodAt = (nowMs) => pods[Math.floor(nowMs / 700) % pods.length] ?? UNKNOWN_OBSERVATION;
-        const played = play({ settings, events: TERMINATION, pod, lateMs, untilMs: 300_000 });
+        const drain = play({ settings, events: TERMINATION, pod, lateMs, untilMs: 300_000 });
         const deadlineMs = 110 + settings.drainDelayMs + settings.deregistrationDelayMs + settings.drainTimeoutMs;
-        expect(played.state.deadlineMs === -1 || played.state.deadlineMs === deadlineMs).toBe(true);
-        expect(played.answered.get(1)).toBeLessThanOrEqual(deadlineMs + lateMs);
+        expect(drain.summary.deadlineMs === -1 || drain.summary.deadlineMs === deadlineMs).toBe(true);
+        expect(drain.answerTimesMs.get(1)).toBeLessThanOrEqual(deadlineMs + lateMs);
       }),
     );
   });
@@ -623,14 +631,16 @@ describe("for arbitrary sequences of events", () => {
   test("every connected caller of a hook is answered, in any order of hooks", () => {
     fc.assert(
       fc.property(anySettings, anyEvents, fc.nat(900), (settings, some, lateMs) => {
-        const events = inOrder(some);
-        const left = new Set(events.flatMap((event) => (event.kind === "caller-left" ? [event.holdId] : [])));
-        const played = play({ settings, events, lateMs, untilMs: 900_000 });
+        const events = eventsInOrder(some);
+        const disconnectedHoldIds = new Set(
+          events.flatMap((event) => (event.kind === "caller-left" ? [event.holdId] : [])),
+        );
+        const drain = play({ settings, events, lateMs, untilMs: 900_000 });
         for (const event of events) {
           if (event.kind !== "hook-called" && event.kind !== "drain-requested") continue;
-          if (!left.has(event.holdId)) expect(played.answered.has(event.holdId)).toBe(true);
+          if (!disconnectedHoldIds.has(event.holdId)) expect(drain.answerTimesMs.has(event.holdId)).toBe(true);
         }
-        expect(played.state.holds).toEqual([]);
+        expect(drain.summary.holds).toEqual([]);
       }),
     );
   });
@@ -638,10 +648,10 @@ describe("for arbitrary sequences of events", () => {
   test("interrupted samples do not end a drain before its deadline", () => {
     fc.assert(
       fc.property(anySettings, (settings) => {
-        const hooked = { ...settings, completes: false };
-        const played = play({ settings: hooked, events: TERMINATION, pod: () => UNKNOWN_OBSERVATION });
-        expect(played.state.outcome).toBe("timeout");
-        expect(played.answered.get(1)).toBe(played.state.deadlineMs);
+        const settingsWithHook = { ...settings, completes: false };
+        const drain = play({ settings: settingsWithHook, events: TERMINATION, pod: () => UNKNOWN_OBSERVATION });
+        expect(drain.summary.outcome).toBe("timeout");
+        expect(drain.answerTimesMs.get(1)).toBe(drain.summary.deadlineMs);
       }),
     );
   });
@@ -652,12 +662,12 @@ describe("for arbitrary sequences of events", () => {
         const events = times.map((ms, index) =>
           index % 2 === 0 ? hook(6_000 + ms, 10 + index) : ownHook(6_000 + ms, 10 + index),
         );
-        const played = play({ events: [...TERMINATION, ...events], untilMs: 60_000 });
+        const drain = play({ events: [...TERMINATION, ...events], untilMs: 60_000 });
         for (const event of events) {
           if (event.kind === "hook-called" || event.kind === "drain-requested")
-            expect(played.answered.get(event.holdId)).toBe(event.nowMs);
+            expect(drain.answerTimesMs.get(event.holdId)).toBe(event.nowMs);
         }
-        expect(played.state.phase).toBe("done");
+        expect(drain.summary.phase).toBe("done");
       }),
     );
   });
@@ -665,10 +675,10 @@ describe("for arbitrary sequences of events", () => {
   test("a drain ends at most 250 ms after the quiet period that follows the last traffic", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 50_000 }), fc.integer({ min: 100, max: 5_000 }), (endMs, quietPeriodMs) => {
-        const played = play({ settings: { ...ONE_APP, quietPeriodMs }, events: TERMINATION, pod: busyUntil(endMs) });
+        const drain = play({ settings: { ...ONE_APP, quietPeriodMs }, events: TERMINATION, pod: busyUntil(endMs) });
         const delaysEndMs = 110 + 5_000;
-        expect(played.answered.get(1)).toBeGreaterThanOrEqual(Math.max(delaysEndMs, endMs + quietPeriodMs));
-        expect(played.answered.get(1)).toBeLessThanOrEqual(Math.max(delaysEndMs, endMs + quietPeriodMs) + 250);
+        expect(drain.answerTimesMs.get(1)).toBeGreaterThanOrEqual(Math.max(delaysEndMs, endMs + quietPeriodMs));
+        expect(drain.answerTimesMs.get(1)).toBeLessThanOrEqual(Math.max(delaysEndMs, endMs + quietPeriodMs) + 250);
       }),
     );
   });

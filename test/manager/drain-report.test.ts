@@ -13,7 +13,12 @@ import { busyUntil, hook, ONE_APP, ownHook, play, QUIET, relayReported } from ".
 import { done, draining, holding, RESULT, withdrawing } from "./drain-states.ts";
 
 const IDLE = idleState([]);
-const durations = (withdrawing: number, deregistration: number, draining: number, holding: number): PhaseDurations => ({
+const phaseDurations = (
+  withdrawing: number,
+  deregistration: number,
+  draining: number,
+  holding: number,
+): PhaseDurations => ({
   withdrawing,
   deregistration,
   draining,
@@ -23,70 +28,79 @@ const durations = (withdrawing: number, deregistration: number, draining: number
 test("the report before the first drain is empty", () => {
   expect(drainReportOf(IDLE, 1_000_000, -1, 0)).toEqual({
     ...{ version: 1, phase: "idle", outcome: "none", trigger: "none" },
-    milliseconds: durations(0, 0, 0, 0),
+    milliseconds: phaseDurations(0, 0, 0, 0),
     ...{ left: [], leftTotal: 0, evidenceSource: "none" },
     ...{ why: "No drain has run.", relay: "none", withdrawnAfterMs: -1 },
   });
 });
 
-const finished = (doneAtMs: number, times: Partial<DrainResult>) => done({ doneAtMs, result: { ...RESULT, ...times } });
-const IMMEDIATE = { deregistrationFromMs: 0, drainingFromMs: 0, holdingFromMs: 0 };
-const AT_8S = { deregistrationFromMs: 5_000, drainingFromMs: 8_000 };
+const finishedState = (doneAtMs: number, times: Partial<DrainResult>) =>
+  done({ doneAtMs, result: { ...RESULT, ...times } });
+const IMMEDIATE_PHASES = { deregistrationFromMs: 0, drainingFromMs: 0, holdingFromMs: 0 };
+const DRAINING_AT_8S = { deregistrationFromMs: 5_000, drainingFromMs: 8_000 };
 test.for<[string, DrainState, number, PhaseDurations]>([
-  ["a drain that starts at time 0", withdrawing(), 0, durations(0, 0, 0, 0)],
-  ["a drain during its drain delay", withdrawing({ drain: { triggeredAtMs: 100 } }), 2_100, durations(2_000, 0, 0, 0)],
+  ["a drain that starts at time 0", withdrawing(), 0, phaseDurations(0, 0, 0, 0)],
+  [
+    "a drain during its drain delay",
+    withdrawing({ drain: { triggeredAtMs: 100 } }),
+    2_100,
+    phaseDurations(2_000, 0, 0, 0),
+  ],
   [
     "a drain whose Pod was withdrawn",
     withdrawing({}, { deregistrationFromMs: 5_000 }),
     7_000,
-    durations(5_000, 2_000, 0, 0),
+    phaseDurations(5_000, 2_000, 0, 0),
   ],
   [
     "a drain without a delay",
     draining({}, { deregistrationFromMs: 0, drainingFromMs: 0 }),
     700,
-    durations(0, 0, 700, 0),
+    phaseDurations(0, 0, 700, 0),
   ],
-  ["a draining Pod", draining({}, AT_8S), 8_900, durations(5_000, 3_000, 900, 0)],
+  ["a draining Pod", draining({}, DRAINING_AT_8S), 8_900, phaseDurations(5_000, 3_000, 900, 0)],
   [
     "a drain whose hooks wait for their answers",
-    holding({}, { result: { ...RESULT, ...AT_8S, holdingFromMs: 9_000 } }),
+    holding({}, { result: { ...RESULT, ...DRAINING_AT_8S, holdingFromMs: 9_000 } }),
     9_400,
-    durations(5_000, 3_000, 1_000, 400),
+    phaseDurations(5_000, 3_000, 1_000, 400),
   ],
   [
     "a drain that only delayed the answers to hooks",
-    holding({}, { result: { ...RESULT, ...IMMEDIATE } }),
+    holding({}, { result: { ...RESULT, ...IMMEDIATE_PHASES } }),
     400,
-    durations(0, 0, 0, 400),
+    phaseDurations(0, 0, 0, 400),
   ],
   [
     "a drain that ended long ago",
-    finished(9_500, { ...AT_8S, holdingFromMs: 9_000 }),
+    finishedState(9_500, { ...DRAINING_AT_8S, holdingFromMs: 9_000 }),
     99_000,
-    durations(5_000, 3_000, 1_000, 500),
+    phaseDurations(5_000, 3_000, 1_000, 500),
   ],
-  ["a drain that ended immediately", finished(0, IMMEDIATE), 99_000, durations(0, 0, 0, 0)],
+  ["a drain that ended immediately", finishedState(0, IMMEDIATE_PHASES), 99_000, phaseDurations(0, 0, 0, 0)],
   [
     "a drain with fractional milliseconds",
     withdrawing({ drain: { triggeredAtMs: 0.4 } }),
     10.1,
-    durations(10, 0, 0, 0),
+    phaseDurations(10, 0, 0, 0),
   ],
 ])("the report has the durations of %s", ([, state, nowMs, milliseconds]) => {
   expect(drainReportOf(state, nowMs, -1, 0).milliseconds).toEqual(milliseconds);
 });
 
-const AT_1S = { drain: { triggeredAtMs: 1_000 } };
+const TRIGGERED_AT_1S = { drain: { triggeredAtMs: 1_000 } };
 const withRelay = (relay: Partial<RelayStatus>): DrainState =>
-  withdrawing({ ...AT_1S, more: { relay: { ...NO_STATUS, ...relay } } });
+  withdrawing({ ...TRIGGERED_AT_1S, stateOverrides: { relay: { ...NO_STATUS, ...relay } } });
 test.for<[string, DrainState, string, number]>([
   ["that received no request", withRelay({}), "none", -1],
   ["that has not responded yet", withRelay({ reason: "no answer yet" }), "unknown: no answer yet", -1],
   ["that reports the Pod as not withdrawn", withRelay({ endpointState: "in" }), "offered", -1],
   [
     "that reported the Pod as not withdrawn at the start of draining",
-    draining({ ...AT_1S, more: { relay: { ...NO_STATUS, endpointState: "in" } } }, { wasStillListed: true }),
+    draining(
+      { ...TRIGGERED_AT_1S, stateOverrides: { relay: { ...NO_STATUS, endpointState: "in" } } },
+      { wasStillListed: true },
+    ),
     "not_terminating",
     -1,
   ],
@@ -119,10 +133,15 @@ test.for<[string, DrainState, string, number]>([
   expect(drainReportOf(state, 9_000, -1, 0)).toMatchObject({ relay, withdrawnAfterMs });
 });
 
-const client = (at: number) => ({ local: "10.0.0.5:8080", peer: `10.0.0.9:${at}`, ageMs: 1, state: "ESTABLISHED" });
+const openConnection = (at: number) => ({
+  local: "10.0.0.5:8080",
+  peer: `10.0.0.9:${at}`,
+  ageMs: 1,
+  state: "ESTABLISHED",
+});
 const manyConnections = {
   ...QUIET,
-  left: Array.from({ length: LEFT_LIMIT + 5 }, (_, at) => client(at)),
+  left: Array.from({ length: LEFT_LIMIT + 5 }, (_, at) => openConnection(at)),
   leftTotal: 900,
 };
 
@@ -150,7 +169,7 @@ test("the report counts processes with the preload library and their connections
 
 test("the report contains the number of connections at the start of the drain timeout", () => {
   const events = [hook(100, 1), ownHook(110, 2)];
-  const { phase } = play({ settings: ONE_APP, events, pod: busyUntil(20_000) }).fullState;
+  const { phase } = play({ settings: ONE_APP, events, pod: busyUntil(20_000) }).state;
   expect(phase).toMatchObject({ name: "done", result: { drainingFromMs: 5_110, openAtDraining: 1 } });
 });
 
@@ -162,15 +181,15 @@ test("the report counts the connections that the manager does not track", () => 
 test("the report contains the sample at the end of the drain, not a later one", () => {
   const sample = { observation: QUIET };
   expect(drainReportOf(draining({ sample }), 10, -1, 0).leftTotal).toBe(0);
-  const ended = holding({ sample }, { result: { ...RESULT, observation: manyConnections } });
-  expect(drainReportOf(ended, 10, -1, 0).leftTotal).toBe(900);
+  const endedState = holding({ sample }, { result: { ...RESULT, observation: manyConnections } });
+  expect(drainReportOf(endedState, 10, -1, 0).leftTotal).toBe(900);
 });
 
 test("the report of a simulated drain has its outcome, trigger, relay status and durations", () => {
   const events = [hook(100, 1), ownHook(110, 2), relayReported(2_110, "out", true)];
-  const { fullState } = play({ settings: { ...ONE_APP, deregistrationDelayMs: 3_000 }, events });
-  expect(drainReportOf(fullState, 60_000, -1, 0)).toMatchObject({
+  const { state } = play({ settings: { ...ONE_APP, deregistrationDelayMs: 3_000 }, events });
+  expect(drainReportOf(state, 60_000, -1, 0)).toMatchObject({
     ...{ phase: "done", outcome: "drained", trigger: "hook", relay: "withdrawn", withdrawnAfterMs: 2_000 },
-    milliseconds: durations(5_000, 3_000, 0, 0),
+    milliseconds: phaseDurations(5_000, 3_000, 0, 0),
   });
 });

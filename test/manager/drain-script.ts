@@ -39,23 +39,23 @@ const CLIENT = { local: "10.0.0.5:8080", peer: "10.0.0.9:40000", ageMs: 64_000, 
 
 export const ONE_APP: DrainSettings = { ...DEFAULT_SETTINGS, hooks: [{ container: "app", role: "app" }] };
 
-export type Played = {
-  readonly fullState: DrainState;
-  readonly state: Summary;
+export type PlayedDrain = {
+  readonly state: DrainState;
+  readonly summary: Summary;
   readonly actions: readonly PlayedAction[];
-  readonly answered: ReadonlyMap<number, number>;
-  readonly wakes: number;
+  readonly answerTimesMs: ReadonlyMap<number, number>;
+  readonly wakeCount: number;
 };
 
 export type PlayedAction = DrainAction & { readonly atMs: number };
 
 export type Summary = ReturnType<typeof summaryOf>;
 
-export function summaryOf(full: DrainState) {
-  const { phase, outcome, trigger, why } = drainReportOf(full, 0, -1, 0);
-  const { triggeredAtMs = -1, deadlineMs = -1 } = drainOf(full.phase) ?? {};
-  const { holds, ending } = full.hooks;
-  const { stopRequested, sample } = full;
+export function summaryOf(state: DrainState) {
+  const { phase, outcome, trigger, why } = drainReportOf(state, 0, -1, 0);
+  const { triggeredAtMs = -1, deadlineMs = -1 } = drainOf(state.phase) ?? {};
+  const { holds, ending } = state.hooks;
+  const { stopRequested, sample } = state;
   return { phase, outcome, trigger, why, triggeredAtMs, deadlineMs, holds, ending, stopRequested, sample };
 }
 
@@ -75,22 +75,22 @@ export type Script = {
   readonly untilMs?: number;
 };
 
-export function play(script: Script): Played {
+export function play(script: Script): PlayedDrain {
   const settings = script.settings ?? ONE_APP;
   let state = idleState(script.containersWithOriginalHook ?? []);
   let wake: { readonly wakeAtMs: number; readonly sampleAtMs: number } = { wakeAtMs: -1, sampleAtMs: -1 };
-  let wakes = 0;
+  let wakeCount = 0;
   let nowMs = 0;
   const queue = [...script.events];
   const actions: PlayedAction[] = [];
-  const answered = new Map<number, number>();
+  const answerTimesMs = new Map<number, number>();
   const applyEvent = (event: DrainEvent) => {
     const next = step(settings, state, event);
     state = next.state;
     wake = next;
     for (const action of next.actions) {
       actions.push({ ...action, atMs: nowMs });
-      if (action.kind === "answer") answered.set(action.holdId, nowMs);
+      if (action.kind === "answer") answerTimesMs.set(action.holdId, nowMs);
       queue.push(...followUpEvents(script, action, nowMs));
     }
     queue.sort((a, b) => a.nowMs - b.nowMs);
@@ -104,10 +104,10 @@ export function play(script: Script): Played {
       nowMs = Math.max(nowMs, event.nowMs);
       applyEvent({ ...event, nowMs });
     } else if (event === undefined && isFinished(script, state.phase.name, dueMs)) {
-      return { fullState: state, state: summaryOf(state), actions, answered, wakes };
+      return { state, summary: summaryOf(state), actions, answerTimesMs, wakeCount };
     } else {
       nowMs = dueMs;
-      wakes += 1;
+      wakeCount += 1;
       applyEvent({ kind: "tick", nowMs, sample: sampleOf(script, nowMs, wake.sampleAtMs) });
     }
   }

@@ -29,31 +29,32 @@ const ENVOY: DrainSettings = { ...ONE_APP, driver: "envoy", drainedWhen: "reques
 const LINKERD: DrainSettings = { ...ONE_APP, driver: "linkerd", drainedWhen: "connections" };
 
 const AGES_MS = [1_500, 0, 64_000, 800, 3_600_000];
-const client = (at: number): OpenConnection => ({
+const openConnection = (at: number): OpenConnection => ({
   ...{ local: "10.0.0.5:8080", peer: `10.0.0.${at + 1}:40000` },
   ...{ ageMs: AGES_MS[at] ?? 0, state: "ESTABLISHED" },
 });
 const observationOf = (count: number, untracked = 0): ObservedPod => ({
   ...{ ...QUIET, openConnections: count, activity: "busy", lastEvidenceMs: 999_999, untracked },
-  ...{ left: Array.from({ length: count }, (_, at) => client(at)), leftTotal: count },
+  ...{ left: Array.from({ length: count }, (_, at) => openConnection(at)), leftTotal: count },
 });
-const staysOpen =
+const podWithOpenConnections =
   (count: number, untracked = 0): PodAt =>
   () =>
     observationOf(count, untracked);
 
-const AT_DEADLINE = "Released 65s after the trigger: the deadline was reached";
-const PRELOAD = "lastcall.dev/preload: http1 (for HTTP/1.1) or ";
-const ADVICE = ` To close keep-alive connections earlier, set ${PRELOAD}the driver http or envoy, or shorten lastcall.dev/drain-timeout.`;
+const DEADLINE_SENTENCE = "Released 65s after the trigger: the deadline was reached";
+const PRELOAD_ANNOTATIONS = "lastcall.dev/preload: http1 (for HTTP/1.1) or ";
+const ADVICE = ` To close keep-alive connections earlier, set ${PRELOAD_ANNOTATIONS}the driver http or envoy, or shorten lastcall.dev/drain-timeout.`;
 const ONE_CLIENT = "10.0.0.1:40000 to port 8080 for 1.5s";
 const TWO_CLIENTS = `${ONE_CLIENT}, 10.0.0.2:40000 to port 8080`;
-const UNTRACKED = " The manager tracks 131072 connections at once, and the Pod had 7 more, which never count as quiet.";
-const NO_RESPONSE = { reason: "no answer within 2000 ms" };
-const OFFERED = { reason: "Service web still has the Pod as a ready endpoint" };
-const QUIET_END = "Released 5s after the trigger: no traffic since the trigger.";
+const UNTRACKED_SENTENCE =
+  " The manager tracks 131072 connections at once, and the Pod had 7 more, which never count as quiet.";
+const NO_RESPONSE_STATUS = { reason: "no answer within 2000 ms" };
+const OFFERED_STATUS = { reason: "Service web still has the Pod as a ready endpoint" };
+const QUIET_SENTENCE = "Released 5s after the trigger: no traffic since the trigger.";
 
 const SENTENCES: readonly (Partial<Script> & { readonly title: string; readonly why: string })[] = [
-  { title: "no traffic since the trigger", why: QUIET_END },
+  { title: "no traffic since the trigger", why: QUIET_SENTENCE },
   {
     title: "a quiet period after the last traffic",
     pod: busyUntil(9_320),
@@ -102,140 +103,144 @@ const SENTENCES: readonly (Partial<Script> & { readonly title: string; readonly 
   {
     title: "a Pod whose samples are all interrupted",
     pod: () => UNKNOWN_OBSERVATION,
-    why: `${AT_DEADLINE} and the traffic could not be observed: the dump failed.`,
+    why: `${DEADLINE_SENTENCE} and the traffic could not be observed: the dump failed.`,
   },
   {
     title: "a connection that stays open",
-    pod: staysOpen(1),
-    why: `${AT_DEADLINE} with 1 connection still open: ${ONE_CLIENT}.${ADVICE}`,
+    pod: podWithOpenConnections(1),
+    why: `${DEADLINE_SENTENCE} with 1 connection still open: ${ONE_CLIENT}.${ADVICE}`,
   },
   {
     title: "three connections that stay open",
-    pod: staysOpen(3),
-    why: `${AT_DEADLINE} with 3 connections still open: ${TWO_CLIENTS}, 10.0.0.3:40000 to port 8080 for 64s.${ADVICE}`,
+    pod: podWithOpenConnections(3),
+    why: `${DEADLINE_SENTENCE} with 3 connections still open: ${TWO_CLIENTS}, 10.0.0.3:40000 to port 8080 for 64s.${ADVICE}`,
   },
   {
     title: "more than three connections that stay open",
-    pod: staysOpen(5),
-    why: `${AT_DEADLINE} with 5 connections still open: ${TWO_CLIENTS}, 10.0.0.3:40000 to port 8080 for 64s and 2 more.${ADVICE}`,
+    pod: podWithOpenConnections(5),
+    why: `${DEADLINE_SENTENCE} with 5 connections still open: ${TWO_CLIENTS}, 10.0.0.3:40000 to port 8080 for 64s and 2 more.${ADVICE}`,
   },
   {
     title: "connections that stay open although the app's drain URL was called",
     settings: { ...ONE_APP, driver: "http", drainUrl: "http://127.0.0.1/drain" },
-    pod: staysOpen(2),
-    why: `${AT_DEADLINE} with 2 connections still open: ${TWO_CLIENTS}.`,
+    pod: podWithOpenConnections(2),
+    why: `${DEADLINE_SENTENCE} with 2 connections still open: ${TWO_CLIENTS}.`,
   },
   {
     title: "a connection that stays open in a preloaded process",
     settings: { ...ONE_APP, preload: "http1" },
-    pod: staysOpen(1),
-    why: `${AT_DEADLINE} with 1 connection still open: ${ONE_CLIENT}.${ADVICE.replace(PRELOAD, "")}`,
+    pod: podWithOpenConnections(1),
+    why: `${DEADLINE_SENTENCE} with 1 connection still open: ${ONE_CLIENT}.${ADVICE.replace(PRELOAD_ANNOTATIONS, "")}`,
   },
   {
     title: "connections beyond the number that the manager tracks",
-    pod: staysOpen(1, 7),
-    why: `${AT_DEADLINE} with 1 connection still open: ${ONE_CLIENT}.${UNTRACKED}${ADVICE}`,
+    pod: podWithOpenConnections(1, 7),
+    why: `${DEADLINE_SENTENCE} with 1 connection still open: ${ONE_CLIENT}.${UNTRACKED_SENTENCE}${ADVICE}`,
   },
   {
     title: "connections, none of which the manager tracks",
-    pod: staysOpen(0, 7),
-    why: `${AT_DEADLINE} before 2s without traffic.${UNTRACKED}`,
+    pod: podWithOpenConnections(0, 7),
+    why: `${DEADLINE_SENTENCE} before 2s without traffic.${UNTRACKED_SENTENCE}`,
   },
   {
     title: "traffic at the deadline without an open connection",
     pod: (nowMs) => ({ ...QUIET, activity: "busy", lastEvidenceMs: nowMs }),
-    why: `${AT_DEADLINE} before 2s without traffic.`,
+    why: `${DEADLINE_SENTENCE} before 2s without traffic.`,
   },
   {
     title: "an active request of the app at the deadline",
     settings: HTTP,
-    pod: staysOpen(1),
+    pod: podWithOpenConnections(1),
     active: () => 1,
-    why: `${AT_DEADLINE} with 1 active request.`,
+    why: `${DEADLINE_SENTENCE} with 1 active request.`,
   },
   {
     title: "an active request of the proxy at the deadline",
     settings: ENVOY,
-    pod: staysOpen(1),
+    pod: podWithOpenConnections(1),
     active: () => 1,
-    why: `${AT_DEADLINE} with 1 active request or session.`,
+    why: `${DEADLINE_SENTENCE} with 1 active request or session.`,
   },
   {
     title: "several active requests of the proxy at the deadline",
     settings: ENVOY,
-    pod: staysOpen(1),
+    pod: podWithOpenConnections(1),
     active: () => 3,
-    why: `${AT_DEADLINE} with 3 active requests or sessions.`,
+    why: `${DEADLINE_SENTENCE} with 3 active requests or sessions.`,
   },
   {
     title: "requests that pause for less than the quiet period",
     settings: { ...HTTP, quietPeriodMs: 70_000 },
-    pod: staysOpen(1),
+    pod: podWithOpenConnections(1),
     active: () => 0,
-    why: `${AT_DEADLINE} before 70s without an active request.`,
+    why: `${DEADLINE_SENTENCE} before 70s without an active request.`,
   },
   {
     title: "a driver that cannot count",
     settings: HTTP,
-    pod: staysOpen(1),
+    pod: podWithOpenConnections(1),
     active: () => -1,
-    why: `${AT_DEADLINE} and the driver could not count active requests.`,
+    why: `${DEADLINE_SENTENCE} and the driver could not count active requests.`,
   },
   {
     title: "a client of the mesh that stays connected",
     settings: LINKERD,
-    pod: staysOpen(1),
+    pod: podWithOpenConnections(1),
     active: () => 1,
-    why: `${AT_DEADLINE} with 1 connection of clients to the proxy still open.`,
+    why: `${DEADLINE_SENTENCE} with 1 connection of clients to the proxy still open.`,
   },
   {
     title: "several clients of the mesh that stay connected",
     settings: LINKERD,
-    pod: staysOpen(1),
+    pod: podWithOpenConnections(1),
     active: () => 2,
-    why: `${AT_DEADLINE} with 2 connections of clients to the proxy still open.`,
+    why: `${DEADLINE_SENTENCE} with 2 connections of clients to the proxy still open.`,
   },
   {
     title: "a withdrawal after the trigger",
     events: [...TERMINATION, relayReported(2_110, "out", true)],
-    why: `${QUIET_END} The Pod was withdrawn after 2s.`,
+    why: `${QUIET_SENTENCE} The Pod was withdrawn after 2s.`,
   },
   {
     title: "a withdrawal before the trigger",
     events: [...TERMINATION, relayReported(105, "out", false)],
-    why: `${QUIET_END} The Pod was already withdrawn at the trigger.`,
+    why: `${QUIET_SENTENCE} The Pod was already withdrawn at the trigger.`,
   },
   {
     title: "a Pod that is not terminating",
     events: [...TERMINATION, relayReported(200, "in", false)],
-    why: `${QUIET_END} EndpointSlices still listed the Pod as ready: its kubelet stopped it without a deletion.`,
+    why: `${QUIET_SENTENCE} EndpointSlices still listed the Pod as ready: its kubelet stopped it without a deletion.`,
   },
   {
     title: "a relay that does not answer",
-    events: [...TERMINATION, relayReported(200, "unknown", false, NO_RESPONSE)],
-    why: `${QUIET_END} Whether the Pod was withdrawn is unknown (no answer within 2000 ms), so the drain only waited for its drain delay.`,
+    events: [...TERMINATION, relayReported(200, "unknown", false, NO_RESPONSE_STATUS)],
+    why: `${QUIET_SENTENCE} Whether the Pod was withdrawn is unknown (no answer within 2000 ms), so the drain only waited for its drain delay.`,
   },
   {
     title: "a relay that stops responding",
-    events: [...TERMINATION, relayReported(2_110, "out", true), relayReported(3_000, "unknown", false, NO_RESPONSE)],
-    why: `${QUIET_END} The Pod was withdrawn after 2s; later updates were lost (no answer within 2000 ms).`,
+    events: [
+      ...TERMINATION,
+      relayReported(2_110, "out", true),
+      relayReported(3_000, "unknown", false, NO_RESPONSE_STATUS),
+    ],
+    why: `${QUIET_SENTENCE} The Pod was withdrawn after 2s; later updates were lost (no answer within 2000 ms).`,
   },
   {
     title: "a connection that stays open after the withdrawal",
     events: [...TERMINATION, relayReported(2_110, "out", true)],
-    pod: staysOpen(1),
-    why: `${AT_DEADLINE} with 1 connection still open: ${ONE_CLIENT}.${ADVICE} The Pod was withdrawn after 2s.`,
+    pod: podWithOpenConnections(1),
+    why: `${DEADLINE_SENTENCE} with 1 connection still open: ${ONE_CLIENT}.${ADVICE} The Pod was withdrawn after 2s.`,
   },
   {
     title: "a Pod that is never withdrawn",
-    events: [...TERMINATION, relayReported(200, "in", true, OFFERED)],
-    why: `${AT_DEADLINE} while EndpointSlices still listed the Pod as ready: Service web still has the Pod as a ready endpoint.`,
+    events: [...TERMINATION, relayReported(200, "in", true, OFFERED_STATUS)],
+    why: `${DEADLINE_SENTENCE} while EndpointSlices still listed the Pod as ready: Service web still has the Pod as a ready endpoint.`,
   },
   {
     title: "a Pod that is never withdrawn, with open connections",
-    events: [...TERMINATION, relayReported(200, "in", true, OFFERED)],
-    pod: staysOpen(2),
-    why: `${AT_DEADLINE} while EndpointSlices still listed the Pod as ready: Service web still has the Pod as a ready endpoint, with 2 connections still open: ${TWO_CLIENTS}.`,
+    events: [...TERMINATION, relayReported(200, "in", true, OFFERED_STATUS)],
+    pod: podWithOpenConnections(2),
+    why: `${DEADLINE_SENTENCE} while EndpointSlices still listed the Pod as ready: Service web still has the Pod as a ready endpoint, with 2 connections still open: ${TWO_CLIENTS}.`,
   },
   {
     title: "a deadline that SIGTERM moved forward",
@@ -252,10 +257,10 @@ const SENTENCES: readonly (Partial<Script> & { readonly title: string; readonly 
 ];
 
 test.for(SENTENCES)("the report states the reason of a drain's end: $title", ({ title: _, why, ...script }) => {
-  expect(play({ events: TERMINATION, ...script }).state.why).toBe(why);
+  expect(play({ events: TERMINATION, ...script }).summary.why).toBe(why);
 });
 
-const NOT_WITHDRAWN = relayReported(200, "in", true, OFFERED);
+const NOT_WITHDRAWN = relayReported(200, "in", true, OFFERED_STATUS);
 const STILL_DRAINING = "Still draining, for at most 45s more,";
 const RUNNING_DRAINS: readonly (Partial<Script> & {
   readonly title: string;
@@ -264,7 +269,7 @@ const RUNNING_DRAINS: readonly (Partial<Script> & {
 })[] = [
   {
     title: "the delays",
-    ...{ atMs: 2_110, pod: staysOpen(1) },
+    ...{ atMs: 2_110, pod: podWithOpenConnections(1) },
     expectedReason: `Still draining, for at most 63s more, before the end of the delays, with 1 connection still open: ${ONE_CLIENT}.`,
   },
   {
@@ -275,7 +280,7 @@ const RUNNING_DRAINS: readonly (Partial<Script> & {
   },
   {
     title: "open connections",
-    ...{ atMs: 20_110, pod: staysOpen(2) },
+    ...{ atMs: 20_110, pod: podWithOpenConnections(2) },
     expectedReason: `${STILL_DRAINING} with 2 connections still open: ${TWO_CLIENTS}.${ADVICE}`,
   },
   {
@@ -285,12 +290,12 @@ const RUNNING_DRAINS: readonly (Partial<Script> & {
   },
   {
     title: "active requests",
-    ...{ atMs: 20_110, settings: HTTP, pod: staysOpen(1), active: () => 3 },
+    ...{ atMs: 20_110, settings: HTTP, pod: podWithOpenConnections(1), active: () => 3 },
     expectedReason: `${STILL_DRAINING} with 3 active requests.`,
   },
   {
     title: "clients of the mesh",
-    ...{ atMs: 20_110, settings: LINKERD, pod: staysOpen(1), active: () => 2 },
+    ...{ atMs: 20_110, settings: LINKERD, pod: podWithOpenConnections(1), active: () => 2 },
     expectedReason: `${STILL_DRAINING} with 2 connections of clients to the proxy still open.`,
   },
   {
@@ -308,12 +313,12 @@ const RUNNING_DRAINS: readonly (Partial<Script> & {
 test.for(RUNNING_DRAINS)(
   "the report of a running drain states what the drain waits for: $title",
   ({ title: _, atMs, expectedReason, ...script }) => {
-    const { fullState } = play({ events: TERMINATION, untilMs: atMs, ...script });
-    expect(whyNow(script.settings ?? ONE_APP, fullState, atMs)).toBe(expectedReason);
+    const { state } = play({ events: TERMINATION, untilMs: atMs, ...script });
+    expect(whyNow(script.settings ?? ONE_APP, state, atMs)).toBe(expectedReason);
   },
 );
 
 test("the report contains the same reason a long time after the drain", () => {
-  const { fullState } = play({ events: TERMINATION });
-  expect(whyNow(ONE_APP, fullState, 999_999)).toBe(QUIET_END);
+  const { state } = play({ events: TERMINATION });
+  expect(whyNow(ONE_APP, state, 999_999)).toBe(QUIET_SENTENCE);
 });

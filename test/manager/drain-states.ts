@@ -25,7 +25,7 @@ export type Parts = {
   readonly drain?: Partial<Drain>;
   readonly sample?: Partial<LastSample>;
   readonly count?: Partial<LastCount>;
-  readonly more?: Partial<DrainState>;
+  readonly stateOverrides?: Partial<DrainState>;
 };
 
 export const withdrawing = (parts: Parts = {}, overrides: Partial<Withdrawing> = {}): DrainState =>
@@ -46,7 +46,7 @@ export const holding = (parts: Parts = {}, overrides: Partial<Holding> = {}): Dr
 export const done = (overrides: Partial<Done> = {}): DrainState =>
   inPhase({ name: "done", drain: DRAIN, result: RESULT, doneAtMs: 11_000, rearmAtMs: -1, ...overrides }, {});
 
-function inPhase(phase: DrainState["phase"], { sample, count, more }: Parts): DrainState {
-  const state = { ...idleState([]), ...more };
+function inPhase(phase: DrainState["phase"], { sample, count, stateOverrides }: Parts): DrainState {
+  const state = { ...idleState([]), ...stateOverrides };
   return { ...state, phase, sample: { ...NO_SAMPLE, ...sample }, count: { ...NO_COUNT, ...count } };
 }

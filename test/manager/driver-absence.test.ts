@@ -23,11 +23,11 @@ function settingsOf(driver: "envoy" | "linkerd"): DrainSettings {
 }
 
 /** Creates a driver whose next request to the proxy has the result that the test passes to `count`. */
-function faultyDriver(name: string) {
+function createFaultyDriver(name: string) {
   let end = REFUSED;
   const driver = CREATE_DRIVER[name]?.((_call, _onChunk, done) => done(end));
-  const count = (next: HttpEnd): Promise<number> => {
-    end = next;
+  const count = (nextEnd: HttpEnd): Promise<number> => {
+    end = nextEnd;
     return new Promise((done) => driver?.countActive((active) => done(active)));
   };
   return { count, counts: () => driver?.canCount() };
@@ -36,12 +36,12 @@ function faultyDriver(name: string) {
 test.concurrent.for(["envoy", "linkerd"])(
   "the driver of %s still counts after two refused connections with a request timeout in between",
   async (name) => {
-    const { count, counts } = faultyDriver(name);
-    const unknown = name === "envoy" ? NOT_ANSWERED : -1;
-    expect(await count(REFUSED)).toBe(unknown);
+    const { count, counts } = createFaultyDriver(name);
+    const unknownCount = name === "envoy" ? NOT_ANSWERED : -1;
+    expect(await count(REFUSED)).toBe(unknownCount);
     await pause(LONG_ABSENCE_MS, "longer than the absence after which a driver stops counting");
-    expect(await count(TIMED_OUT)).toBe(unknown);
-    expect(await count(REFUSED)).toBe(unknown);
+    expect(await count(TIMED_OUT)).toBe(unknownCount);
+    expect(await count(REFUSED)).toBe(unknownCount);
     expect(counts()).toBe(true);
   },
 );
@@ -68,7 +68,7 @@ test.concurrent("the requests of an Envoy that returns after a long absence are 
 test.concurrent.for(["envoy", "linkerd"])(
   "the driver of %s stops counting after one long absence of the proxy",
   async (name) => {
-    const { count, counts } = faultyDriver(name);
+    const { count, counts } = createFaultyDriver(name);
     await count(REFUSED);
     await pause(LONG_ABSENCE_MS, "longer than the absence after which a driver stops counting");
     await count(REFUSED);

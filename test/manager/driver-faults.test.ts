@@ -15,7 +15,7 @@ const CRASH_TESTS = "test/manager/manager-crashes.test.ts";
 const THIS_FILE = "test/manager/driver-faults.test.ts";
 
 /** A test title as in its file, or the folder of a golden case. */
-type TestReference = { readonly file: string; readonly title: string } | { readonly golden: string };
+type TestReference = { readonly file: string; readonly title: string } | { readonly goldenFolder: string };
 
 const FAULTS: readonly { readonly fault: string; readonly tests: readonly TestReference[] }[] = [
   {
@@ -164,19 +164,19 @@ const FAULTS: readonly { readonly fault: string; readonly tests: readonly TestRe
   {
     fault: "the root file system is read-only and the user is not root",
     tests: [
-      { golden: "restricted-pod-security" },
+      { goldenFolder: "restricted-pod-security" },
       {
         file: "e2e/cases/pod-shapes.e2e.ts",
         title: "with a read-only root file system accepts an ephemeral container, and drains",
       },
     ],
   },
-  { fault: "the Pod shares its process namespace", tests: [{ golden: "share-process-namespace" }] },
-  { fault: "the Pod has the node's network", tests: [{ golden: "host-network" }] },
+  { fault: "the Pod shares its process namespace", tests: [{ goldenFolder: "share-process-namespace" }] },
+  { fault: "the Pod has the node's network", tests: [{ goldenFolder: "host-network" }] },
   {
     fault: "the drain timeout is below a second",
     tests: [
-      { golden: "grace-rounded-up" },
+      { goldenFolder: "grace-rounded-up" },
       { file: THIS_FILE, title: "a drain timeout of 400 ms ends the drain after exactly 400 ms" },
     ],
   },
@@ -227,13 +227,13 @@ const FAULTS: readonly { readonly fault: string; readonly tests: readonly TestRe
 
 test("every fault in the list of this file has tests, and each of these tests exists", () => {
   expect(FAULTS).toHaveLength(27);
-  const absent = FAULTS.flatMap(({ tests }) => tests).filter((one) => !testExists(one));
-  expect(absent).toEqual([]);
+  const missingTests = FAULTS.flatMap(({ tests }) => tests).filter((one) => !testExists(one));
+  expect(missingTests).toEqual([]);
   expect(FAULTS.filter(({ tests: reference }) => reference.length === 0)).toEqual([]);
 });
 
 function testExists(reference: TestReference): boolean {
-  if ("golden" in reference) return existsSync(join(ROOT, "test/golden", reference.golden, "input.yaml"));
+  if ("goldenFolder" in reference) return existsSync(join(ROOT, "test/golden", reference.goldenFolder, "input.yaml"));
   // The list above contains every title, so this file is searched only below the list.
   const text = readFileSync(join(ROOT, reference.file), "utf8").split("\nfunction testExists")[
     reference.file === THIS_FILE ? 1 : 0
@@ -246,33 +246,33 @@ const TERMINATION = [hook(100, 1), ownHook(110, 2)];
 
 describe("the settings and clock of a drain with a proxy", () => {
   test("an idle connection delays a drain until the deadline if `drained-when` is `connections`", () => {
-    const played = play({
+    const drain = play({
       settings: { ...ENVOY, drainedWhen: "connections", drainTimeoutMs: 10_000 },
       events: TERMINATION,
       pod: () => ({ ...QUIET, openConnections: 1, leftTotal: 1 }),
       active: () => 0,
     });
-    expect(played.state.outcome).toBe("timeout");
-    expect(played.answered.get(1)).toBe(110 + 5_000 + 10_000);
+    expect(drain.summary.outcome).toBe("timeout");
+    expect(drain.answerTimesMs.get(1)).toBe(110 + 5_000 + 10_000);
   });
 
   test("a drain timeout of 400 ms ends the drain after exactly 400 ms", () => {
     const settings: DrainSettings = { ...ENVOY, drainDelayMs: 0, drainTimeoutMs: 400 };
-    const played = play({
+    const drain = play({
       settings,
       events: TERMINATION,
       pod: () => ({ ...QUIET, openConnections: 1 }),
       active: () => 1,
     });
-    expect(played.state.outcome).toBe("timeout");
-    expect(played.answered.get(1)).toBe(110 + 400);
+    expect(drain.summary.outcome).toBe("timeout");
+    expect(drain.answerTimesMs.get(1)).toBe(110 + 400);
   });
 
   test("a jump of the wall clock is harmless, because no file of the manager reads it", () => {
     const folder = join(ROOT, "src/manager");
-    const readers = readdirSync(folder, { recursive: true, encoding: "utf8" })
+    const filesWithDate = readdirSync(folder, { recursive: true, encoding: "utf8" })
       .filter((name) => name.endsWith(".ts"))
       .filter((name) => /\bDate\b\s*[.(]|new Date\b/.test(readFileSync(join(folder, name), "utf8")));
-    expect(readers).toEqual([]);
+    expect(filesWithDate).toEqual([]);
   });
 });

@@ -25,7 +25,7 @@ const FAIL_HEALTH_CHECK = "POST /healthcheck/fail";
 const DRAIN_LISTENERS = "POST /drain_listeners?graceful&skip_exit";
 const DRAIN_INBOUND_LISTENERS = "POST /drain_listeners?inboundonly&graceful&skip_exit";
 
-function residentKiB(pid: number): number {
+function residentKib(pid: number): number {
   return Number(/VmRSS:\s+([0-9]+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
 }
 
@@ -41,32 +41,32 @@ describeOnClock("the Envoy driver", (build) => {
     }
   });
 
-  async function podWith(clock: TestClock, ...flags: string[]): Promise<Pod> {
+  async function startPod(clock: TestClock, ...flags: string[]): Promise<Pod> {
     const envoy = await startFakeEnvoy();
     const baseFlags = ["--drain-delay=1s", "--quiet-period=500ms", "--hooks=app:app", ...flags];
     const allFlags = flags.some((flag) => flag.startsWith("--drain-timeout"))
       ? baseFlags
       : [...baseFlags, "--drain-timeout=20s"];
-    const url = flags.some((flag) => flag.startsWith("--driver-url")) ? [] : [`--driver-url=${envoy.url}`];
-    const driver = flags.some((flag) => flag.startsWith("--driver=")) ? [] : ["--driver=envoy"];
-    const manager = await startManager({ build, clock, flags: [...allFlags, ...driver, ...url] });
+    const urlFlags = flags.some((flag) => flag.startsWith("--driver-url")) ? [] : [`--driver-url=${envoy.url}`];
+    const driverFlags = flags.some((flag) => flag.startsWith("--driver=")) ? [] : ["--driver=envoy"];
+    const manager = await startManager({ build, clock, flags: [...allFlags, ...driverFlags, ...urlFlags] });
     const pod = { clock, envoy, manager, app: await startApp(manager.address, 8_080, clock) };
     pods.push(pod);
     return pod;
   }
 
   /** Waits for the calls, because without connections the drain ends while calls are in progress. */
-  async function callsOf({ clock, envoy }: Pod, count: number): Promise<readonly string[]> {
+  async function untilCalled({ clock, envoy }: Pod, count: number): Promise<readonly string[]> {
     await clock.until(() => envoy.calls.length >= count);
     await clock.wait(300);
     return envoy.calls;
   }
 
-  async function drained({ clock, manager }: Pod): Promise<{ ms: number; outcome: string; why: string }> {
+  async function drainPod({ clock, manager }: Pod): Promise<{ ms: number; outcome: string; why: string }> {
     const calledMs = clock.nowMs();
-    const answer = await call(manager, `/${TOKEN}/drain`, "POST");
-    expect(answer.status).toBe(200);
-    return { ...JSON.parse(answer.body), ms: clock.nowMs() - calledMs };
+    const response = await call(manager, `/${TOKEN}/drain`, "POST");
+    expect(response.status).toBe(200);
+    return { ...JSON.parse(response.body), ms: clock.nowMs() - calledMs };
   }
 
   const logMessages = ({ manager }: Pod) => manager.lines().map((line) => `${line["message"]}: ${line["detail"]}`);
@@ -74,56 +74,57 @@ describeOnClock("the Envoy driver", (build) => {
   test.concurrent(
     "sends Envoy the drain request after the delays, and ends the drain at once if no connection is open",
     onClock(async (clock) => {
-      const pod = await podWith(clock);
-      const end = await drained(pod);
+      const pod = await startPod(clock);
+      const end = await drainPod(pod);
       expect(end.outcome).toBe("drained");
       expect(end.ms).toBe(1_000);
-      expect(await callsOf(pod, 2)).toEqual([FAIL_HEALTH_CHECK, DRAIN_LISTENERS]);
+      expect(await untilCalled(pod, 2)).toEqual([FAIL_HEALTH_CHECK, DRAIN_LISTENERS]);
     }),
   );
 
   test.concurrent(
     "sends Envoy one drain request for any number of hooks, including disconnected callers",
     onClock(async (clock) => {
-      const pod = await podWith(clock);
-      const hooks = [call(pod.manager, hookPath()), call(pod.manager, hookPath()), drained(pod)];
+      const pod = await startPod(clock);
+      const hookCalls = [call(pod.manager, hookPath()), call(pod.manager, hookPath()), drainPod(pod)];
       const disconnectedClient = await dial(pod.manager);
       disconnectedClient.write(`POST /${TOKEN}/drain HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n`);
       await clock.wait(100);
       disconnectedClient.destroy();
-      await Promise.all(hooks);
-      expect(await callsOf(pod, 2)).toEqual([FAIL_HEALTH_CHECK, DRAIN_LISTENERS]);
+      await Promise.all(hookCalls);
+      expect(await untilCalled(pod, 2)).toEqual([FAIL_HEALTH_CHECK, DRAIN_LISTENERS]);
     }),
   );
 
   test.concurrent(
     "drains only the inbound listeners if Envoy is a sidecar",
     onClock(async (clock) => {
-      const pod = await podWith(clock, "--driver=istio");
+      const pod = await startPod(clock, "--driver=istio");
       pod.envoy.stats = () => listenerLines("0.0.0.0_15006", { http: { prefix: "inbound_0.0.0.0_8080" } });
-      expect(await drained(pod)).toMatchObject({ outcome: "drained" });
-      expect(await callsOf(pod, 1)).toEqual([DRAIN_INBOUND_LISTENERS]);
+      expect(await drainPod(pod)).toMatchObject({ outcome: "drained" });
+      expect(await untilCalled(pod, 1)).toEqual([DRAIN_INBOUND_LISTENERS]);
     }),
   );
 
   test.concurrent(
     "does not send Envoy a request when one container restarts",
     onClock(async (clock) => {
-      const pod = await podWith(clock);
-      const hook = await call(pod.manager, hookPath());
-      expect(JSON.parse(hook.body)).toMatchObject({ outcome: "restarted" });
+      const pod = await startPod(clock);
+      const hookResponse = await call(pod.manager, hookPath());
+      expect(JSON.parse(hookResponse.body)).toMatchObject({ outcome: "restarted" });
       expect(pod.envoy.calls).toEqual([]);
-      expect(pod.envoy.statsRequests()).toBe(0);
+      expect(pod.envoy.statsRequestCount()).toBe(0);
     }),
   );
 
   test.concurrent(
     "delays the end of a drain by one quiet period if an idle connection is open",
     onClock(async (clock) => {
-      const pod = await podWith(clock);
-      pod.envoy.stats = () => listenerLines("0.0.0.0_8080", { connections: 1, arrived: 1, http: { prefix: "web" } });
+      const pod = await startPod(clock);
+      pod.envoy.stats = () =>
+        listenerLines("0.0.0.0_8080", { connections: 1, connectionTotal: 1, http: { prefix: "web" } });
       const client = await dial(pod.manager, 8_080);
-      const end = await drained(pod);
+      const end = await drainPod(pod);
       client.destroy();
       expect(end).toMatchObject({ outcome: "drained" });
       expect(end.ms).toBe(1_600);
@@ -138,10 +139,10 @@ describeOnClock("the Envoy driver", (build) => {
   ])(
     "delays the end of a drain for $title",
     onClock(async (clock, { busy }) => {
-      const pod = await podWith(clock);
+      const pod = await startPod(clock);
       let hasEnded = false;
       pod.envoy.stats = () => listenerLines("0.0.0.0_8080", hasEnded ? undefined : busy);
-      const end = drained(pod);
+      const end = drainPod(pod);
       await clock.wait(2_500);
       hasEnded = true;
       const { ms, outcome } = await end;
@@ -153,18 +154,18 @@ describeOnClock("the Envoy driver", (build) => {
   test.concurrent(
     "delays the end of a drain for a UDP session",
     onClock(async (clock) => {
-      const pod = await podWith(clock, "--drain-timeout=2s");
+      const pod = await startPod(clock, "--drain-timeout=2s");
       pod.envoy.stats = () => [...listenerLines("0.0.0.0_8080"), "udp.dns.downstream_sess_active: 1"];
-      expect(await drained(pod)).toMatchObject({ outcome: "timeout" });
+      expect(await drainPod(pod)).toMatchObject({ outcome: "timeout" });
     }),
   );
 
   test.concurrent(
     "delays the end of a drain until the deadline while streams are open, and reports their number",
     onClock(async (clock) => {
-      const pod = await podWith(clock, "--drain-timeout=2s");
+      const pod = await startPod(clock, "--drain-timeout=2s");
       pod.envoy.stats = () => listenerLines("0.0.0.0_8080", { connections: 1, http: { prefix: "web", requests: 1 } });
-      const end = await drained(pod);
+      const end = await drainPod(pod);
       expect(end).toMatchObject({ outcome: "timeout" });
       expect(end.why).toContain("with 1 active request or session");
     }),
@@ -173,14 +174,17 @@ describeOnClock("the Envoy driver", (build) => {
   test.concurrent(
     "delays the end of a drain while requests start and end between two samples",
     onClock(async (clock) => {
-      const pod = await podWith(clock);
+      const pod = await startPod(clock);
       const untilMs = clock.nowMs() + 3_000;
-      let answered = 0;
+      let responseCount = 0;
       pod.envoy.stats = () => {
-        if (clock.nowMs() < untilMs) answered += 50;
-        return listenerLines("0.0.0.0_8080", { connections: 1, http: { prefix: "web", answered } });
+        if (clock.nowMs() < untilMs) responseCount += 50;
+        return listenerLines("0.0.0.0_8080", {
+          connections: 1,
+          http: { prefix: "web", completedRequests: responseCount },
+        });
       };
-      const end = await drained(pod);
+      const end = await drainPod(pod);
       expect(end.outcome).toBe("drained");
       expect(end.ms).toBe(3_300);
     }),
@@ -189,20 +193,25 @@ describeOnClock("the Envoy driver", (build) => {
   test.concurrent(
     "repeats a drain request that failed twice",
     onClock(async (clock) => {
-      const pod = await podWith(clock, "--drained-when=quiet");
+      const pod = await startPod(clock, "--drained-when=quiet");
       pod.envoy.faults.push(503, 503);
-      expect(await drained(pod)).toMatchObject({ outcome: "drained" });
-      expect(await callsOf(pod, 4)).toEqual([FAIL_HEALTH_CHECK, FAIL_HEALTH_CHECK, FAIL_HEALTH_CHECK, DRAIN_LISTENERS]);
+      expect(await drainPod(pod)).toMatchObject({ outcome: "drained" });
+      expect(await untilCalled(pod, 4)).toEqual([
+        FAIL_HEALTH_CHECK,
+        FAIL_HEALTH_CHECK,
+        FAIL_HEALTH_CHECK,
+        DRAIN_LISTENERS,
+      ]);
     }),
   );
 
   test.concurrent(
     "sends no other request if Envoy refuses to drain its listeners",
     onClock(async (clock) => {
-      const pod = await podWith(clock, "--drained-when=quiet");
+      const pod = await startPod(clock, "--drained-when=quiet");
       pod.envoy.defaultFault = 400;
-      expect(await drained(pod)).toMatchObject({ outcome: "drained" });
-      expect(await callsOf(pod, 2)).toEqual([FAIL_HEALTH_CHECK, DRAIN_LISTENERS]);
+      expect(await drainPod(pod)).toMatchObject({ outcome: "drained" });
+      expect(await untilCalled(pod, 2)).toEqual([FAIL_HEALTH_CHECK, DRAIN_LISTENERS]);
       expect(logMessages(pod).join("\n")).toContain("drain_listeners?graceful&skip_exit: status 400");
     }),
   );
@@ -210,13 +219,18 @@ describeOnClock("the Envoy driver", (build) => {
   test.concurrent(
     "sends the drain request again after a restart of Envoy",
     onClock(async (clock) => {
-      const pod = await podWith(clock);
+      const pod = await startPod(clock);
       pod.envoy.stats = () => listenerLines("0.0.0.0_8080", { connections: 1, http: { prefix: "web", requests: 1 } });
-      const end = drained(pod);
-      expect(await callsOf(pod, 2)).toEqual([FAIL_HEALTH_CHECK, DRAIN_LISTENERS]);
+      const end = drainPod(pod);
+      expect(await untilCalled(pod, 2)).toEqual([FAIL_HEALTH_CHECK, DRAIN_LISTENERS]);
       pod.envoy.restart();
-      expect(await callsOf(pod, 4)).toEqual([FAIL_HEALTH_CHECK, DRAIN_LISTENERS, FAIL_HEALTH_CHECK, DRAIN_LISTENERS]);
-      expect([pod.envoy.health, pod.envoy.draining]).toEqual(["failed", true]);
+      expect(await untilCalled(pod, 4)).toEqual([
+        FAIL_HEALTH_CHECK,
+        DRAIN_LISTENERS,
+        FAIL_HEALTH_CHECK,
+        DRAIN_LISTENERS,
+      ]);
+      expect([pod.envoy.health, pod.envoy.isDraining]).toEqual(["failed", true]);
       pod.envoy.stats = () => listenerLines("0.0.0.0_8080");
       expect(await end).toMatchObject({ outcome: "drained" });
     }),
@@ -225,9 +239,9 @@ describeOnClock("the Envoy driver", (build) => {
   test.concurrent(
     "falls back to samples of sockets if Envoy is not running",
     onClock(async (clock) => {
-      const pod = await podWith(clock);
+      const pod = await startPod(clock);
       await pod.envoy.stop();
-      const end = await drained(pod);
+      const end = await drainPod(pod);
       expect(end.outcome).toBe("drained");
       expect(logMessages(pod).join("\n")).toContain("using samples of sockets: Envoy's admin interface is unreachable");
     }),
@@ -236,15 +250,15 @@ describeOnClock("the Envoy driver", (build) => {
   test.concurrent(
     "waits for an Envoy that restarts at the trigger, and sends the drain request when Envoy responds again",
     onClock(async (clock) => {
-      const pod = await podWith(clock);
+      const pod = await startPod(clock);
       await endApp(pod.app);
       pod.envoy.defaultFault = "refuse";
-      const end = drained(pod);
-      await clock.until(() => pod.envoy.statsRequests() >= 3);
+      const end = drainPod(pod);
+      await clock.until(() => pod.envoy.statsRequestCount() >= 3);
       pod.envoy.stats = () => listenerLines("0.0.0.0_8080", { connections: 1, http: { prefix: "web", requests: 1 } });
       pods.push({ ...pod, app: await startApp(pod.manager.address, 8_080, clock) });
       pod.envoy.defaultFault = undefined;
-      await clock.until(() => pod.envoy.health === "failed" && pod.envoy.draining);
+      await clock.until(() => pod.envoy.health === "failed" && pod.envoy.isDraining);
       pod.envoy.stats = () => listenerLines("0.0.0.0_8080");
       expect(await end).toMatchObject({ outcome: "drained", why: expect.stringContaining("no request was active") });
     }),
@@ -253,10 +267,10 @@ describeOnClock("the Envoy driver", (build) => {
   test.concurrent(
     "delays the end of a drain by five seconds for an Envoy that never starts",
     onClock(async (clock) => {
-      const pod = await podWith(clock);
+      const pod = await startPod(clock);
       await endApp(pod.app);
       await pod.envoy.stop();
-      const end = await drained(pod);
+      const end = await drainPod(pod);
       expect(end).toMatchObject({
         outcome: "not-needed",
         why: expect.stringMatching(/did not answer within 5(\.[0-9])?s/),
@@ -268,9 +282,9 @@ describeOnClock("the Envoy driver", (build) => {
   test.concurrent(
     "delays the end of a drain until the deadline if Envoy hangs, because traffic can still flow",
     onClock(async (clock) => {
-      const pod = await podWith(clock, "--drain-timeout=4s");
+      const pod = await startPod(clock, "--drain-timeout=4s");
       pod.envoy.defaultFault = "hang";
-      const end = await drained(pod);
+      const end = await drainPod(pod);
       expect(end.outcome).toBe("timeout");
       expect(end.why).toContain("the driver could not count");
     }),
@@ -279,17 +293,17 @@ describeOnClock("the Envoy driver", (build) => {
   test.concurrent(
     "sends a slow Envoy the drain request at its first response",
     onClock(async (clock) => {
-      const pod = await podWith(clock);
+      const pod = await startPod(clock);
       pod.envoy.stats = () => {
-        const requests = pod.envoy.draining ? 0 : 1;
+        const requests = pod.envoy.isDraining ? 0 : 1;
         return listenerLines("0.0.0.0_8080", { connections: 1, http: { prefix: "web", requests } });
       };
       pod.envoy.defaultFault = "hang";
-      const end = drained(pod);
+      const end = drainPod(pod);
       await clock.wait(2_500);
       pod.envoy.defaultFault = undefined;
       expect(await end).toMatchObject({ outcome: "drained" });
-      expect([pod.envoy.health, pod.envoy.draining]).toEqual(["failed", true]);
+      expect([pod.envoy.health, pod.envoy.isDraining]).toEqual(["failed", true]);
     }),
   );
 
@@ -309,12 +323,12 @@ describeOnClock("the Envoy driver", (build) => {
   ])(
     "falls back to samples of sockets if Envoy's statistics contain $title",
     onClock(async (clock, { stats, withoutAdminLines }) => {
-      const pod = await podWith(clock);
+      const pod = await startPod(clock);
       if (withoutAdminLines) pod.envoy.allStats = stats;
       else pod.envoy.stats = stats;
-      const slow = pod.app.slow(3_500);
-      const end = await drained(pod);
-      await slow;
+      const slowRequest = pod.app.sendSlowRequest(3_500);
+      const end = await drainPod(pod);
+      await slowRequest;
       expect(end.outcome).toBe("drained");
       expect(end.ms).toBe(4_000);
       expect(logMessages(pod).join("\n")).toContain("driver cannot count, using samples of sockets");
@@ -324,7 +338,7 @@ describeOnClock("the Envoy driver", (build) => {
   test.concurrent(
     "uses little memory for the statistics of a thousand listeners",
     onClock(async (clock) => {
-      const pod = await podWith(clock, "--drain-timeout=3s");
+      const pod = await startPod(clock, "--drain-timeout=3s");
       const lines = Array.from({ length: 1_000 }, (_, n) =>
         listenerLines(`0.0.0.0_${20_000 + n}`, {
           connections: 1,
@@ -332,13 +346,13 @@ describeOnClock("the Envoy driver", (build) => {
         }),
       ).flat();
       pod.envoy.stats = () => lines;
-      const before = residentKiB(pod.manager.pid);
-      const end = drained(pod);
+      const kibBefore = residentKib(pod.manager.pid);
+      const end = drainPod(pod);
       await clock.wait(3_000);
-      const after = residentKiB(pod.manager.pid);
+      const kibAfter = residentKib(pod.manager.pid);
       expect(await end).toMatchObject({ outcome: "timeout", why: expect.stringContaining("1 active request") });
-      if (build.name === "native") expect(after).toBeLessThan(6_144);
-      else expect(after - before).toBeLessThan(65_536);
+      if (build.name === "native") expect(kibAfter).toBeLessThan(6_144);
+      else expect(kibAfter - kibBefore).toBeLessThan(65_536);
     }),
   );
 });

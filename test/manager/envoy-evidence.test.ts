@@ -23,7 +23,7 @@ function countAfter(requests: number, adminTotal: number, active = 0): EnvoyCoun
 }
 
 /** @returns whether each of several counts, 200 ms apart, shows traffic. @param newRequests requests before each count */
-function showTraffic(newRequests: readonly number[]): readonly boolean[] {
+function detectTraffic(newRequests: readonly number[]): readonly boolean[] {
   const evidence = createEnvoyEvidence(PROBES);
   let requests = 0;
   return [0, ...newRequests].map((arrived, index) => {
@@ -34,17 +34,17 @@ function showTraffic(newRequests: readonly number[]): readonly boolean[] {
 
 describe("the totals in Envoy's statistics", () => {
   test("are evidence of traffic at the first count, which has no predecessor", () => {
-    expect(showTraffic([])).toEqual([true]);
+    expect(detectTraffic([])).toEqual([true]);
   });
 
   test("exclude the kubelet's probes", () => {
     const probesPerCount = Array.from({ length: 50 }, (_, index) => (index % 5 === 3 ? 1 : 0));
-    expect(showTraffic(probesPerCount).slice(1)).not.toContain(true);
+    expect(detectTraffic(probesPerCount).slice(1)).not.toContain(true);
   });
 
   test("exclude a probe that directly follows the last traffic", () => {
-    const busy = [120, 118, 121, 119, 3];
-    expect(showTraffic([...busy, 1, 0, 0, 0, 0, 1]).slice(1 + busy.length)).not.toContain(true);
+    const busyRequests = [120, 118, 121, 119, 3];
+    expect(detectTraffic([...busyRequests, 1, 0, 0, 0, 0, 1]).slice(1 + busyRequests.length)).not.toContain(true);
   });
 
   test("exclude probes that arrive while slow requests are active", () => {
@@ -67,9 +67,9 @@ describe("the totals in Envoy's statistics", () => {
   test("exclude at most the configured rate of probes plus two, for arbitrary traffic", () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 4 }), { maxLength: 60 }), (newRequests) => {
-        const showedTraffic = showTraffic(newRequests).slice(1);
+        const hadTraffic = detectTraffic(newRequests).slice(1);
         const excludedRequests = newRequests.reduce(
-          (sum, arrived, index) => (showedTraffic[index] ? sum : sum + arrived),
+          (sum, arrived, index) => (hadTraffic[index] ? sum : sum + arrived),
           0,
         );
         expect(excludedRequests).toBeLessThanOrEqual(2 + (newRequests.length * COUNT_INTERVAL_MS) / 1_000);

@@ -9,7 +9,7 @@ import { adminLines, listenerLines } from "./fake-envoy.ts";
 const ENVOY: DrainSettings = { ...DEFAULT_SETTINGS, driver: "envoy" };
 const ISTIO: DrainSettings = { ...DEFAULT_SETTINGS, driver: "istio" };
 
-function read(lines: readonly string[], settings = ENVOY, admin = adminLines(3)): EnvoyCount {
+function readCount(lines: readonly string[], settings = ENVOY, admin = adminLines(3)): EnvoyCount {
   const stats = createEnvoyStats(settings);
   stats.take(Buffer.from([...admin, ...lines].map((line) => `${line}\n`).join("")));
   return stats.count();
@@ -47,28 +47,32 @@ describe("a listener of Envoy", () => {
   });
 
   test("is counted or ignored according to `drain-ports` and `ignore-ports`", () => {
-    const only: DrainSettings = { ...ENVOY, drainPorts: [19_003] };
-    expect(listenerOf("0.0.0.0_19003", only).kind).toBe("counted");
-    expect(listenerOf("0.0.0.0_8080", only).kind).toBe("ignored");
+    const onePortSettings: DrainSettings = { ...ENVOY, drainPorts: [19_003] };
+    expect(listenerOf("0.0.0.0_19003", onePortSettings).kind).toBe("counted");
+    expect(listenerOf("0.0.0.0_8080", onePortSettings).kind).toBe("ignored");
     expect(listenerOf("0.0.0.0_8080", { ...ENVOY, ignorePorts: [8_080] }).kind).toBe("ignored");
   });
 
   test("in a shared network namespace is counted only if it has the Pod's address", () => {
-    const scoped: DrainSettings = { ...ENVOY, addressScope: "127.9.9.9" };
-    expect(listenerOf("127.9.9.9_8080", scoped).kind).toBe("counted");
-    expect(listenerOf("127.9.9.8_8080", scoped).kind).toBe("ignored");
+    const scopedSettings: DrainSettings = { ...ENVOY, addressScope: "127.9.9.9" };
+    expect(listenerOf("127.9.9.9_8080", scopedSettings).kind).toBe("counted");
+    expect(listenerOf("127.9.9.8_8080", scopedSettings).kind).toBe("ignored");
   });
 });
 
 describe("the statistics of Envoy", () => {
   test("are sums over all listeners except the admin interface, without the statistics of single threads", () => {
     const lines = [
-      ...listenerLines("0.0.0.0_80", { connections: 5, arrived: 9, http: { prefix: "a", requests: 2, answered: 30 } }),
-      ...listenerLines("0.0.0.0_81", { connections: 3, arrived: 4 }),
+      ...listenerLines("0.0.0.0_80", {
+        connections: 5,
+        connectionTotal: 9,
+        http: { prefix: "a", requests: 2, completedRequests: 30 },
+      }),
+      ...listenerLines("0.0.0.0_81", { connections: 3, connectionTotal: 4 }),
       "udp.dns.downstream_sess_active: 7",
       "udp.dns.downstream_sess_total: 8",
     ];
-    expect(read(lines)).toMatchObject({
+    expect(readCount(lines)).toMatchObject({
       problem: "",
       active: 2 + 3 + 7,
       connectionTotal: 21,
@@ -80,20 +84,24 @@ describe("the statistics of Envoy", () => {
 
   test("distinguish TCP sessions from HTTP connections of the same listener", () => {
     const lines = listenerLines("0.0.0.0_80", { connections: 5, http: { prefix: "a", connections: 3 } });
-    expect(read(lines).active).toBe(2);
+    expect(readCount(lines).active).toBe(2);
   });
 
   test("contain an upgraded connection once", () => {
     const lines = listenerLines("0.0.0.0_80", { connections: 1, http: { prefix: "a", requests: 1, upgrades: 1 } });
-    expect(read(lines).active).toBe(1);
+    expect(readCount(lines).active).toBe(1);
   });
 
   test("exclude requests of ignored listeners", () => {
     const lines = [
       ...listenerLines("0.0.0.0_80", { http: { prefix: "a" } }),
-      ...listenerLines("127.0.0.1_81", { connections: 4, arrived: 4, http: { prefix: "b", requests: 4, answered: 4 } }),
+      ...listenerLines("127.0.0.1_81", {
+        connections: 4,
+        connectionTotal: 4,
+        http: { prefix: "b", requests: 4, completedRequests: 4 },
+      }),
     ];
-    expect(read(lines)).toMatchObject({ active: 0, connectionTotal: 0, completedTotal: 0 });
+    expect(readCount(lines)).toMatchObject({ active: 0, connectionTotal: 0, completedTotal: 0 });
   });
 
   test("include a TCP session on a listener that shares its HTTP stat prefix with an ignored listener", () => {
@@ -105,19 +113,19 @@ describe("the statistics of Envoy", () => {
       ...listenerLines("127.0.0.1_81", { connections: 4 }),
       "listener.127.0.0.1_81.http.a.downstream_rq_completed: 0",
     ];
-    expect(read(lines).active).toBe(1);
+    expect(readCount(lines).active).toBe(1);
   });
 
   test("include requests of an HTTP stat prefix that no listener reports", () => {
-    expect(read([...listenerLines("0.0.0.0_80"), "http.x.downstream_rq_active: 2"]).active).toBe(2);
+    expect(readCount([...listenerLines("0.0.0.0_80"), "http.x.downstream_rq_active: 2"]).active).toBe(2);
   });
 
   test("list the ports of listeners that the kubelet probes", () => {
     const probedSettings = { ...ENVOY, kubeletProbes: [80, 81].map((port) => ({ port, periodMs: 10_000 })) };
-    expect(read(listenerLines("0.0.0.0_80"), probedSettings).probedPorts).toEqual([80]);
+    expect(readCount(listenerLines("0.0.0.0_80"), probedSettings).probedPorts).toEqual([80]);
   });
 
-  const without = (word: string) => adminLines(3).filter((line) => !line.includes(word));
+  const adminLinesWithout = (word: string) => adminLines(3).filter((line) => !line.includes(word));
 
   test.for([
     { title: "nothing", lines: [], admin: [] },
@@ -125,22 +133,22 @@ describe("the statistics of Envoy", () => {
     {
       title: "no connections",
       lines: listenerLines("0.0.0.0_80"),
-      admin: without("listener.admin.downstream_cx_active"),
+      admin: adminLinesWithout("listener.admin.downstream_cx_active"),
     },
     {
       title: "no total of connections",
       lines: listenerLines("0.0.0.0_80"),
-      admin: without("listener.admin.downstream_cx_total"),
+      admin: adminLinesWithout("listener.admin.downstream_cx_total"),
     },
     {
       title: "no active requests of the admin interface",
       lines: listenerLines("0.0.0.0_80"),
-      admin: without("rq_active"),
+      admin: adminLinesWithout("rq_active"),
     },
     {
       title: "no completed requests of the admin interface",
       lines: listenerLines("0.0.0.0_80"),
-      admin: without("rq_completed"),
+      admin: adminLinesWithout("rq_completed"),
     },
     {
       title: "an incomplete listener",
@@ -149,22 +157,26 @@ describe("the statistics of Envoy", () => {
     },
     { title: "an unterminated line", lines: ["x".repeat(5_000)], admin: adminLines(3) },
   ])("are reported as unusable if they contain $title", ({ lines, admin }) => {
-    expect(read(lines, ENVOY, admin).problem).not.toBe("");
+    expect(readCount(lines, ENVOY, admin).problem).not.toBe("");
   });
 
   test("are the same for any division of the response into chunks", () => {
     const text = [
       ...adminLines(3),
-      ...listenerLines("0.0.0.0_80", { connections: 5, arrived: 9, http: { prefix: "ä", requests: 2, answered: 30 } }),
+      ...listenerLines("0.0.0.0_80", {
+        connections: 5,
+        connectionTotal: 9,
+        http: { prefix: "ä", requests: 2, completedRequests: 30 },
+      }),
     ].join("\n");
     const bytes = Buffer.from(`${text}\n`);
-    const expected = read(text.split("\n").slice(adminLines(3).length));
+    const expected = readCount(text.split("\n").slice(adminLines(3).length));
     fc.assert(
       fc.property(fc.array(fc.nat(bytes.length), { maxLength: 20 }), (cuts) => {
         const stats = createEnvoyStats(ENVOY);
-        const ends = [...cuts, bytes.length].sort((a, b) => a - b);
+        const chunkEnds = [...cuts, bytes.length].sort((a, b) => a - b);
         let from = 0;
-        for (const end of ends) {
+        for (const end of chunkEnds) {
           stats.take(bytes.subarray(from, end));
           from = end;
         }
@@ -174,7 +186,7 @@ describe("the statistics of Envoy", () => {
   });
 
   test("contain no negative number for arbitrary responses, and cause no exception", () => {
-    const fragments = fc.constantFrom(
+    const anyFragment = fc.constantFrom(
       "listener.",
       "http.",
       "udp.",
@@ -187,7 +199,7 @@ describe("the statistics of Envoy", () => {
       "-1",
       "\n",
     );
-    const text = fc.array(fc.oneof(fragments, fc.string({ maxLength: 5 }))).map((parts) => parts.join(""));
+    const text = fc.array(fc.oneof(anyFragment, fc.string({ maxLength: 5 }))).map((parts) => parts.join(""));
     fc.assert(
       fc.property(text, (body) => {
         const stats = createEnvoyStats(ENVOY);
@@ -243,10 +255,12 @@ describe("two successive samples of Envoy's statistics", () => {
 
   test("show no traffic for the kubelet's probes, and traffic for clients", () => {
     const probes = [{ port: 80, periodMs: 1_000 }];
-    const probed = { probedPorts: [80] };
-    const one = { ...probed, connectionTotal: 1, completedTotal: 1 };
-    expect(evidenceOf(probes, probed, one)).toMatchObject({ hadTraffic: false });
-    expect(evidenceOf(probes, probed, { ...one, completedTotal: 50 })).toMatchObject({ hadTraffic: true });
+    const probedListener = { probedPorts: [80] };
+    const oneConnection = { ...probedListener, connectionTotal: 1, completedTotal: 1 };
+    expect(evidenceOf(probes, probedListener, oneConnection)).toMatchObject({ hadTraffic: false });
+    expect(evidenceOf(probes, probedListener, { ...oneConnection, completedTotal: 50 })).toMatchObject({
+      hadTraffic: true,
+    });
     expect(evidenceOf(probes, {}, { connectionTotal: 1, completedTotal: 1 })).toMatchObject({ hadTraffic: true });
   });
 });

@@ -33,11 +33,11 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-let sockets = 0;
+let socketCount = 0;
 
 function socketPath(): string {
-  sockets += 1;
-  return join(folder, `${process.pid}-${sockets}.sock`);
+  socketCount += 1;
+  return join(folder, `${process.pid}-${socketCount}.sock`);
 }
 
 const FAIL_HEALTH_CHECK = "POST /healthcheck/fail";
@@ -47,7 +47,7 @@ const DRAIN_LISTENERS = "POST /drain_listeners?graceful&skip_exit";
 const AS_USER_65534 = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--no-new-privs"];
 
 describeOnClock("an Envoy with a Unix socket as admin interface", (build) => {
-  async function managerAt(
+  async function startPod(
     clock: TestClock,
     path: string,
     options: Partial<StartOptions> = {},
@@ -65,16 +65,16 @@ describeOnClock("an Envoy with a Unix socket as admin interface", (build) => {
     return manager;
   }
 
-  async function envoyAt(path: string): Promise<FakeEnvoy> {
+  async function startEnvoy(path: string): Promise<FakeEnvoy> {
     const envoy = await startFakeEnvoy(path);
     cleanups.push(() => envoy.stop());
     return envoy;
   }
 
-  async function drained(manager: Manager): Promise<{ outcome: string; why: string }> {
-    const answer = await call(manager, `/${TOKEN}/drain`, "POST");
-    expect(answer.status).toBe(200);
-    return JSON.parse(answer.body);
+  async function drainPod(manager: Manager): Promise<{ outcome: string; why: string }> {
+    const response = await call(manager, `/${TOKEN}/drain`, "POST");
+    expect(response.status).toBe(200);
+    return JSON.parse(response.body);
   }
 
   const logMessages = (manager: Manager) => manager.lines().map((line) => `${line["message"]}: ${line["detail"]}`);
@@ -83,19 +83,19 @@ describeOnClock("an Envoy with a Unix socket as admin interface", (build) => {
     "gets the drain request, and the drain lasts until no request is active",
     onClock(async (clock) => {
       const path = socketPath();
-      const envoy = await envoyAt(path);
-      const manager = await managerAt(clock, path);
+      const envoy = await startEnvoy(path);
+      const manager = await startPod(clock, path);
       let hasEnded = false;
       const busyListener = { connections: 1, http: { prefix: "web", requests: 1 } };
       envoy.stats = () => listenerLines("0.0.0.0_8080", hasEnded ? undefined : busyListener);
-      const end = drained(manager);
+      const end = drainPod(manager);
       await clock.until(() => envoy.calls.length >= 2);
       // Longer than the quiet period, so only the request delays the drain.
       await clock.wait(1_000);
       hasEnded = true;
-      const overMs = clock.nowMs();
+      const requestEndMs = clock.nowMs();
       expect(await end).toMatchObject({ outcome: "drained" });
-      expect(clock.nowMs() - overMs).toBeGreaterThanOrEqual(500);
+      expect(clock.nowMs() - requestEndMs).toBeGreaterThanOrEqual(500);
       expect(envoy.calls).toEqual([FAIL_HEALTH_CHECK, DRAIN_LISTENERS]);
       expect(logMessages(manager).join("\n")).not.toContain("driver cannot count");
     }),
@@ -105,8 +105,8 @@ describeOnClock("an Envoy with a Unix socket as admin interface", (build) => {
     "is replaced by samples of sockets if the socket does not exist, and the log contains the reason",
     onClock(async (clock) => {
       const path = socketPath();
-      const manager = await managerAt(clock, path);
-      const end = await drained(manager);
+      const manager = await startPod(clock, path);
+      const end = await drainPod(manager);
       expect(end.outcome).toBe("drained");
       expect(logMessages(manager).join("\n")).toContain(
         `using samples of sockets: Envoy's admin interface is unreachable: ${path} does not exist, or its directory`,
@@ -119,10 +119,10 @@ describeOnClock("an Envoy with a Unix socket as admin interface", (build) => {
     onClock(async (clock) => {
       const path = socketPath();
       // Node removes the socket file when the server closes, but not if SIGKILL ends the process.
-      const killItself = `require("node:net").createServer().listen(${JSON.stringify(path)}, () => process.kill(process.pid, "SIGKILL"))`;
-      spawnSync(process.execPath, ["-e", killItself]);
-      const manager = await managerAt(clock, path);
-      expect(await drained(manager)).toMatchObject({ outcome: "drained" });
+      const programSource = `require("node:net").createServer().listen(${JSON.stringify(path)}, () => process.kill(process.pid, "SIGKILL"))`;
+      spawnSync(process.execPath, ["-e", programSource]);
+      const manager = await startPod(clock, path);
+      expect(await drainPod(manager)).toMatchObject({ outcome: "drained" });
       expect(logMessages(manager).join("\n")).toContain(`is unreachable: no program listens on ${path}`);
     }),
   );
@@ -131,11 +131,11 @@ describeOnClock("an Envoy with a Unix socket as admin interface", (build) => {
     "is reported in the log as unreachable if the manager's user may not write to the socket",
     onClock(async (clock) => {
       const path = socketPath();
-      const envoy = await envoyAt(path);
+      const envoy = await startEnvoy(path);
       chmodSync(folder, 0o755);
       chmodSync(path, 0o755);
-      const manager = await managerAt(clock, path, { wrapper: AS_USER_65534 });
-      const end = await drained(manager);
+      const manager = await startPod(clock, path, { wrapper: AS_USER_65534 });
+      const end = await drainPod(manager);
       expect(end.outcome).toBe("drained");
       const reason = `${path} is not writable for the manager's user, which connecting requires`;
       expect(logMessages(manager).join("\n")).toContain(
@@ -149,10 +149,10 @@ describeOnClock("an Envoy with a Unix socket as admin interface", (build) => {
     "that accepts connections and never responds delays the drain until the deadline",
     onClock(async (clock) => {
       const path = socketPath();
-      const envoy = await envoyAt(path);
+      const envoy = await startEnvoy(path);
       envoy.defaultFault = "hang";
-      const manager = await managerAt(clock, path, {}, "4s");
-      const end = await drained(manager);
+      const manager = await startPod(clock, path, {}, "4s");
+      const end = await drainPod(manager);
       expect(end.outcome).toBe("timeout");
       expect(end.why).toContain("the driver could not count");
     }),
@@ -162,15 +162,15 @@ describeOnClock("an Envoy with a Unix socket as admin interface", (build) => {
     "that never accepts a connection does not delay the manager's responses to its own callers",
     onClock(async (clock) => {
       const path = socketPath();
-      const stuck = await listenWithoutReading(path);
-      cleanups.push(() => stuck.close());
-      const manager = await managerAt(clock, path, {}, "4s");
-      const end = drained(manager);
+      const stuckServer = await listenWithoutReading(path);
+      cleanups.push(() => stuckServer.close());
+      const manager = await startPod(clock, path, {}, "4s");
+      const end = drainPod(manager);
       // Waits until the driver's request hangs.
       await clock.wait(1_500);
       for (let n = 0; n < 5; n += 1) {
-        const status = await call(manager, `/${TOKEN}/status`);
-        expect(status.status).toBe(200);
+        const response = await call(manager, `/${TOKEN}/status`);
+        expect(response.status).toBe(200);
       }
       expect(await end).toMatchObject({ outcome: "timeout" });
     }),
@@ -180,16 +180,16 @@ describeOnClock("an Envoy with a Unix socket as admin interface", (build) => {
     "that interrupts its response gets the request again",
     onClock(async (clock) => {
       const path = socketPath();
-      const envoy = await envoyAt(path);
+      const envoy = await startEnvoy(path);
       envoy.stats = () => listenerLines("0.0.0.0_8080", { connections: 1, http: { prefix: "web" } });
-      const manager = await managerAt(clock, path);
+      const manager = await startPod(clock, path);
       const client = await dial(manager, 8_080);
       envoy.faults.push("refuse", 503, "refuse");
-      const end = await drained(manager);
+      const end = await drainPod(manager);
       client.destroy();
       expect(end.outcome).toBe("drained");
       expect(envoy.health).toBe("failed");
-      expect(envoy.draining).toBe(true);
+      expect(envoy.isDraining).toBe(true);
     }),
   );
 
@@ -197,14 +197,14 @@ describeOnClock("an Envoy with a Unix socket as admin interface", (build) => {
     "whose statistics contain a thousand listeners is read completely",
     onClock(async (clock) => {
       const path = socketPath();
-      const envoy = await envoyAt(path);
-      const manager = await managerAt(clock, path, {}, "3s");
+      const envoy = await startEnvoy(path);
+      const manager = await startPod(clock, path, {}, "3s");
       const trafficOf = (n: number) => ({ connections: 1, http: { prefix: `web-${n}`, requests: n === 999 ? 1 : 0 } });
       const lines = Array.from({ length: 1_000 }, (_, n) =>
         listenerLines(`0.0.0.0_${20_000 + n}`, trafficOf(n)),
       ).flat();
       envoy.stats = () => lines;
-      const end = await drained(manager);
+      const end = await drainPod(manager);
       expect(end).toMatchObject({ outcome: "timeout", why: expect.stringContaining("1 active request") });
     }),
   );
@@ -212,7 +212,7 @@ describeOnClock("an Envoy with a Unix socket as admin interface", (build) => {
 
 describe("requests over a Unix socket", () => {
   test("are not among the manager's TCP connections", async () => {
-    const envoy = await envoyForUnit();
+    const envoy = await startUnitEnvoy();
     const driver = createEnvoyDriver(
       { ...ONE_APP, driver: "envoy", driverUrl: envoy.url },
       httpStreamWith(loadNodeLibc()),
@@ -225,7 +225,7 @@ describe("requests over a Unix socket", () => {
   });
 
   test("fail with a message if the C library cannot be loaded", async () => {
-    const envoy = await envoyForUnit();
+    const envoy = await startUnitEnvoy();
     const libc = { ...loadNodeLibc(), available: false };
     const driver = createEnvoyDriver(
       { ...ONE_APP, driver: "envoy", driverUrl: envoy.url },
@@ -235,7 +235,7 @@ describe("requests over a Unix socket", () => {
     expect(await new Promise((done) => driver.startDrain(done))).toContain("Unix sockets are not available");
   });
 
-  async function envoyForUnit(): Promise<FakeEnvoy> {
+  async function startUnitEnvoy(): Promise<FakeEnvoy> {
     const envoy = await startFakeEnvoy(socketPath());
     cleanups.push(() => envoy.stop());
     return envoy;

@@ -5,7 +5,7 @@ import type { DrainSettings } from "../../src/contract/drain-settings.ts";
 import type { DrainEvent } from "../../src/manager/drain/drain-event.ts";
 import { type Hold, type HookCalls, idleState } from "../../src/manager/drain/drain-state.ts";
 import { addHold, holdOf } from "../../src/manager/drain/hook-calls.ts";
-import { busyUntil, hook, ONE_APP, ownHook, type Played, play, relayReported } from "./drain-script.ts";
+import { busyUntil, hook, ONE_APP, ownHook, type PlayedDrain, play, relayReported } from "./drain-script.ts";
 
 const CONTAINERS = ["app", "web"];
 const TWO_APPS: DrainSettings = {
@@ -19,25 +19,25 @@ const HOLD_IDS = { app: 9_001, web: 9_002, own: 9_003 };
 type ExternalCall = {
   readonly atMs: number;
   readonly container: string;
-  readonly peer: number;
-  readonly connectedMs: number;
+  readonly host: number;
+  readonly durationMs: number;
 };
 
-const externalCalls: fc.Arbitrary<readonly ExternalCall[]> = fc.array(
+const anyExternalCalls: fc.Arbitrary<readonly ExternalCall[]> = fc.array(
   fc.record({
     // Before, shortly before and during the Pod's termination.
     atMs: fc.oneof(fc.nat(150_000), fc.integer({ min: TRIGGER_MS - 16_000, max: TRIGGER_MS + 3_000 })),
     container: fc.constantFrom(...CONTAINERS),
-    peer: fc.nat(60),
-    connectedMs: fc.oneof(fc.nat(2_000), fc.constant(1_000_000)),
+    host: fc.nat(60),
+    durationMs: fc.oneof(fc.nat(2_000), fc.constant(1_000_000)),
   }),
   { maxLength: 250, size: "max" },
 );
 
 function eventsOf(calls: readonly ExternalCall[]): DrainEvent[] {
   return calls.flatMap((one, id): DrainEvent[] => [
-    { kind: "hook-called", nowMs: one.atMs, holdId: id, container: one.container, peer: `10.9.9.${one.peer}` },
-    { kind: "caller-left", nowMs: one.atMs + one.connectedMs, holdId: id },
+    { kind: "hook-called", nowMs: one.atMs, holdId: id, container: one.container, peer: `10.9.9.${one.host}` },
+    { kind: "caller-left", nowMs: one.atMs + one.durationMs, holdId: id },
   ]);
 }
 
@@ -48,11 +48,11 @@ const terminationEvents = (ownAfterMs: number): DrainEvent[] => [
   ownHook(TRIGGER_MS + ownAfterMs, HOLD_IDS.own),
 ];
 
-const driverDrainTimes = (played: Played): number[] =>
-  played.actions.filter((action) => action.kind === "start-driver-drain").map((action) => action.atMs);
+const driverDrainTimes = (drain: PlayedDrain): number[] =>
+  drain.actions.filter((action) => action.kind === "start-driver-drain").map((action) => action.atMs);
 
-const drainStartTimes = (played: Played): number[] =>
-  played.actions.flatMap((action) =>
+const drainStartTimes = (drain: PlayedDrain): number[] =>
+  drain.actions.flatMap((action) =>
     action.kind === "entered" && action.at.phase.name === "withdrawing" ? [action.atMs] : [],
   );
 
@@ -68,18 +68,28 @@ describe("preStop calls with the token from outside of the node", () => {
   const anyChain = fc.subarray(CONTAINERS);
 
   test("do not change the start of a drain or shorten the drain, for any statuses of the relay", () => {
-    const status = fc.record({ atMs: fc.nat(60_000), offered: fc.constantFrom("in", "out", "unknown") });
+    const anyStatus = fc.record({ atMs: fc.nat(60_000), offered: fc.constantFrom("in", "out", "unknown") });
     fc.assert(
-      fc.property(anySettings, externalCalls, fc.array(status, { maxLength: 12 }), (settings, calls, statuses) => {
-        const reported = statuses.map(({ atMs, offered }) => relayReported(atMs, offered, false));
-        const script = { settings, pod: busyUntil(TRIGGER_MS + 3_000), untilMs: 130_000 };
-        const withoutCalls = play({ ...script, events: [...terminationEvents(500), ...reported] });
-        const withCalls = play({ ...script, events: [...terminationEvents(500), ...reported, ...eventsOf(calls)] });
-        expect(drainStartTimes(withCalls)).toEqual(drainStartTimes(withoutCalls));
-        for (const id of [HOLD_IDS.app, HOLD_IDS.web]) {
-          expect(withCalls.answered.get(id) ?? 0).toBeGreaterThanOrEqual(withoutCalls.answered.get(id) ?? 0);
-        }
-      }),
+      fc.property(
+        anySettings,
+        anyExternalCalls,
+        fc.array(anyStatus, { maxLength: 12 }),
+        (settings, calls, statuses) => {
+          const statusEvents = statuses.map(({ atMs, offered }) => relayReported(atMs, offered, false));
+          const script = { settings, pod: busyUntil(TRIGGER_MS + 3_000), untilMs: 130_000 };
+          const withoutCalls = play({ ...script, events: [...terminationEvents(500), ...statusEvents] });
+          const withCalls = play({
+            ...script,
+            events: [...terminationEvents(500), ...statusEvents, ...eventsOf(calls)],
+          });
+          expect(drainStartTimes(withCalls)).toEqual(drainStartTimes(withoutCalls));
+          for (const id of [HOLD_IDS.app, HOLD_IDS.web]) {
+            expect(withCalls.answerTimesMs.get(id) ?? 0).toBeGreaterThanOrEqual(
+              withoutCalls.answerTimesMs.get(id) ?? 0,
+            );
+          }
+        },
+      ),
       { numRuns: 50 },
     );
   });
@@ -88,7 +98,7 @@ describe("preStop calls with the token from outside of the node", () => {
     fc.assert(
       fc.property(
         anySettings,
-        externalCalls,
+        anyExternalCalls,
         fc.nat(14_900),
         fc.nat(60_000),
         anyChain,
@@ -103,8 +113,8 @@ describe("preStop calls with the token from outside of the node", () => {
           const withoutCalls = play({ ...script, events: terminationEvents(ownMs) });
           const withCalls = play({ ...script, events: [...terminationEvents(ownMs), ...eventsOf(calls)] });
           for (const id of [HOLD_IDS.app, HOLD_IDS.web]) {
-            const quietMs = withoutCalls.answered.get(id) ?? 0;
-            expect(withCalls.answered.get(id) ?? Number.POSITIVE_INFINITY).toBeGreaterThanOrEqual(quietMs);
+            const quietMs = withoutCalls.answerTimesMs.get(id) ?? 0;
+            expect(withCalls.answerTimesMs.get(id) ?? Number.POSITIVE_INFINITY).toBeGreaterThanOrEqual(quietMs);
           }
           expect(driverDrainTimes(withCalls)).toEqual(driverDrainTimes(withoutCalls));
           expect(drainStartTimes(withCalls)).toEqual(drainStartTimes(withoutCalls));
@@ -116,15 +126,15 @@ describe("preStop calls with the token from outside of the node", () => {
 
   test("do not start or end a drain, and are answered within fifteen seconds", () => {
     fc.assert(
-      fc.property(anySettings, externalCalls, anyChain, (settings, calls, chained) => {
-        const played = play({
+      fc.property(anySettings, anyExternalCalls, anyChain, (settings, calls, chained) => {
+        const drain = play({
           settings,
           events: eventsOf(calls),
           containersWithOriginalHook: chained,
           originalHookMs: 0,
         });
-        expect(played.state).toMatchObject({ phase: "idle", trigger: "none", triggeredAtMs: -1, holds: [] });
-        const kinds = new Set(played.actions.map((action) => action.kind));
+        expect(drain.summary).toMatchObject({ phase: "idle", trigger: "none", triggeredAtMs: -1, holds: [] });
+        const actionKinds = new Set(drain.actions.map((action) => action.kind));
         for (const kind of [
           "start-driver-drain",
           "cancel-driver-drain",
@@ -132,15 +142,15 @@ describe("preStop calls with the token from outside of the node", () => {
           "learn-kubelet",
           "exit",
         ] as const) {
-          expect(kinds.has(kind)).toBe(false);
+          expect(actionKinds.has(kind)).toBe(false);
         }
         calls.forEach((one, id) => {
-          const atMs = played.answered.get(id);
-          if (one.connectedMs > 100_000)
+          const atMs = drain.answerTimesMs.get(id);
+          if (one.durationMs > 100_000)
             expect((atMs ?? Number.POSITIVE_INFINITY) - one.atMs).toBeLessThanOrEqual(15_000);
         });
         // At most two wake-ups for each call.
-        expect(played.wakes).toBeLessThanOrEqual(2 * calls.length);
+        expect(drain.wakeCount).toBeLessThanOrEqual(2 * calls.length);
       }),
       { numRuns: 50 },
     );
@@ -148,42 +158,42 @@ describe("preStop calls with the token from outside of the node", () => {
 
   test("are logged at most once in five seconds for each container", () => {
     const calls = Array.from({ length: 600 }, (_, at) => hook(at * 100, at, CONTAINERS[at % 2]));
-    const played = play({ settings: TWO_APPS, events: calls });
-    const reports = played.actions.filter((action) => action.kind === "entered");
-    expect(reports.length).toBeLessThanOrEqual(2 * (60 / 5 + 1));
+    const drain = play({ settings: TWO_APPS, events: calls });
+    const phaseEntries = drain.actions.filter((action) => action.kind === "entered");
+    expect(phaseEntries.length).toBeLessThanOrEqual(2 * (60 / 5 + 1));
   });
 
   test("do not make the manager ready for another drain if the Pod has no listener", () => {
-    const closed = (nowMs: number) => ({ ...busyUntil(0)(nowMs), hasTcpListener: nowMs < TRIGGER_MS + 9_000 });
-    const calls = eventsOf([{ atMs: 200_000, container: "app", peer: 1, connectedMs: 1_000_000 }]);
-    const played = play({
+    const closingPod = (nowMs: number) => ({ ...busyUntil(0)(nowMs), hasTcpListener: nowMs < TRIGGER_MS + 9_000 });
+    const calls = eventsOf([{ atMs: 200_000, container: "app", host: 1, durationMs: 1_000_000 }]);
+    const drain = play({
       settings: TWO_APPS,
       events: [...terminationEvents(100), ...calls],
-      pod: closed,
+      pod: closingPod,
       untilMs: 190_000,
     });
-    expect(played.state.phase).toBe("done");
-    expect(played.answered.get(0)).toBe(200_000);
-    expect(played.actions.map((action) => action.kind)).not.toContain("cancel-driver-drain");
+    expect(drain.summary.phase).toBe("done");
+    expect(drain.answerTimesMs.get(0)).toBe(200_000);
+    expect(drain.actions.map((action) => action.kind)).not.toContain("cancel-driver-drain");
   });
 });
 
 describe("the preStop calls that wait for their answers", () => {
   const NO_HOLDS: HookCalls = idleState([]).hooks;
-  const held = (calls: readonly { container: string; peer: string }[]): readonly Hold[] =>
+  const addHolds = (calls: readonly { container: string; peer: string }[]): readonly Hold[] =>
     calls.reduce((hooks, one, id) => addHold(hooks, holdOf(id, id, one.container, "app", one.peer), []), NO_HOLDS)
       .holds;
 
   test("are at most 128 and include the first call of each container and address", () => {
-    const call = fc.record({
+    const anyCall = fc.record({
       container: fc.constantFrom("app", "web", "job", "mesh"),
       // Above 128 held calls, the container with the most calls has at least 33, from at most 31 addresses. The manager therefore
       // answers the newest call of an address with several calls, and never the first call of an address.
       peer: fc.nat(30).map((host) => `10.9.9.${host}`),
     });
     fc.assert(
-      fc.property(fc.array(call, { maxLength: 600, size: "max" }), (calls) => {
-        const remaining = held(calls);
+      fc.property(fc.array(anyCall, { maxLength: 600, size: "max" }), (calls) => {
+        const remaining = addHolds(calls);
         expect(remaining.length).toBe(Math.min(128, calls.length));
         const keys = new Set<string>();
         calls.forEach((one, id) => {
@@ -198,11 +208,13 @@ describe("the preStop calls that wait for their answers", () => {
 
   test("include the kubelet's last call after 5000 calls of 127 addresses", () => {
     const otherCalls = Array.from({ length: 5_000 }, (_, at) => ({ container: "app", peer: `10.9.${at % 127}.1` }));
-    expect(held([...otherCalls, { container: "app", peer: "10.0.0.1" }]).at(-1)).toMatchObject({ peer: "10.0.0.1" });
+    expect(addHolds([...otherCalls, { container: "app", peer: "10.0.0.1" }]).at(-1)).toMatchObject({
+      peer: "10.0.0.1",
+    });
   });
 
   test("include the first call even after calls of any number of other addresses", () => {
     const otherCalls = Array.from({ length: 5_000 }, (_, at) => ({ container: "app", peer: `10.9.${at}.1` }));
-    expect(held([{ container: "app", peer: "10.0.0.1" }, ...otherCalls])[0]).toMatchObject({ peer: "10.0.0.1" });
+    expect(addHolds([{ container: "app", peer: "10.0.0.1" }, ...otherCalls])[0]).toMatchObject({ peer: "10.0.0.1" });
   });
 });

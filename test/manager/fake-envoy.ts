@@ -6,11 +6,11 @@ import { ownAddress } from "../leases/own-address.ts";
 export type Fault = "refuse" | "hang" | number;
 
 export type FakeEnvoy = {
-  /** An http URL, or `unix:` and a path. Not the Pod's address, because the manager counts connections to it as clients. */
+  /** An http URL, or `unix:` and a path. Differs from the Pod's address, whose connections the manager counts as clients. */
   readonly url: string;
   /** Calls such as `POST /healthcheck/fail`, without those for statistics. */
   readonly calls: readonly string[];
-  readonly statsRequests: () => number;
+  readonly statsRequestCount: () => number;
   /** Returns the lines that follow those of the admin interface itself. */
   stats: () => readonly string[];
   /** Replaces all lines, including those of the admin interface. */
@@ -23,7 +23,7 @@ export type FakeEnvoy = {
   /** Simulates a hot restart: the new process inherits the statistics, but not the drain. */
   readonly hotRestart: () => void;
   health: "ok" | "failed";
-  draining: boolean;
+  isDraining: boolean;
   readonly stop: () => Promise<void>;
 };
 
@@ -33,54 +33,54 @@ const ADMIN_PORT = 19_000;
 export async function startFakeEnvoy(socketPath = ""): Promise<FakeEnvoy> {
   const calls: string[] = [];
   const faults: Fault[] = [];
-  let adminRequests = 0;
-  let statsRequests = 0;
+  let adminRequestCount = 0;
+  let statsRequestCount = 0;
   let epoch = 0;
   const server = createServer((req, res) => {
     const fault = faults.shift() ?? fake.defaultFault;
-    if (req.url?.startsWith("/stats")) statsRequests += 1;
+    if (req.url?.startsWith("/stats")) statsRequestCount += 1;
     else calls.push(`${req.method} ${req.url}`);
     if (fault === "hang") return;
     if (fault === "refuse") req.socket.destroy();
     else if (fault !== undefined) res.writeHead(fault).end();
     else {
-      adminRequests += 1;
+      adminRequestCount += 1;
       respond(req, res);
     }
   });
   const respond = (req: IncomingMessage, res: ServerResponse) => {
     if (req.url === "/healthcheck/fail") fake.health = "failed";
     if (req.url === "/healthcheck/ok") fake.health = "ok";
-    if (req.url?.startsWith("/drain_listeners")) fake.draining = true;
+    if (req.url?.startsWith("/drain_listeners")) fake.isDraining = true;
     if (!req.url?.startsWith("/stats?filter=")) res.end("OK\n");
     else {
-      const lines = fake.allStats?.() ?? [...adminLines(adminRequests, epoch), ...fake.stats()];
+      const lines = fake.allStats?.() ?? [...adminLines(adminRequestCount, epoch), ...fake.stats()];
       res.end(lines.map((line) => `${line}\n`).join(""));
     }
   };
-  const url = socketPath === "" ? await listening(server) : `unix:${socketPath}`;
+  const url = socketPath === "" ? await listenOnOwnAddress(server) : `unix:${socketPath}`;
   if (socketPath !== "") await new Promise<void>((done) => server.listen(socketPath, done));
   const fake: FakeEnvoy = {
     url,
     calls,
-    statsRequests: () => statsRequests,
+    statsRequestCount: () => statsRequestCount,
     stats: () => listenerLines("0.0.0.0_8080"),
     allStats: undefined,
     faults,
     defaultFault: undefined,
     restart: () => {
-      adminRequests = 0;
+      adminRequestCount = 0;
       epoch = 0;
       fake.health = "ok";
-      fake.draining = false;
+      fake.isDraining = false;
     },
     hotRestart: () => {
       epoch += 1;
       fake.health = "ok";
-      fake.draining = false;
+      fake.isDraining = false;
     },
     health: "ok",
-    draining: false,
+    isDraining: false,
     stop: async () => {
       server.closeAllConnections();
       await new Promise((done) => server.close(done));
@@ -89,8 +89,8 @@ export async function startFakeEnvoy(socketPath = ""): Promise<FakeEnvoy> {
   return fake;
 }
 
-/** Listens on a leased address, so no other server responds there after this one has stopped. */
-async function listening(server: Server): Promise<string> {
+/** Listens on a leased address, so no other server responds at the address after this server has stopped. */
+async function listenOnOwnAddress(server: Server): Promise<string> {
   const host = ownAddress();
   await new Promise<void>((done) => server.listen(ADMIN_PORT, host, done));
   return `http://${host}:${ADMIN_PORT}`;
@@ -114,35 +114,35 @@ export function adminLines(total: number, epoch = 0): string[] {
 
 export type ListenerTraffic = {
   readonly connections?: number;
-  readonly arrived?: number;
+  readonly connectionTotal?: number;
   /** Absent for a TCP listener. */
   readonly http?: {
     readonly prefix: string;
     readonly requests?: number;
     readonly connections?: number;
-    readonly answered?: number;
+    readonly completedRequests?: number;
     readonly upgrades?: number;
   };
 };
 
 /** Statistics of a listener with two worker threads. */
 export function listenerLines(name: string, traffic: ListenerTraffic = { http: { prefix: "web" } }): string[] {
-  const { connections = 0, arrived = 0, http } = traffic;
-  const threads = [0, 1].flatMap((n) => [
+  const { connections = 0, connectionTotal = 0, http } = traffic;
+  const threadLines = [0, 1].flatMap((n) => [
     `listener.${name}.worker_${n}.downstream_cx_active: ${n === 0 ? connections : 0}`,
-    `listener.${name}.worker_${n}.downstream_cx_total: ${n === 0 ? arrived : 0}`,
+    `listener.${name}.worker_${n}.downstream_cx_total: ${n === 0 ? connectionTotal : 0}`,
   ]);
-  const own = [
+  const listenerTotals = [
     `listener.${name}.downstream_cx_active: ${connections}`,
-    `listener.${name}.downstream_cx_total: ${arrived}`,
+    `listener.${name}.downstream_cx_total: ${connectionTotal}`,
   ];
-  if (http === undefined) return [...own, ...threads];
+  if (http === undefined) return [...listenerTotals, ...threadLines];
   return [
     `http.${http.prefix}.downstream_cx_active: ${http.connections ?? connections}`,
     `http.${http.prefix}.downstream_cx_upgrades_active: ${http.upgrades ?? 0}`,
     `http.${http.prefix}.downstream_rq_active: ${http.requests ?? 0}`,
-    ...own,
-    `listener.${name}.http.${http.prefix}.downstream_rq_completed: ${http.answered ?? 0}`,
-    ...threads,
+    ...listenerTotals,
+    `listener.${name}.http.${http.prefix}.downstream_rq_completed: ${http.completedRequests ?? 0}`,
+    ...threadLines,
   ];
 }

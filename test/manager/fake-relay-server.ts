@@ -19,12 +19,12 @@ export type RelayEvent =
   | { readonly kind: "report"; readonly report: Record<string, unknown> }
   | { readonly kind: "streams"; readonly count: number };
 
-/** Plain data, because it is passed to a worker thread. */
+/** Contains only plain data, because the plan is passed to a worker thread. */
 export type RelayPlan = {
   readonly address: string;
   readonly leaf: { readonly cert: string; readonly key: string };
-  readonly first: WithdrawalStatusLine;
-  readonly heartbeat: boolean;
+  readonly firstStatus: WithdrawalStatusLine;
+  readonly hasHeartbeat: boolean;
 };
 
 export type RelayRequestHandler = (req: IncomingMessage, res: ServerResponse, body: string) => void;
@@ -48,10 +48,10 @@ export async function openRelay(
 ): Promise<RelayServer> {
   const sockets = new Set<Socket>();
   let streams: { readonly res: ServerResponse; readonly hasHeartbeat: boolean }[] = [];
-  let currentStatus = plan.first;
-  let frozen = false;
+  let currentStatus = plan.firstStatus;
+  let isFrozen = false;
   const write = (res: ServerResponse) => {
-    if (frozen) return;
+    if (isFrozen) return;
     res.write(`${JSON.stringify(currentStatus)}\n`);
   };
   const openStream = (res: ServerResponse, hasHeartbeat: boolean) => {
@@ -66,15 +66,18 @@ export async function openRelay(
     write(res);
   };
   const handle: RelayRequestHandler = (req, res, text) => {
-    if (frozen) return;
+    if (isFrozen) return;
     const path = req.url ?? "";
     const body: Record<string, unknown> = JSON.parse(text);
     const servername = "servername" in req.socket ? (req.socket.servername as string) : null;
     if (path === DRAINS_PATH) {
       res.useChunkedEncodingByDefault = false;
       res.writeHead(200, { connection: "close" }).end();
-    } else openStream(res, path.includes("?heartbeat") && plan.heartbeat);
-    emit({ kind: "request", request: { path, authorization: req.headers.authorization, body, servername } });
+    } else openStream(res, path.includes("?heartbeat") && plan.hasHeartbeat);
+    emit({
+      kind: "request",
+      request: { path, authorization: req.headers.authorization, body, servername: servername },
+    });
     if (path === DRAINS_PATH) emit({ kind: "report", report: body });
   };
   const listen = async (port: number): Promise<Server> => {
@@ -120,7 +123,7 @@ export async function openRelay(
       server = await listen(PORT);
     },
     freeze: () => {
-      frozen = true;
+      isFrozen = true;
     },
   };
 }

@@ -25,8 +25,8 @@ async function execute(command: RelayCommand): Promise<void> {
   send({ kind: "done" });
 }
 
-let last = Promise.resolve();
+let lastCommand = Promise.resolve();
 parentPort?.on("message", (command: RelayCommand) => {
-  last = last.then(() => execute(command));
+  lastCommand = lastCommand.then(() => execute(command));
 });
 send({ kind: "listens", port: relay.port });

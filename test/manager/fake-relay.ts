@@ -1,4 +1,4 @@
-/** Starts a fake relay with faults on demand. It has a separate loopback address, so no other program uses its port. */
+/** Starts a fake relay with faults on demand. The relay has a separate loopback address, so no other program uses its port. */
 import { Worker } from "node:worker_threads";
 import { generate } from "selfsigned";
 import { VARIABLES } from "../../src/contract/manager-environment.ts";
@@ -31,9 +31,9 @@ export async function createAuthority(name = "a relay's authority"): Promise<Aut
   return { cert: certificate.cert, key: certificate.private };
 }
 
-export type Leaf = { readonly name?: string; readonly from?: Date; readonly until?: Date };
+export type LeafOptions = { readonly name?: string; readonly from?: Date; readonly until?: Date };
 
-export async function issueLeaf(ca: Authority, leaf: Leaf = {}): Promise<Authority> {
+export async function issueLeaf(ca: Authority, leaf: LeafOptions = {}): Promise<Authority> {
   const name = leaf.name ?? RELAY_NAME;
   const certificate = await generate([{ name: "commonName", value: name }], {
     keyType: "ec",
@@ -49,9 +49,9 @@ export async function issueLeaf(ca: Authority, leaf: Leaf = {}): Promise<Authori
 
 export type HostAndPort = { readonly address: string; readonly port: number };
 
-export function relayEnvironment(at: HostAndPort, ca: Authority): Record<string, string> {
+export function relayEnvironment(hostAndPort: HostAndPort, ca: Authority): Record<string, string> {
   return {
-    [VARIABLES.relayAddress]: `${at.address}:${at.port}`,
+    [VARIABLES.relayAddress]: `${hostAndPort.address}:${hostAndPort.port}`,
     [VARIABLES.relayName]: RELAY_NAME,
     [VARIABLES.relayCa]: ca.cert.replace(/-----[A-Z ]+-----|\s/g, ""),
     [VARIABLES.relayCredential]: CREDENTIAL,
@@ -70,7 +70,7 @@ export const statusLine = (overrides: Partial<WithdrawalStatusLine> = {}): Withd
 });
 
 export type FakeRelay = {
-  readonly at: HostAndPort;
+  readonly hostAndPort: HostAndPort;
   readonly env: Record<string, string>;
   /** Sends the line on all open streams, and as the first line on later streams. */
   readonly send: (status: WithdrawalStatusLine) => void;
@@ -92,8 +92,8 @@ export type FakeRelay = {
 export type RelayOptions = {
   readonly ca?: Authority;
   readonly leaf?: Authority;
-  readonly first?: WithdrawalStatusLine;
-  readonly heartbeat?: boolean;
+  readonly firstStatus?: WithdrawalStatusLine;
+  readonly hasHeartbeat?: boolean;
   /** Replaces the relay's request handler; the relay then runs on the test's thread. */
   readonly respond?: RelayRequestHandler;
   /** Clock of the heartbeats; the relay then runs on the test's thread. */
@@ -105,17 +105,17 @@ export async function startRelay(options: RelayOptions = {}): Promise<FakeRelay>
   const plan: RelayPlan = {
     address: ownAddress(),
     leaf: options.leaf ?? (await issueLeaf(ca)),
-    first: options.first ?? statusLine(),
-    heartbeat: options.heartbeat !== false,
+    firstStatus: options.firstStatus ?? statusLine(),
+    hasHeartbeat: options.hasHeartbeat !== false,
   };
   const requests: ReceivedRequest[] = [];
   const reports: Record<string, unknown>[] = [];
-  let streams = 0;
+  let streamCount = 0;
   const changes = createChanges();
   const onEvent = (event: RelayEvent) => {
     if (event.kind === "request") requests.push(event.request);
     else if (event.kind === "report") reports.push(event.report);
-    else streams = event.count;
+    else streamCount = event.count;
     changes.notify();
   };
   const { respond, clock } = options;
@@ -123,26 +123,26 @@ export async function startRelay(options: RelayOptions = {}): Promise<FakeRelay>
   clock === undefined
     ? openOnThread(plan, onEvent)
     : openOnTestThread(plan, onEvent, respond, clock));
-  running.push(end);
-  const at = { address: plan.address, port };
+  relayEndings.push(end);
+  const hostAndPort = { address: plan.address, port };
   return {
-    at,
-    env: relayEnvironment(at, ca),
+    hostAndPort: hostAndPort,
+    env: relayEnvironment(hostAndPort, ca),
     requests,
     reports,
     untilRequested: async (count = 1) => {
-      const received = () => requests.filter((one) => one.path !== DRAINS_PATH).length;
-      await changes.find(
-        () => (received() >= count ? true : undefined),
-        () => `${count} requests, of which ${received()} came`,
+      const requestCount = () => requests.filter((one) => one.path !== DRAINS_PATH).length;
+      await changes.waitFor(
+        () => (requestCount() >= count ? true : undefined),
+        () => `${count} requests, of which ${requestCount()} came`,
       );
     },
     untilReported: () =>
-      changes.find(
+      changes.waitFor(
         () => reports[0],
         () => "a report",
       ),
-    streamCount: () => streams,
+    streamCount: () => streamCount,
     untilSynchronized,
     send,
     crash,
@@ -168,18 +168,18 @@ async function openOnTestThread(
 
 async function openOnThread(plan: RelayPlan, onEvent: (event: RelayEvent) => void): Promise<RunningRelay> {
   const thread = new Worker(new URL("fake-relay-thread.ts", import.meta.url), { workerData: plan });
-  const pending: (() => void)[] = [];
+  const pendingReplies: (() => void)[] = [];
   const port = await new Promise<number>((resolve, reject) => {
     thread.on("error", reject);
     thread.on("message", (message: ThreadMessage) => {
       if (message.kind === "listens") resolve(message.port);
-      else if (message.kind === "done") pending.shift()?.();
+      else if (message.kind === "done") pendingReplies.shift()?.();
       else onEvent(message);
     });
   });
   const send = (command: RelayCommand) =>
     new Promise<void>((resolve) => {
-      pending.push(resolve);
+      pendingReplies.push(resolve);
       thread.postMessage(command);
     });
   return {
@@ -194,8 +194,8 @@ async function openOnThread(plan: RelayPlan, onEvent: (event: RelayEvent) => voi
   };
 }
 
-const running: (() => Promise<unknown>)[] = [];
+const relayEndings: (() => Promise<unknown>)[] = [];
 
 export async function endRelays(): Promise<void> {
-  for (const end of running.splice(0)) await end();
+  for (const end of relayEndings.splice(0)) await end();
 }

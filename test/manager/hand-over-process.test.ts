@@ -15,7 +15,7 @@ const REQUEST_INTERVAL_MS = 40;
 /** End of the delays and of the default patience. */
 const PATIENCE_END_MS = 11_000;
 
-function sendForever(clock: TestClock, address: string, { port }: App): Agent {
+function startEndlessClient(clock: TestClock, address: string, { port }: App): Agent {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   clock.every(REQUEST_INTERVAL_MS, () => {
     get({ host: address, port, path: "/", agent }, (response) => response.resume()).on("error", () => undefined);
@@ -25,15 +25,15 @@ function sendForever(clock: TestClock, address: string, { port }: App): Agent {
 
 describeOnClock("a drain whose client never stops sending requests on its connection", (build) => {
   type Case = { readonly flags?: readonly string[]; readonly shutdown?: "graceful" };
-  const scenario = (title: string, { flags = [], shutdown }: Case, check: (report: DrainReport) => void) =>
+  const testHandOver = (title: string, { flags = [], shutdown }: Case, check: (report: DrainReport) => void) =>
     test.concurrent(
       title,
       onClock(async (clock) => {
-        const first = statusLine({ state: "out", ...(shutdown === undefined ? {} : { shutdown }) });
-        const relay = await startRelay({ clock, first });
+        const firstStatus = statusLine({ state: "out", ...(shutdown === undefined ? {} : { shutdown }) });
+        const relay = await startRelay({ clock, firstStatus });
         const manager = await startManager({ build, clock, env: relay.env, flags: [...FLAGS, ...flags] });
         const app = await startApp(manager.address);
-        const agent = sendForever(clock, manager.address, app);
+        const agent = startEndlessClient(clock, manager.address, app);
         await clock.wait(200);
         const report: DrainReport = JSON.parse((await call(manager, `/${TOKEN}/drain`, "POST")).body);
         expect(report).toMatchObject({ outcome: "handed-over", leftTotal: 1 });
@@ -44,36 +44,36 @@ describeOnClock("a drain whose client never stops sending requests on its connec
       }),
     );
 
-  const endMs = ({ milliseconds }: DrainReport): number => milliseconds.withdrawing + milliseconds.draining;
+  const drainEndMsOf = ({ milliseconds }: DrainReport): number => milliseconds.withdrawing + milliseconds.draining;
 
-  scenario("is handed over after the patience", {}, (report) => {
-    expect(endMs(report)).toBeGreaterThanOrEqual(PATIENCE_END_MS);
+  testHandOver("is handed over after the patience", {}, (report) => {
+    expect(drainEndMsOf(report)).toBeGreaterThanOrEqual(PATIENCE_END_MS);
     expect(report.why).toContain("none of them closed for 10s");
   });
 
-  scenario(
+  testHandOver(
     "is handed over after the delays if the app shuts down gracefully",
     { flags: ["--shutdown=graceful"] },
     (report) => {
-      expect(endMs(report)).toBeLessThan(2_000); // bound: on the test clock
+      expect(drainEndMsOf(report)).toBeLessThan(2_000); // bound: on the test clock
       expect(report.why).toContain("the app finishes their requests at its stop signal");
     },
   );
 
-  scenario(
+  testHandOver(
     "is handed over after the delays if the relay reports that the workload's last stops reset no connection",
     { shutdown: "graceful" },
     (report) => {
-      expect(endMs(report)).toBeLessThan(3_000); // bound: on the test clock
+      expect(drainEndMsOf(report)).toBeLessThan(3_000); // bound: on the test clock
       expect(report.why).toContain("no connection was reset when the last Pods of this workload stopped");
     },
   );
 
-  scenario(
+  testHandOver(
     "is handed over after the patience with --shutdown=abrupt, whatever the relay reports",
     { flags: ["--shutdown=abrupt"], shutdown: "graceful" },
     (report) => {
-      expect(endMs(report)).toBeGreaterThanOrEqual(PATIENCE_END_MS);
+      expect(drainEndMsOf(report)).toBeGreaterThanOrEqual(PATIENCE_END_MS);
     },
   );
 });

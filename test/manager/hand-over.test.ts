@@ -14,10 +14,12 @@ import {
 } from "./drain-script.ts";
 
 type Cycling = ObservedPod["cycling"];
-type Part = Pick<Cycling, "connections" | "outstanding" | "othersActivity"> & { readonly hasOthersTraffic: boolean };
+type CyclingPart = Pick<Cycling, "connections" | "outstanding" | "othersActivity"> & {
+  readonly hasOthersTraffic: boolean;
+};
 
 /** A Pod whose traffic is that of cycling connections, with the trigger at 0. */
-function cyclingPod(at: (nowMs: number) => Partial<Cycling>): PodAt {
+function cyclingPod(cyclingAt: (nowMs: number) => Partial<Cycling>): PodAt {
   return (nowMs) => {
     const cycling = {
       ...({
@@ -27,13 +29,13 @@ function cyclingPod(at: (nowMs: number) => Partial<Cycling>): PodAt {
         othersEvidenceMs: -1,
         lastArrivalMs: -1,
       } as const),
-      ...at(nowMs),
+      ...cyclingAt(nowMs),
     };
     const { connections } = cycling;
     const left = Array.from({ length: connections }, (_, index) => clientOf(index));
-    const open = { openConnections: connections, left, leftTotal: connections };
+    const openConnectionFields = { openConnections: connections, left, leftTotal: connections };
     const activity = cycling.outstanding > 0 ? "busy" : cycling.othersActivity;
-    return { ...QUIET, ...open, activity, lastEvidenceMs: nowMs, cycling };
+    return { ...QUIET, ...openConnectionFields, activity, lastEvidenceMs: nowMs, cycling };
   };
 }
 
@@ -43,13 +45,13 @@ const clientOf = (index: number) => ({
 });
 
 function drain(pod: PodAt, settings: Partial<DrainSettings> = {}, more: Partial<Script> = {}) {
-  const { state, answered } = play({
+  const { summary, answerTimesMs } = play({
     settings: { ...ONE_APP, ...settings },
     events: [ownHook(0, 1)],
     pod,
     ...more,
   });
-  return { outcome: state.outcome, why: state.why, endMs: answered.get(1) ?? -1 };
+  return { outcome: summary.outcome, why: summary.why, endMs: answerTimesMs.get(1) ?? -1 };
 }
 
 /** The default delay of 5 s and the default patience of 10 s. */
@@ -83,16 +85,19 @@ describe("a drain with only cycling connections", () => {
   });
 
   test("with `shutdown: graceful` waits for outstanding responses of other connections, but not for a quiet period afterwards", () => {
-    const slow = cyclingPod((nowMs) => ({ othersActivity: nowMs < 8_000 ? "busy" : "quiet", othersEvidenceMs: nowMs }));
-    const { outcome, endMs } = drain(slow, { shutdown: "graceful" });
+    const busyPod = cyclingPod((nowMs) => ({
+      othersActivity: nowMs < 8_000 ? "busy" : "quiet",
+      othersEvidenceMs: nowMs,
+    }));
+    const { outcome, endMs } = drain(busyPod, { shutdown: "graceful" });
     expect(outcome).toBe("handed-over");
     expect(endMs).toBeGreaterThanOrEqual(8_000);
     expect(endMs).toBeLessThan(8_300);
   });
 
   test("with `shutdown: graceful` waits for a quiet period after the last new connection", () => {
-    const late = cyclingPod((nowMs) => ({ lastArrivalMs: Math.min(nowMs, 9_000) }));
-    const { outcome, endMs } = drain(late, { shutdown: "graceful" });
+    const podWithLateArrival = cyclingPod((nowMs) => ({ lastArrivalMs: Math.min(nowMs, 9_000) }));
+    const { outcome, endMs } = drain(podWithLateArrival, { shutdown: "graceful" });
     expect(outcome).toBe("handed-over");
     expect(endMs).toBeGreaterThanOrEqual(11_000);
     expect(endMs).toBeLessThan(11_300);
@@ -132,9 +137,9 @@ describe("a drain with only cycling connections", () => {
 
 describe("a hand-over waits", () => {
   test("for a sample with as few outstanding responses as the lowest number shortly before the end of the patience", () => {
-    const few = (nowMs: number) => (nowMs % 1_000 < 200 ? 2 : 20);
+    const outstandingAt = (nowMs: number) => (nowMs % 1_000 < 200 ? 2 : 20);
     const { outcome, why, endMs } = drain(
-      cyclingPod((nowMs) => ({ outstanding: nowMs < 15_000 ? few(nowMs) : few(nowMs - 500) })),
+      cyclingPod((nowMs) => ({ outstanding: nowMs < 15_000 ? outstandingAt(nowMs) : outstandingAt(nowMs - 500) })),
     );
     expect(outcome).toBe("handed-over");
     expect(why).toContain("2 responses were outstanding");
@@ -150,10 +155,10 @@ describe("a hand-over waits", () => {
   });
 
   test("until a slow response is sent and the quiet period is over", () => {
-    const slow = cyclingPod((nowMs) =>
+    const slowPod = cyclingPod((nowMs) =>
       nowMs < 30_000 ? { othersActivity: "busy", othersEvidenceMs: nowMs } : { othersEvidenceMs: 30_000 },
     );
-    const { outcome, endMs } = drain(slow);
+    const { outcome, endMs } = drain(slowPod);
     expect(outcome).toBe("handed-over");
     expect(endMs).toBeGreaterThanOrEqual(32_000);
     expect(endMs).toBeLessThan(32_300);
@@ -233,7 +238,7 @@ describe("a drain of a workload whose last stopped Pods reset no connection", ()
 });
 
 test("a drain is never handed over before the end of the delays and the patience, or with other traffic in the quiet period", () => {
-  const anyPart: fc.Arbitrary<Part> = fc.record({
+  const anyCyclingPart: fc.Arbitrary<CyclingPart> = fc.record({
     connections: fc.integer({ min: 1, max: 5 }),
     outstanding: fc.integer({ min: 0, max: 5 }),
     othersActivity: fc.constantFrom("quiet", "busy", "ambiguous", "unknown", "untracked"),
@@ -241,7 +246,7 @@ test("a drain is never handed over before the end of the delays and the patience
   });
   fc.assert(
     fc.property(
-      fc.array(anyPart, { minLength: 12, maxLength: 12 }),
+      fc.array(anyCyclingPart, { minLength: 12, maxLength: 12 }),
       fc.integer({ min: 1, max: 20_000 }),
       (parts, patienceMs) => {
         const partAt = (nowMs: number) => parts[Math.floor(nowMs / 1_000) % parts.length];
@@ -249,7 +254,7 @@ test("a drain is never handed over before the end of the delays and the patience
         let lastFallMs = 5_000;
         let lastConnections = 0;
         const pod = cyclingPod((nowMs) => {
-          const { hasOthersTraffic = false, ...part }: Partial<Part> = partAt(nowMs) ?? {};
+          const { hasOthersTraffic = false, ...part }: Partial<CyclingPart> = partAt(nowMs) ?? {};
           if (hasOthersTraffic) othersEvidenceMs = nowMs;
           const connections = part.connections ?? 3;
           if (nowMs >= 5_000 && connections < lastConnections) lastFallMs = nowMs;

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { DrainSettings } from "../../src/contract/drain-settings.ts";
 import type { DrainEvent } from "../../src/manager/drain/drain-event.ts";
 import { outcomeOf } from "../../src/manager/drain/drain-report-of.ts";
-import { hook, ONE_APP, ownHook, type Played, play, QUIET } from "./drain-script.ts";
+import { hook, ONE_APP, ownHook, type PlayedDrain, play, QUIET } from "./drain-script.ts";
 
 const PROXY = { container: "proxy", role: "mesh-proxy" } as const;
 const TWO_APPS_AND_PROXY: DrainSettings = {
@@ -12,10 +12,10 @@ const TWO_APPS_AND_PROXY: DrainSettings = {
 };
 const callerLeft = (nowMs: number, holdId: number): DrainEvent => ({ kind: "caller-left", nowMs, holdId });
 const answerTimes = (events: readonly DrainEvent[], settings = TWO_APPS_AND_PROXY): readonly (number | undefined)[] => {
-  const played = play({ settings, events });
-  return events.flatMap((event) => (event.kind === "hook-called" ? [played.answered.get(event.holdId)] : []));
+  const drain = play({ settings, events });
+  return events.flatMap((event) => (event.kind === "hook-called" ? [drain.answerTimesMs.get(event.holdId)] : []));
 };
-const restartsOf = ({ actions }: Played) =>
+const restartsOf = ({ actions }: PlayedDrain) =>
   actions.flatMap((action) =>
     action.kind === "entered" && outcomeOf(action.at.phase) === "restarted" ? [action.atMs] : [],
   );
@@ -61,17 +61,17 @@ describe("a container restart", () => {
     ["for each of two containers", [hook(0, 1), hook(3_000, 2, "web")], [5_000, 8_000]],
     ["even if the caller has disconnected", [hook(0, 1), callerLeft(10, 1)], [5_000]],
   ] as const)("is reported %s", ([, events, times]) => {
-    const played = play({ settings: TWO_APPS_AND_PROXY, events });
-    expect(restartsOf(played)).toEqual(times);
-    expect(played.state).toMatchObject({ phase: "idle", holds: [], ending: [] });
+    const drain = play({ settings: TWO_APPS_AND_PROXY, events });
+    expect(restartsOf(drain)).toEqual(times);
+    expect(drain.summary).toMatchObject({ phase: "idle", holds: [], ending: [] });
   });
 });
 
 describe("in a Pod that runs to completion", () => {
   const JOB: DrainSettings = { ...ONE_APP, completes: true, hooks: [...ONE_APP.hooks, PROXY] };
   const outcomeAndTime = (events: readonly DrainEvent[], settings = JOB) => {
-    const { state, answered } = play({ settings, events, pod: () => ({ ...QUIET, openConnections: 1 }) });
-    return [state.outcome, answered.get(9)];
+    const { summary, answerTimesMs } = play({ settings, events, pod: () => ({ ...QUIET, openConnections: 1 }) });
+    return [summary.outcome, answerTimesMs.get(9)];
   };
 
   test("apps count as finished if no app's hook is called within two seconds after the manager's own hook", () => {

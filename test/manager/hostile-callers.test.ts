@@ -6,7 +6,6 @@ import { pause } from "../time/pause.ts";
 import { describeBuilds } from "./builds.ts";
 import {
   call,
-  closed,
   dial,
   endApp,
   endManagers,
@@ -16,6 +15,7 @@ import {
   startManager,
   statusOf,
   TOKEN,
+  untilClosed,
 } from "./manager-process.ts";
 import { WITHOUT_PORT_GUARD } from "./without-port-guard.ts";
 
@@ -46,7 +46,7 @@ describeBuilds("unauthenticated clients at the manager's port", (build) => {
     },
   ])("are disconnected at the time limit if they send $title", async ({ text }) => {
     const socket = await dial(manager);
-    const socketClosed = closed(socket);
+    const socketClosed = untilClosed(socket);
     socket.write(text);
     await socketClosed;
     await expectUnharmed(manager);
@@ -54,7 +54,7 @@ describeBuilds("unauthenticated clients at the manager's port", (build) => {
 
   test.concurrent("are disconnected at the time limit if they send single bytes slowly", async () => {
     const socket = await dial(manager);
-    const socketClosed = closed(socket);
+    const socketClosed = untilClosed(socket);
     // The connection is never idle, so only the time limit of the whole request ends it.
     socket.write("GET /x HTTP/1.1\r\nA: ");
     const drip = setInterval(() => socket.write("x"), 200);
@@ -69,7 +69,7 @@ describeBuilds("unauthenticated clients at the manager's port", (build) => {
       fc.asyncProperty(fc.uint8Array({ minLength: 1, maxLength: 2_000 }), async (bytes) => {
         const socket = await dial(manager);
         socket.on("error", () => {});
-        const socketClosed = closed(socket);
+        const socketClosed = untilClosed(socket);
         socket.end(bytes);
         await socketClosed;
       }),
@@ -98,7 +98,7 @@ describeBuilds("unauthenticated clients at the manager's port", (build) => {
   ])("are disconnected and do not disturb the manager if they send $title", async ({ text }) => {
     const socket = await dial(manager);
     socket.on("error", () => {});
-    const socketClosed = closed(socket);
+    const socketClosed = untilClosed(socket);
     socket.write(text, "latin1");
     await socketClosed;
     await expectUnharmed(manager);

@@ -9,13 +9,13 @@ import { type AttackResult, attackText, NO_ATTACK, namespacesFailure, runAttack 
 const skipReason = namespacesFailure();
 if (skipReason !== "") process.stdout.write(`skipped: no network namespaces here: ${skipReason}\n`);
 
-const ADDITIONAL_KB_LIMIT = 2_048;
+const ADDITIONAL_KIB_LIMIT = 2_048;
 /** Distinguishes the builds: before the attack the Node build uses more memory, the native build less. */
 const MIN_NODEJS_RSS_KIB = 16_384;
 
-const print = (title: string, attacked: AttackResult): void =>
-  void process.stdout.write(`${attackText(title, attacked)}\n`);
-const managerOf = (build: Build): readonly string[] => [build.command, ...build.args];
+const print = (title: string, attackResult: AttackResult): void =>
+  void process.stdout.write(`${attackText(title, attackResult)}\n`);
+const commandOf = (build: Build): readonly string[] => [build.command, ...build.args];
 
 function expectSameAsControl(attacked: AttackResult, control: AttackResult): void {
   const { answered, reset, silent, outcome } = attacked;
@@ -26,9 +26,9 @@ function expectSameAsControl(attacked: AttackResult, control: AttackResult): voi
     outcome: control.outcome,
   });
   // Node's heap varies by more than the limit even without attack.
-  if (attacked.beforeKb < MIN_NODEJS_RSS_KIB)
-    expect(attacked.mostKb - attacked.beforeKb).toBeLessThanOrEqual(
-      control.mostKb - control.beforeKb + ADDITIONAL_KB_LIMIT,
+  if (attacked.kibBefore < MIN_NODEJS_RSS_KIB)
+    expect(attacked.peakKib - attacked.kibBefore).toBeLessThanOrEqual(
+      control.peakKib - control.kibBefore + ADDITIONAL_KIB_LIMIT,
     );
 }
 
@@ -38,14 +38,14 @@ describeBuilds("unauthenticated clients at the manager's port", (build) => {
     { title: "2000 silent connections from 200 addresses", attack: "silent", amount: 2_000, addresses: 200 },
     { title: "2000 connections a second from 200 addresses", attack: "churn", amount: 2_000, addresses: 200 },
   ] as const)("do not prevent responses or the end of a drain with $title", async ({ title, ...scenario }) => {
-    const manager = managerOf(build);
+    const manager = commandOf(build);
     const [control, attacked] = await Promise.all([
       runAttack({ manager, ...NO_ATTACK }),
       runAttack({ manager, wrapper: [], ...scenario }),
     ]);
     print(`${build.name}, without attack`, control);
     print(`${build.name}, ${title}`, attacked);
-    expect(attacked.perSecond).toBeGreaterThan(0);
+    expect(attacked.connectionsPerSecond).toBeGreaterThan(0);
     expectSameAsControl(attacked, control);
   });
 });

@@ -11,13 +11,13 @@ afterEach(() => {
 });
 
 /** Starts a server that responds to each connection with the next text and closes it, or never responds for `undefined`. */
-async function startServer(texts: readonly (string | undefined)[]): Promise<{ port: number; requests: string[] }> {
+async function startServer(responses: readonly (string | undefined)[]): Promise<{ port: number; requests: string[] }> {
   const requests: string[] = [];
   const server = createServer((socket) => {
     socket.on("error", () => undefined);
     socket.once("data", (data) => {
       requests.push(data.toString());
-      const text = texts[Math.min(requests.length, texts.length) - 1];
+      const text = responses[Math.min(requests.length, responses.length) - 1];
       if (text !== undefined) socket.end(text);
     });
     socket.unref();
@@ -32,15 +32,15 @@ function responseText(body: string, status = "200 OK"): string {
   return `HTTP/1.1 ${status}\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
 }
 
-const driverOf = (overrides: Partial<DrainSettings>) =>
+const createDriver = (overrides: Partial<DrainSettings>) =>
   createHttpDriver({ ...DEFAULT_SETTINGS, driver: "http", ...overrides });
 
 function startDrain(overrides: Partial<DrainSettings>): Promise<string> {
-  return new Promise((done) => driverOf(overrides).startDrain(done));
+  return new Promise((done) => createDriver(overrides).startDrain(done));
 }
 
 function count(overrides: Partial<DrainSettings>): Promise<number> {
-  return new Promise((done) => driverOf(overrides).countActive(done));
+  return new Promise((done) => createDriver(overrides).countActive(done));
 }
 
 describe("the request to drain-url", () => {
@@ -81,7 +81,7 @@ describe("the request to drain-url", () => {
 describe("the count that active-url returns", () => {
   test("is the number in the response, and the manager counts its own connections to active-url", async () => {
     const { port } = await startServer([responseText('{"active":3}')]);
-    const driver = driverOf({ activeUrl: `http://127.0.0.1:${port}/stats#/active` });
+    const driver = createDriver({ activeUrl: `http://127.0.0.1:${port}/stats#/active` });
     for (const dials of [1, 2]) {
       expect(await new Promise((done) => driver.countActive(done))).toBe(3);
       expect(driver.dials()).toBe(dials);
@@ -105,7 +105,7 @@ describe("the count that active-url returns", () => {
   });
 
   test("is unknown if active-url is not set, and no connection is opened", async () => {
-    const driver = driverOf({});
+    const driver = createDriver({});
     expect(await new Promise((done) => driver.countActive(done))).toBe(-1);
     expect(driver.dials()).toBe(0);
   });

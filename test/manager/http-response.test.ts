@@ -7,11 +7,11 @@ type ParsedResponse = {
   readonly status: number;
   readonly body: string;
   readonly failure: string;
-  readonly whole: boolean;
+  readonly isComplete: boolean;
 };
 
 /** @param cuts offsets that divide the bytes into chunks */
-function readResponse(text: string, { cuts = [] as readonly number[], ends = true } = {}): ParsedResponse {
+function readResponse(text: string, { cuts = [] as readonly number[], isStreamEnded = true } = {}): ParsedResponse {
   const bytes = Buffer.from(text);
   const body: Buffer[] = [];
   const reader = createHttpResponseReader((chunk) => {
@@ -25,13 +25,13 @@ function readResponse(text: string, { cuts = [] as readonly number[], ends = tru
     if (failure === "") failure = reader.addBytes(bytes.subarray(from, to));
     from = to;
   }
-  if (ends) reader.endStream();
-  return { status: reader.status(), body: Buffer.concat(body).toString(), failure, whole: reader.isComplete() };
+  if (isStreamEnded) reader.endStream();
+  return { status: reader.status(), body: Buffer.concat(body).toString(), failure, isComplete: reader.isComplete() };
 }
 
-const CHUNKED = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
-const framed = (...chunks: readonly string[]) =>
-  `${CHUNKED}${chunks.map((chunk) => `${Buffer.byteLength(chunk).toString(16)}\r\n${chunk}\r\n`).join("")}0\r\n\r\n`;
+const CHUNKED_HEAD = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+const chunkedResponse = (...chunks: readonly string[]) =>
+  `${CHUNKED_HEAD}${chunks.map((chunk) => `${Buffer.byteLength(chunk).toString(16)}\r\n${chunk}\r\n`).join("")}0\r\n\r\n`;
 
 const RESPONSES = [
   {
@@ -41,10 +41,15 @@ const RESPONSES = [
     body: "OK 1",
   },
   { title: "no body", text: "HTTP/1.1 503 \r\ncontent-length: 0\r\n\r\n", status: 503, body: "" },
-  { title: "chunked encoding", text: framed("one: 1\n", "two: 2\n"), status: 200, body: "one: 1\ntwo: 2\n" },
-  { title: "chunks with multi-byte characters", text: framed("ä", "漢字"), status: 200, body: "ä漢字" },
-  { title: "chunks and trailers", text: `${CHUNKED}1;x=y\r\na\r\n0\r\nx: y\r\n\r\n`, status: 200, body: "a" },
-  { title: "an interim response", text: `HTTP/1.1 100 Continue\r\n\r\n${framed("a")}`, status: 200, body: "a" },
+  { title: "chunked encoding", text: chunkedResponse("one: 1\n", "two: 2\n"), status: 200, body: "one: 1\ntwo: 2\n" },
+  { title: "chunks with multi-byte characters", text: chunkedResponse("ä", "漢字"), status: 200, body: "ä漢字" },
+  { title: "chunks and trailers", text: `${CHUNKED_HEAD}1;x=y\r\na\r\n0\r\nx: y\r\n\r\n`, status: 200, body: "a" },
+  {
+    title: "an interim response",
+    text: `HTTP/1.1 100 Continue\r\n\r\n${chunkedResponse("a")}`,
+    status: 200,
+    body: "a",
+  },
   { title: "status 204", text: "HTTP/1.1 204 No Content\r\n\r\n", status: 204, body: "" },
 ] as const;
 
@@ -54,7 +59,12 @@ describe("an HTTP response", () => {
     ({ text, status, body }) => {
       fc.assert(
         fc.property(fc.array(fc.nat(1_000), { maxLength: 12 }), (cuts) => {
-          expect(readResponse(text, { cuts, ends: false })).toEqual({ status, body, failure: "", whole: true });
+          expect(readResponse(text, { cuts, isStreamEnded: false })).toEqual({
+            status,
+            body,
+            failure: "",
+            isComplete: true,
+          });
         }),
       );
     },
@@ -63,14 +73,14 @@ describe("an HTTP response", () => {
   test.for(RESPONSES)("with $title is not complete before its last byte", ({ text }) => {
     for (let length = 0; length < Buffer.byteLength(text); length += 1) {
       const part = Buffer.from(text).subarray(0, length).toString("latin1");
-      expect(readResponse(part)).toMatchObject({ status: 0, whole: false });
+      expect(readResponse(part)).toMatchObject({ status: 0, isComplete: false });
     }
   });
 
   test("without a Content-Length is complete when the connection ends", () => {
     const text = "HTTP/1.0 200 OK\r\n\r\na: 1\n";
-    expect(readResponse(text, { ends: false })).toMatchObject({ status: 0, whole: false });
-    expect(readResponse(text)).toEqual({ status: 200, body: "a: 1\n", failure: "", whole: true });
+    expect(readResponse(text, { isStreamEnded: false })).toMatchObject({ status: 0, isComplete: false });
+    expect(readResponse(text)).toEqual({ status: 200, body: "a: 1\n", failure: "", isComplete: true });
   });
 
   test.for([
@@ -92,33 +102,37 @@ describe("an HTTP response", () => {
       failure: "Transfer-Encoding",
     },
     { title: "a header without a name", text: "HTTP/1.1 200 OK\r\n: x\r\n", failure: "header without a name" },
-    { title: "a chunk without a size", text: `${CHUNKED}\r\n`, failure: "invalid chunk size" },
-    { title: "a chunk longer than its size", text: `${CHUNKED}1\r\nab\r\n`, failure: "longer than its size" },
+    { title: "a chunk without a size", text: `${CHUNKED_HEAD}\r\n`, failure: "invalid chunk size" },
+    { title: "a chunk longer than its size", text: `${CHUNKED_HEAD}1\r\nab\r\n`, failure: "longer than its size" },
     { title: "an endless line", text: `HTTP/1.1 200 ${"x".repeat(20_000)}`, failure: "longer than 16384 bytes" },
     { title: "endless headers", text: `HTTP/1.1 200 OK\r\n${"a: b\r\n".repeat(5_000)}`, failure: "longer than 16384" },
-    { title: "an endless chunk size", text: `${CHUNKED}1;${"x".repeat(20_000)}`, failure: "longer than 16384 bytes" },
+    {
+      title: "an endless chunk size",
+      text: `${CHUNKED_HEAD}1;${"x".repeat(20_000)}`,
+      failure: "longer than 16384 bytes",
+    },
   ])("with $title is refused", ({ text, failure }) => {
-    const read = readResponse(text);
-    expect(read.failure).toContain(failure);
-    expect(read).toMatchObject({ status: 0, whole: false });
+    const response = readResponse(text);
+    expect(response.failure).toContain(failure);
+    expect(response).toMatchObject({ status: 0, isComplete: false });
   });
 
   test("of arbitrary bytes is complete only if it is valid", () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 200 }), (text) => {
-        expect(readResponse(text)).toMatchObject({ status: 0, whole: false });
+        expect(readResponse(text)).toMatchObject({ status: 0, isComplete: false });
       }),
     );
   });
 
   test("with thousands of chunks does not exceed the limit of the header section", () => {
-    const many = framed(...Array.from({ length: 5_000 }, () => "abc"));
-    expect(readResponse(many)).toMatchObject({ status: 200, whole: true });
+    const response = chunkedResponse(...Array.from({ length: 5_000 }, () => "abc"));
+    expect(readResponse(response)).toMatchObject({ status: 200, isComplete: true });
   });
 
   test("is not read further after the consumer of its body stopped the read", () => {
     const reader = createHttpResponseReader(() => "enough");
-    expect(reader.addBytes(Buffer.from(framed("a", "b")))).toBe("enough");
+    expect(reader.addBytes(Buffer.from(chunkedResponse("a", "b")))).toBe("enough");
     expect(reader.isComplete()).toBe(false);
   });
 });

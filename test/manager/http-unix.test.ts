@@ -26,22 +26,22 @@ async function requestWith(kernel: Partial<Libc>) {
     ...kernel,
   };
   const target = { host: "/admin.sock", port: 0, path: "/stats", selector: "" };
-  let returned = false;
-  const end = await new Promise<HttpEnd & { returned: boolean }>((done) => {
+  let hasReturned = false;
+  const end = await new Promise<HttpEnd & { hasReturned: boolean }>((done) => {
     streamUnix(
       libc,
       { target, method: "GET", timeoutMs: 20 },
       () => "",
-      (ended) => done({ ...ended, returned }),
+      (ended) => done({ ...ended, hasReturned }),
     );
-    returned = true;
+    hasReturned = true;
   });
   return { end, calls };
 }
 
 test("a request over a Unix socket reports that no socket can be opened, and calls no further function", async () => {
   const { end, calls } = await requestWith({ socket: () => -1 });
-  expect(end).toEqual({ status: 0, failure: "no more sockets can be opened", timedOut: false, returned: true });
+  expect(end).toEqual({ status: 0, failure: "no more sockets can be opened", timedOut: false, hasReturned: true });
   expect(calls).toEqual([]);
 });
 

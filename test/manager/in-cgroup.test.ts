@@ -30,9 +30,9 @@ describeWith(LOW_CPU, "under a limit of CPU", () => {
   test("a program that needs a whole core is throttled", async () => {
     const cgroup = openCgroupForTest(LOW_CPU);
     await startNode(cgroup, "while (process.cpuUsage().user < 60_000);").ended;
-    expect(cgroup.cpu().throttledPeriods).toBeGreaterThan(5);
-    expect(cgroup.cpu().periods).toBeGreaterThanOrEqual(cgroup.cpu().throttledPeriods);
-    expect(cgroup.cpu().throttledMs).toBeGreaterThan(0);
+    expect(cgroup.readCpuUsage().throttledPeriods).toBeGreaterThan(5);
+    expect(cgroup.readCpuUsage().periods).toBeGreaterThanOrEqual(cgroup.readCpuUsage().throttledPeriods);
+    expect(cgroup.readCpuUsage().throttledMs).toBeGreaterThan(0);
   });
 });
 
@@ -42,22 +42,22 @@ describeWith({ memoryMib: 100 }, "under a limit of memory", () => {
   test("a program that exceeds the memory limit is killed, and the kill is counted", async () => {
     const cgroup = openCgroupForTest({ memoryMib: 100 });
     expect(await startNode(cgroup, ALLOCATE_256_MIB).ended).toBe("SIGKILL");
-    expect(cgroup.memory().outOfMemoryKills).toBe(1);
-    expect(cgroup.memory().peakBytes).toBe(100 * 1024 * 1024);
+    expect(cgroup.readMemoryUsage().outOfMemoryKills).toBe(1);
+    expect(cgroup.readMemoryUsage().peakBytes).toBe(100 * 1024 * 1024);
   });
 
   test("a program below the memory limit exits, and its peak of memory is still readable", async () => {
     const cgroup = openCgroupForTest({ memoryMib: 600, milliCpu: 2_000 });
     expect(await startNode(cgroup, ALLOCATE_256_MIB).ended).toBe("0");
-    expect(cgroup.memory().outOfMemoryKills).toBe(0);
-    expect(cgroup.memory().peakBytes).toBeGreaterThan(256 * 1024 * 1024);
-    expect(cgroup.memory().nowBytes).toBeLessThan(cgroup.memory().peakBytes);
+    expect(cgroup.readMemoryUsage().outOfMemoryKills).toBe(0);
+    expect(cgroup.readMemoryUsage().peakBytes).toBeGreaterThan(256 * 1024 * 1024);
+    expect(cgroup.readMemoryUsage().currentBytes).toBeLessThan(cgroup.readMemoryUsage().peakBytes);
   });
 
   test("a program that does not exit is killed when its cgroup is removed", async () => {
     const cgroup = openCgroup({ memoryMib: 600 });
     const { pid, ended } = startNode(cgroup, "setInterval(() => {}, 1_000);");
-    while (cgroup.memory().nowBytes === 0) await new Promise((resolve) => setImmediate(resolve));
+    while (cgroup.readMemoryUsage().currentBytes === 0) await new Promise((resolve) => setImmediate(resolve));
     await cgroup.close();
     expect(await ended).toBe("SIGKILL");
     expect(isAlive(pid)).toBe(false);

@@ -17,8 +17,8 @@ export type Limits = { readonly milliCpu?: number; readonly memoryMib?: number }
 export type Cgroup = {
   /** Command prefix that enters the cgroup before the program starts. */
   readonly wrapper: readonly string[];
-  readonly cpu: () => CpuUsage;
-  readonly memory: () => MemoryUsage;
+  readonly readCpuUsage: () => CpuUsage;
+  readonly readMemoryUsage: () => MemoryUsage;
   /** Kills remaining processes and removes the cgroup. */
   readonly close: () => Promise<void>;
 };
@@ -43,8 +43,8 @@ export function openCgroup(limits: Limits): Cgroup {
   return {
     // `$0` is the program, which replaces the shell and keeps the child's pid.
     wrapper: ["sh", "-c", `${folders.map(({ path }) => `echo $$ >${path}/cgroup.procs && `).join("")}exec "$0" "$@"`],
-    cpu: () => folderOf("cpu").hierarchy.cpuUsage(folderOf("cpu").path),
-    memory: () => folderOf("memory").hierarchy.memoryUsage(folderOf("memory").path),
+    readCpuUsage: () => folderOf("cpu").hierarchy.readCpuUsage(folderOf("cpu").path),
+    readMemoryUsage: () => folderOf("memory").hierarchy.readMemoryUsage(folderOf("memory").path),
     close: async () => {
       for (const { path } of folders) await removeCgroup(path);
     },

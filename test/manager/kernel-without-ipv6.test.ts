@@ -12,16 +12,17 @@ if (mountResult.status !== 0) process.stdout.write(`skipped: no mounts of one's 
 
 afterAll(endManagers);
 
-let proc = "";
+let procFolder = "";
 beforeAll(() => {
-  proc = mkdtempSync(`${tmpdir()}/lastcall-proc-`);
-  mkdirSync(`${proc}/net`);
-  for (const table of ["tcp", "udp", "snmp"]) writeFileSync(`${proc}/net/${table}`, readFileSync(`/proc/net/${table}`));
+  procFolder = mkdtempSync(`${tmpdir()}/lastcall-proc-`);
+  mkdirSync(`${procFolder}/net`);
+  for (const table of ["tcp", "udp", "snmp"])
+    writeFileSync(`${procFolder}/net/${table}`, readFileSync(`/proc/net/${table}`));
 });
-afterAll(() => rmSync(proc, { recursive: true, force: true }));
+afterAll(() => rmSync(procFolder, { recursive: true, force: true }));
 
-const drainedBy = async (build: Build): Promise<unknown> => {
-  const wrapper = ["unshare", "-m", "sh", "-c", MOUNT, proc];
+const drainPodOf = async (build: Build): Promise<unknown> => {
+  const wrapper = ["unshare", "-m", "sh", "-c", MOUNT, procFolder];
   const manager = await startManager({ build, wrapper, flags: ["--drain-delay=500ms", "--quiet-period=500ms"] });
   const app = await startApp(manager.address);
   const report = JSON.parse((await call(manager, `/${TOKEN}/drain`, "POST")).body);
@@ -34,7 +35,7 @@ describeBuilds("on a kernel without IPv6", (build) => {
   test.skipIf(mountResult.status !== 0)(
     "a drain ends with outcome `drained` and reads the sockets over netlink",
     async () => {
-      expect(await drainedBy(build)).toMatchObject({ outcome: "drained", evidenceSource: "netlink" });
+      expect(await drainPodOf(build)).toMatchObject({ outcome: "drained", evidenceSource: "netlink" });
     },
   );
 });

@@ -4,18 +4,18 @@ import { createLineBuffer } from "../../src/manager/line-buffer.ts";
 
 describe("a line buffer", () => {
   test("returns the same lines for any division of the text into chunks", () => {
-    const line = fc.string({ unit: "grapheme", maxLength: 20 }).map((text) => text.replaceAll("\n", ""));
+    const anyLine = fc.string({ unit: "grapheme", maxLength: 20 }).map((text) => text.replaceAll("\n", ""));
     fc.assert(
-      fc.property(fc.array(line), fc.array(fc.nat({ max: 30 })), (lines, sizes) => {
+      fc.property(fc.array(anyLine), fc.array(fc.nat({ max: 30 })), (lines, sizes) => {
         const bytes = Buffer.from(lines.map((text) => `${text}\n`).join(""));
         const buffer = createLineBuffer(1_000);
-        const found: string[] = [];
+        const readLines: string[] = [];
         let from = 0;
         for (const size of [...sizes, bytes.length]) {
-          found.push(...(buffer.addChunk(bytes.subarray(from, from + size)) ?? ["broken"]));
+          readLines.push(...(buffer.addChunk(bytes.subarray(from, from + size)) ?? ["broken"]));
           from += size;
         }
-        expect(found).toEqual(lines.map((text) => Buffer.from(text).toString("utf8")));
+        expect(readLines).toEqual(lines.map((text) => Buffer.from(text).toString("utf8")));
       }),
     );
   });

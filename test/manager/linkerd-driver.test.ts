@@ -17,45 +17,45 @@ afterAll(async () => {
   endManagers();
 });
 
-type Proxy = {
+type FakeProxy = {
   readonly url: string;
   /** Calls such as `POST /shutdown`. */
   readonly calls: readonly string[];
   /** Open connections of clients; undefined omits the metric. */
-  clients: number | undefined;
-  hangs: boolean;
+  clientCount: number | undefined;
+  isHanging: boolean;
 };
 
 /** Starts a fake proxy with Prometheus text at `/metrics`. `/shutdown` returns 404, because Linkerd disables it by default. */
-async function startProxy(): Promise<Proxy> {
+async function startProxy(): Promise<FakeProxy> {
   const calls: string[] = [];
   const server = createServer((req, res) => {
     calls.push(`${req.method} ${req.url}`);
-    if (proxy.hangs) return;
-    if (req.url === "/metrics") res.end(metrics(proxy.clients));
+    if (proxy.isHanging) return;
+    if (req.url === "/metrics") res.end(metricsText(proxy.clientCount));
     else res.writeHead(req.url === "/live" || req.url === "/ready" ? 200 : 404).end();
   });
-  cleanups.push(() => closed(server));
+  cleanups.push(() => closeServer(server));
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-  const at = server.address();
-  const port = typeof at === "object" && at !== null ? at.port : 0;
-  const proxy: Proxy = { url: `http://127.0.0.1:${port}`, calls, clients: 0, hangs: false };
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  const proxy: FakeProxy = { url: `http://127.0.0.1:${port}`, calls, clientCount: 0, isHanging: false };
   return proxy;
 }
 
-function closed(server: Server): Promise<void> {
+function closeServer(server: Server): Promise<void> {
   server.closeAllConnections();
   return new Promise((done) => server.close(() => done()));
 }
 
 /** @returns metrics of inbound connections of two kinds, of connections to the app, and of outbound connections */
-function metrics(clients: number | undefined): string {
-  const inbound = (peer: string, tls: string, n: number) =>
+function metricsText(clients: number | undefined): string {
+  const inboundLine = (peer: string, tls: string, n: number) =>
     `tcp_open_connections{direction="inbound",peer="${peer}",target_addr="10.0.0.5:8080",tls="${tls}"} ${n}\n`;
   const inboundLines =
     clients === undefined
       ? ""
-      : inbound("src", "true", clients) + inbound("src", "no_identity", 0) + inbound("dst", "loopback", 3);
+      : inboundLine("src", "true", clients) + inboundLine("src", "no_identity", 0) + inboundLine("dst", "loopback", 3);
   return `# HELP tcp_open_connections Number of currently-open connections.
 # TYPE tcp_open_connections gauge
 ${inboundLines}tcp_open_connections{direction="outbound",peer="src",target_addr="10.0.0.9:80"} 7
@@ -65,10 +65,10 @@ process_start_time_seconds 1700000000
 }
 
 describeOnClock("a drain with Linkerd's proxy", (build) => {
-  async function podOf(clock: TestClock, proxy: Proxy, timeout = "20s"): Promise<Manager> {
+  async function startPod(clock: TestClock, proxy: FakeProxy, timeout = "20s"): Promise<Manager> {
     const flags = ["--drain-delay=500ms", "--quiet-period=500ms", `--drain-timeout=${timeout}`, "--hooks=app:app"];
-    const driver = ["--driver=linkerd", `--driver-url=${proxy.url}`, "--drained-when=connections"];
-    const manager = await startManager({ build, clock, flags: [...flags, ...driver] });
+    const driverFlags = ["--driver=linkerd", `--driver-url=${proxy.url}`, "--drained-when=connections"];
+    const manager = await startManager({ build, clock, flags: [...flags, ...driverFlags] });
     const app = await startApp(manager.address, 8_080, clock);
     cleanups.push(async () => {
       await endApp(app);
@@ -78,24 +78,24 @@ describeOnClock("a drain with Linkerd's proxy", (build) => {
     return manager;
   }
 
-  const drained = async (manager: Manager): Promise<Record<string, unknown>> =>
+  const drainPod = async (manager: Manager): Promise<Record<string, unknown>> =>
     JSON.parse((await call(manager, `/${TOKEN}/drain`, "POST")).body);
 
   test.concurrent(
     "lasts until no client is connected, and the manager requests only the proxy's metrics",
     onClock(async (clock) => {
       const proxy = await startProxy();
-      proxy.clients = 2;
-      const manager = await podOf(clock, proxy);
-      const ending = drained(manager);
+      proxy.clientCount = 2;
+      const manager = await startPod(clock, proxy);
+      const drain = drainPod(manager);
       await clock.until(() => proxy.calls.length >= 3);
-      proxy.clients = 0;
-      const leftMs = clock.nowMs();
-      expect(await ending).toMatchObject({
+      proxy.clientCount = 0;
+      const disconnectedMs = clock.nowMs();
+      expect(await drain).toMatchObject({
         outcome: "drained",
         why: expect.stringContaining("no client was connected to the proxy for 500ms"),
       });
-      expect(clock.nowMs() - leftMs).toBeGreaterThanOrEqual(500);
+      expect(clock.nowMs() - disconnectedMs).toBeGreaterThanOrEqual(500);
       expect([...new Set(proxy.calls)]).toEqual(["GET /metrics"]);
     }),
   );
@@ -104,8 +104,8 @@ describeOnClock("a drain with Linkerd's proxy", (build) => {
     "ends at its deadline if a client stays connected",
     onClock(async (clock) => {
       const proxy = await startProxy();
-      proxy.clients = 1;
-      const end = await drained(await podOf(clock, proxy, "8s"));
+      proxy.clientCount = 1;
+      const end = await drainPod(await startPod(clock, proxy, "8s"));
       expect(end).toMatchObject({ outcome: "timeout" });
       expect(end["why"]).toContain("with 1 connection of clients to the proxy still open");
     }),
@@ -115,9 +115,9 @@ describeOnClock("a drain with Linkerd's proxy", (build) => {
     "falls back to samples of sockets if the proxy's metrics contain no number of clients",
     onClock(async (clock) => {
       const proxy = await startProxy();
-      proxy.clients = undefined;
-      const manager = await podOf(clock, proxy);
-      expect(await drained(manager)).toMatchObject({ outcome: "drained" });
+      proxy.clientCount = undefined;
+      const manager = await startPod(clock, proxy);
+      expect(await drainPod(manager)).toMatchObject({ outcome: "drained" });
       const messages = manager.lines().map((line) => `${line["message"]}: ${line["detail"]}`);
       expect(messages.join("\n")).toContain(
         "driver cannot count, using samples of sockets: Linkerd's metrics do not show the connections of clients",
@@ -137,7 +137,7 @@ describe("the Linkerd driver", () => {
 
   test("counts the proxy's inbound connections of every kind, and not the connections of the app", async () => {
     const proxy = await startProxy();
-    proxy.clients = 4;
+    proxy.clientCount = 4;
     expect(await createDriver(proxy).count()).toBe(4);
   });
 
@@ -176,7 +176,7 @@ describe("the Linkerd driver", () => {
 
   test("reports an unknown count if the proxy hangs, so that the drain continues", async () => {
     const proxy = await startProxy();
-    proxy.hangs = true;
+    proxy.isHanging = true;
     const { driver, count } = createDriver(proxy);
     // Two counts that time out take longer than the absence after which the driver stops counting.
     expect(await count()).toBe(-1);

@@ -11,7 +11,6 @@ import { describeBuilds, NATIVE_BUILD } from "./builds.ts";
 import { endRelays, startRelay } from "./fake-relay.ts";
 import {
   call,
-  closed,
   dial,
   endApp,
   endManagers,
@@ -22,8 +21,9 @@ import {
   startManager,
   statusOf,
   TOKEN,
+  untilClosed,
 } from "./manager-process.ts";
-import { cpuMs, openSockets } from "./process-load.ts";
+import { countOpenSockets, cpuMs } from "./process-load.ts";
 import { WITHOUT_PORT_GUARD } from "./without-port-guard.ts";
 
 afterAll(endManagers);
@@ -32,23 +32,23 @@ afterAll(endRelays);
 const LONG_DRAIN_FLAGS = ["--drain-delay=50s", "--hooks=app:app,other:app"];
 const SHORT_DRAIN_FLAGS = ["--drain-delay=500ms", "--quiet-period=500ms", "--hooks=app:app"];
 
-const withdrawing = (line: Record<string, unknown>) => line["phase"] === "withdrawing";
+const isWithdrawingLine = (line: Record<string, unknown>) => line["phase"] === "withdrawing";
 
-async function openConnections(manager: Manager, size: number): Promise<Socket[]> {
-  const opened = await Promise.all(Array.from({ length: size }, () => dial(manager).catch(() => undefined)));
-  return opened.flatMap((socket) => {
+async function openConnections(manager: Manager, count: number): Promise<Socket[]> {
+  const sockets = await Promise.all(Array.from({ length: count }, () => dial(manager).catch(() => undefined)));
+  return sockets.flatMap((socket) => {
     socket?.on("error", () => {});
     socket?.resume();
     return socket === undefined ? [] : [socket];
   });
 }
 
-/** @returns the limit of open files with which the process can open `free` more files */
-function fileLimitWith(free: number, pid: number): number {
+/** @returns the limit of open files with which the process can open `freeCount` more files */
+function fileLimitWith(freeCount: number, pid: number): number {
   const usedDescriptors = new Set(readdirSync(`/proc/${pid}/fd`).map(Number));
-  let size = 0;
-  for (let found = 0; found < free; size += 1) if (!usedDescriptors.has(size)) found += 1;
-  return size;
+  let limit = 0;
+  for (let unusedCount = 0; unusedCount < freeCount; limit += 1) if (!usedDescriptors.has(limit)) unusedCount += 1;
+  return limit;
 }
 
 /** Drains an idle Pod, which proves that the manager works. */
@@ -63,42 +63,42 @@ describeBuilds("a manager that gets SIGKILL or SIGSTOP", (build) => {
   test.concurrent("closes the connections of its own hook and the app's hook if SIGKILL ends it during a drain", async () => {
     const manager = await startManager({ build, flags: LONG_DRAIN_FLAGS });
     const app = await startApp(manager.address);
-    const own = run(["drain", `--address-scope=${manager.address}`], {}, build);
-    await manager.untilLogged(withdrawing);
-    const hook = call(manager, hookPath()).then(
+    const drainCommand = run(["drain", `--address-scope=${manager.address}`], {}, build);
+    await manager.untilLogged(isWithdrawingLine);
+    const hookCall = call(manager, hookPath()).then(
       () => "answered",
       (error: NodeJS.ErrnoException) => error.code,
     );
     await pause(300, "the hook reaches the manager");
     manager.kill("SIGKILL");
-    expect(await hook).toBe("ECONNRESET");
-    const end = await own;
-    expect(end).toMatchObject({ code: 4, out: "" });
-    expect(end.err).toContain("exited, hangs or has another LASTCALL_TOKEN");
+    expect(await hookCall).toBe("ECONNRESET");
+    const end = await drainCommand;
+    expect(end).toMatchObject({ code: 4, stdout: "" });
+    expect(end.stderr).toContain("exited, hangs or has another LASTCALL_TOKEN");
     await expect(call(manager, hookPath("other"))).rejects.toThrow("ECONNREFUSED");
     await endApp(app);
   });
 
   test.concurrent("is replaced by a manager that treats a late hook as a container restart and drains at the next trigger", async () => {
-    const first = await startManager({ build, flags: LONG_DRAIN_FLAGS });
-    const { address } = first;
+    const firstManager = await startManager({ build, flags: LONG_DRAIN_FLAGS });
+    const { address } = firstManager;
     const app = await startApp(address);
-    void call(first, `/${TOKEN}/drain`, "POST").catch(() => {});
-    await first.untilLogged(withdrawing);
-    first.kill("SIGKILL");
-    await first.ended;
-    const second = await startManager({
+    void call(firstManager, `/${TOKEN}/drain`, "POST").catch(() => {});
+    await firstManager.untilLogged(isWithdrawingLine);
+    firstManager.kill("SIGKILL");
+    await firstManager.ended;
+    const secondManager = await startManager({
       build,
       address,
       flags: [...SHORT_DRAIN_FLAGS.slice(0, 2), "--hooks=app:app,other:app"],
     });
-    expect(await statusOf(second)).toMatchObject({ phase: "idle", outcome: "none" });
-    const lateResponse = await call(second, hookPath());
+    expect(await statusOf(secondManager)).toMatchObject({ phase: "idle", outcome: "none" });
+    const lateResponse = await call(secondManager, hookPath());
     expect(JSON.parse(lateResponse.body)).toMatchObject({ outcome: "restarted" });
-    const hooks = [call(second, hookPath()), call(second, hookPath("other"))];
-    const all = await Promise.all([...hooks, call(second, `/${TOKEN}/drain`, "POST")]);
-    for (const { body } of all) expect(JSON.parse(body)).toMatchObject({ trigger: "hook", outcome: "drained" });
-    second.kill("SIGKILL");
+    const hookCalls = [call(secondManager, hookPath()), call(secondManager, hookPath("other"))];
+    const responses = await Promise.all([...hookCalls, call(secondManager, `/${TOKEN}/drain`, "POST")]);
+    for (const { body } of responses) expect(JSON.parse(body)).toMatchObject({ trigger: "hook", outcome: "drained" });
+    secondManager.kill("SIGKILL");
     await endApp(app);
   });
 
@@ -107,7 +107,7 @@ describeBuilds("a manager that gets SIGKILL or SIGSTOP", (build) => {
     manager.kill("SIGSTOP");
     const end = await run(["drain", `--address-scope=${manager.address}`], {}, build);
     expect(end.code).toBe(4);
-    expect(end.err).toContain("no response after the request");
+    expect(end.stderr).toContain("no response after the request");
     manager.kill("SIGKILL");
   });
 });
@@ -132,7 +132,7 @@ describeBuilds("a manager with an unread log", (build) => {
     const app = await startApp(address);
     for (let round = 0; round < 30; round += 1) {
       const calls = [call(manager, hookPath()), call(manager, `/${TOKEN}/drain`, "POST")];
-      for (const answer of await Promise.all(calls)) expect(answer.status).toBe(200);
+      for (const response of await Promise.all(calls)) expect(response.status).toBe(200);
     }
     await endApp(app);
   });
@@ -142,22 +142,22 @@ describeBuilds("a manager with too many connections", (build) => {
   test.concurrent("keeps at most 256 of 1000 unauthenticated connections, each for two seconds, and answers every hook", async () => {
     const manager = await startManager({ build, wrapper: WITHOUT_PORT_GUARD, flags: SHORT_DRAIN_FLAGS });
     const app = await startApp(manager.address);
-    const before = openSockets(manager.pid);
+    const socketsBefore = countOpenSockets(manager.pid);
     const sockets = await openConnections(manager, 1_000);
     expect(sockets.length).toBe(1_000);
     await statusOf(manager);
-    await eventually(() => expect(openSockets(manager.pid) - before).toBeLessThanOrEqual(256 + 2));
+    await eventually(() => expect(countOpenSockets(manager.pid) - socketsBefore).toBeLessThanOrEqual(256 + 2));
     expect(await drainOutcome(manager)).toBe("drained");
-    await Promise.all(sockets.map((socket) => (socket.destroyed ? undefined : closed(socket))));
+    await Promise.all(sockets.map((socket) => (socket.destroyed ? undefined : untilClosed(socket))));
     // The client's socket closes before the manager's socket.
-    await eventually(() => expect(openSockets(manager.pid)).toBeLessThanOrEqual(before + 1));
+    await eventually(() => expect(countOpenSockets(manager.pid)).toBeLessThanOrEqual(socketsBefore + 1));
     manager.kill("SIGKILL");
     await endApp(app);
   });
 
   test.concurrent("closes the connections of clients that do not read their responses", async () => {
     const manager = await startManager({ build, flags: SHORT_DRAIN_FLAGS });
-    const before = openSockets(manager.pid);
+    const socketsBefore = countOpenSockets(manager.pid);
     const sockets: Socket[] = [];
     for (let count = 0; count < 100; count += 1) {
       const socket = await dial(manager);
@@ -166,8 +166,8 @@ describeBuilds("a manager with too many connections", (build) => {
       socket.write(`GET /${TOKEN}/status HTTP/1.1\r\nHost: x\r\n\r\n`);
       sockets.push(socket);
     }
-    // These clients never read or close.
-    await eventually(() => expect(openSockets(manager.pid)).toBeLessThanOrEqual(before + 1));
+    // These clients never read, and never close their connections.
+    await eventually(() => expect(countOpenSockets(manager.pid)).toBeLessThanOrEqual(socketsBefore + 1));
     expect(await statusOf(manager)).toMatchObject({ phase: "idle" });
     for (const socket of sockets) socket.destroy();
     manager.kill("SIGKILL");
@@ -188,9 +188,9 @@ describeBuilds(
       const cpuBeforeMs = cpuMs(manager.pid);
       expect(await statusOf(manager)).toMatchObject({ version: 1 });
       const usedMs = cpuMs(manager.pid) - cpuBeforeMs;
-      const tookMs = performance.now() - startedMs;
+      const elapsedMs = performance.now() - startedMs;
       // While no descriptor is free, the runtime polls on at most one core, until it closes unauthenticated connections.
-      expect(usedMs).toBeLessThanOrEqual(tookMs + 100); // bound: CPU time, compared with the elapsed time
+      expect(usedMs).toBeLessThanOrEqual(elapsedMs + 100); // bound: CPU time, compared with the elapsed time
       for (const socket of sockets) socket.destroy();
       expect(await drainOutcome(manager)).toBe("drained");
       const idleCpuMs = cpuMs(manager.pid);
@@ -202,7 +202,7 @@ describeBuilds(
 
     test.concurrent("drains after its delay and reports the failure if it has too few file descriptors for the relay's client", async () => {
       const relay = await startRelay();
-      // Two descriptors are for calls. The others are too few for the pipes, or for the child process.
+      // The calls need two descriptors. The remaining descriptors do not suffice for the relay client's pipes or its process.
       for (const free of [3, 4, 5, 6]) {
         const manager = await startManager({ build, env: relay.env, flags: SHORT_DRAIN_FLAGS });
         const app = await startApp(manager.address);
@@ -219,7 +219,7 @@ describeBuilds(
     test.concurrent("answers the hooks at the deadline if it has no file descriptor for its samples", async () => {
       const manager = await startManager({ build, flags: [...SHORT_DRAIN_FLAGS, "--drain-timeout=1s"] });
       const app = await startApp(manager.address);
-      // One descriptor for the call.
+      // The call needs one descriptor.
       const limit = fileLimitWith(1, manager.pid);
       execFileSync("prlimit", ["--pid", String(manager.pid), `--nofile=${limit}:${limit}`]);
       const report = JSON.parse((await call(manager, `/${TOKEN}/drain`, "POST")).body);
@@ -251,7 +251,7 @@ describeBuilds(
         await Promise.race([manager.ended, pause(500, "between two batches of connections")]);
       }
       const end = await manager.ended;
-      expect(end.err).toContain("out of memory");
+      expect(end.stderr).toContain("out of memory");
       expect(end.code).not.toBe(0);
       for (const socket of sockets) socket.destroy();
     });

@@ -9,7 +9,7 @@ import { eventually } from "../time/eventually.ts";
 import { type Build, NATIVE_BUILD, NODE_BUILD } from "./builds.ts";
 import { cgroupSkipReason, openCgroup } from "./in-cgroup.ts";
 
-const CONNECTIONS = 20_000;
+const CONNECTION_COUNT = 20_000;
 /** The manager's memory limit in a Pod of the QoS class Guaranteed. */
 const LIMITS = { memoryMib: 16 };
 /** A connection needs ten words and two hash slots, each of 32 bits. With an object per connection the peak was 11 MiB. */
@@ -26,7 +26,7 @@ beforeAll(async () => {
   if (skipReason !== "") return;
   folder = mkdtempSync(join(tmpdir(), "lastcall-crowd-"));
   pod = await startCrowdPod(folder);
-  await pod.open("mixed", CONNECTIONS);
+  await pod.open("mixed", CONNECTION_COUNT);
 }, 120_000);
 afterAll(async () => {
   if (skipReason !== "") return;
@@ -41,10 +41,10 @@ test.skipIf(skipReason !== "")(
     const noLimitReason = cgroupSkipReason(LIMITS);
     if (noLimitReason !== "") process.stdout.write(`the manager's memory is not bounded: ${noLimitReason}\n`);
     const cgroup = noLimitReason === "" ? openCgroup(LIMITS) : undefined;
-    const start = (build: Build, port: number, wrapper: readonly string[]) =>
+    const startManager = (build: Build, port: number, wrapper: readonly string[]) =>
       startCrowdManager(pod, { command: [build.command, ...build.args], port, flags: FLAGS, wrapper });
-    const native = await start(NATIVE_BUILD, 17_890, cgroup?.wrapper ?? []);
-    const node = await start(NODE_BUILD, 17_891, []);
+    const native = await startManager(NATIVE_BUILD, 17_890, cgroup?.wrapper ?? []);
+    const node = await startManager(NODE_BUILD, 17_891, []);
     try {
       const drains = Promise.all([native.drain(), node.drain()]);
       let hasEnded = false;
@@ -52,8 +52,8 @@ test.skipIf(skipReason !== "")(
         hasEnded = true;
       });
       // Samples are seconds apart. A third of the clients waits for a response, which delays the drain for several samples.
-      const before = native.readCost().cpuMs;
-      await eventually(() => expect(hasEnded || native.readCost().cpuMs >= before + 200).toBe(true));
+      const cpuBeforeMs = native.readCost().cpuMs;
+      await eventually(() => expect(hasEnded || native.readCost().cpuMs >= cpuBeforeMs + 200).toBe(true));
       expect(hasEnded).toBe(false);
       await pod.closeBusy();
       const reports = (await drains).map(({ outcome, evidenceSource, leftTotal, untracked, left }) => {
@@ -63,7 +63,7 @@ test.skipIf(skipReason !== "")(
       expect(reports[0]).toMatchObject({
         outcome: "drained",
         evidenceSource: "netlink",
-        leftTotal: 2 * Math.floor(CONNECTIONS / 3),
+        leftTotal: 2 * Math.floor(CONNECTION_COUNT / 3),
       });
       expect(native.readCost().peakKiB).toBeLessThan(MAX_PEAK_KIB);
     } finally {

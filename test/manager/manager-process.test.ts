@@ -18,7 +18,7 @@ import { WITHOUT_PORT_GUARD } from "./without-port-guard.ts";
 
 afterAll(endManagers);
 
-const phase = (name: string) => (line: Record<string, unknown>) =>
+const isPhaseLine = (name: string) => (line: Record<string, unknown>) =>
   line["message"] === "drain phase" && line["phase"] === name;
 
 // Only the Node build's wall clock can be changed without changing the host's clock.
@@ -26,8 +26,8 @@ describeBuilds(
   "a jump of the system's wall clock",
   (build) => {
     test("does not change the duration of a drain", async () => {
-      const jumping = "data:text/javascript,let%20n=0;Date.now=()=>(n=(n%2BMath.PI*1e12)%258e15)";
-      const manager = await startManager({ build, env: { NODE_OPTIONS: `--import=${jumping}` } });
+      const jumpingClockModule = "data:text/javascript,let%20n=0;Date.now=()=>(n=(n%2BMath.PI*1e12)%258e15)";
+      const manager = await startManager({ build, env: { NODE_OPTIONS: `--import=${jumpingClockModule}` } });
       const app = await startApp(manager.address);
       const hookCall = call(manager, hookPath());
       await call(manager, `/${TOKEN}/drain`, "POST");
@@ -68,13 +68,13 @@ describeBuilds("the serve command", (build) => {
   test.concurrent("answers all hooks at SIGTERM during a drain, and exits with EXIT_FORCED", async () => {
     const manager = await startManager({ build, flags: ["--drain-delay=30s", "--hooks=app:app"] });
     const app = await startApp(manager.address);
-    const held = call(manager, hookPath());
+    const hookCall = call(manager, hookPath());
     const drainCall = call(manager, `/${TOKEN}/drain`, "POST");
-    await manager.untilLogged(phase("withdrawing"));
+    await manager.untilLogged(isPhaseLine("withdrawing"));
     await pause(200, "both callers are held");
     manager.kill("SIGTERM");
     expect(JSON.parse((await drainCall).body)).toMatchObject({ outcome: "forced" });
-    await held;
+    await hookCall;
     expect((await manager.ended).code).toBe(3);
     await endApp(app);
   });
@@ -94,7 +94,7 @@ describeBuilds("the serve command", (build) => {
   test.concurrent("reports all invalid flags and exits with code 64", async () => {
     const end = await run(["serve", "--port=x", "--drain-delay=5", "--colour=red"], { LASTCALL_TOKEN: "a b" }, build);
     expect(end.code).toBe(64);
-    for (const word of ["--port", "--drain-delay", "--colour", "LASTCALL_TOKEN"]) expect(end.err).toContain(word);
+    for (const word of ["--port", "--drain-delay", "--colour", "LASTCALL_TOKEN"]) expect(end.stderr).toContain(word);
   });
 
   test.concurrent.for([
@@ -104,12 +104,12 @@ describeBuilds("the serve command", (build) => {
     { args: ["status", "--drain-delay=5s"], message: "unknown flag --drain-delay" },
   ])("exits with code 64 and the message '$message' for the arguments '$args'", async ({ args, message }) => {
     const end = await run(args, {}, build);
-    expect(end).toMatchObject({ code: 64, out: "" });
-    expect(end.err).toContain(message);
+    expect(end).toMatchObject({ code: 64, stdout: "" });
+    expect(end.stderr).toContain(message);
   });
 
   test.concurrent("does not run for the command version, which prints name and version", async () => {
-    expect(await run(["version"], {}, build)).toMatchObject({ code: 0, out: "lastcall-manager 0.1.0\n" });
+    expect(await run(["version"], {}, build)).toMatchObject({ code: 0, stdout: "lastcall-manager 0.1.0\n" });
   });
 });
 
@@ -119,8 +119,8 @@ describeBuilds("the drain and status commands", (build) => {
     async (command) => {
       const end = await run([command, `--address-scope=${ownAddress()}`], {}, build);
       expect(end.code).toBe(4);
-      expect(end.err).toContain("no manager at");
-      expect(end.err).not.toContain(TOKEN);
+      expect(end.stderr).toContain("no manager at");
+      expect(end.stderr).not.toContain(TOKEN);
     },
   );
 
@@ -130,17 +130,17 @@ describeBuilds("the drain and status commands", (build) => {
     await new Promise<void>((resolve) => silentServer.listen(17_890, address, resolve));
     const end = await run(["drain", `--address-scope=${address}`], {}, build);
     expect(end.code).toBe(4);
-    expect(end.err).toContain("no response after the request");
+    expect(end.stderr).toContain("no response after the request");
     silentServer.close();
   });
 
   test.concurrent("drain exits with code 4 if the manager is killed", async () => {
     const manager = await startManager({ build, flags: ["--drain-delay=50s", "--hooks=app:app"] });
     const app = await startApp(manager.address);
-    const own = run(["drain", `--address-scope=${manager.address}`], {}, build);
-    await manager.untilLogged(phase("withdrawing"));
+    const drainCommand = run(["drain", `--address-scope=${manager.address}`], {}, build);
+    await manager.untilLogged(isPhaseLine("withdrawing"));
     manager.kill("SIGKILL");
-    expect((await own).code).toBe(4);
+    expect((await drainCommand).code).toBe(4);
     await endApp(app);
   });
 
@@ -161,7 +161,7 @@ describeBuilds("the drain and status commands", (build) => {
     const manager = await startManager({ build, wrapper });
     const end = await run(["drain", `--address-scope=${manager.address}`], { LASTCALL_TOKEN: "another" }, build);
     expect(end.code).toBe(code);
-    expect(end.err).toContain(message);
+    expect(end.stderr).toContain(message);
     manager.kill("SIGKILL");
   });
 });

@@ -13,8 +13,8 @@ export const PORT = 17_890;
 export type ProcessResult = {
   readonly code: number | null;
   readonly ms: number;
-  readonly out: string;
-  readonly err: string;
+  readonly stdout: string;
+  readonly stderr: string;
 };
 
 export type Manager = {
@@ -63,18 +63,18 @@ function launch(options: LaunchOptions): { child: ChildProcess; ended: Promise<P
     stdio: ["ignore", "pipe", "pipe"],
   });
   running.add(child);
-  let out = "";
-  let err = "";
+  let stdout = "";
+  let stderr = "";
   child.stdout?.on("data", (chunk: Buffer) => {
-    out += chunk.toString("utf8");
+    stdout += chunk.toString("utf8");
   });
   child.stderr?.on("data", (chunk: Buffer) => {
-    err += chunk.toString("utf8");
+    stderr += chunk.toString("utf8");
   });
   const ended = new Promise<ProcessResult>((resolve) => {
     child.on("close", (code) => {
       running.delete(child);
-      resolve({ code, ms: performance.now() - startedMs, out, err });
+      resolve({ code, ms: performance.now() - startedMs, stdout, stderr });
     });
   });
   options.clock?.follow(child.pid ?? 0, ended);
@@ -82,11 +82,11 @@ function launch(options: LaunchOptions): { child: ChildProcess; ended: Promise<P
 }
 
 /** Starts `serve` and waits until the manager listens or reports that it cannot listen. */
-export async function startManager(start: StartOptions = {}): Promise<Manager> {
-  const address = start.address ?? ownAddress();
-  const flags = start.flags ?? ["--drain-delay=500ms", "--quiet-period=500ms", "--hooks=app:app"];
+export async function startManager(options: StartOptions = {}): Promise<Manager> {
+  const address = options.address ?? ownAddress();
+  const flags = options.flags ?? ["--drain-delay=500ms", "--quiet-period=500ms", "--hooks=app:app"];
   const args = ["serve", `--address-scope=${address}`, ...flags];
-  const { child, ended } = launch({ ...start, args });
+  const { child, ended } = launch({ ...options, args });
   const lines: Record<string, unknown>[] = [];
   const changes = createChanges();
   let rest = "";
@@ -96,17 +96,17 @@ export async function startManager(start: StartOptions = {}): Promise<Manager> {
     for (const part of parts) {
       const line: Record<string, unknown> = JSON.parse(part);
       lines.push(line);
-      start.onLine?.(line);
+      options.onLine?.(line);
     }
     changes.notify();
   });
   const untilLogged: Manager["untilLogged"] = (matches) => {
     const atExit = ended.then((end) => {
-      const found = lines.find(matches);
-      if (found === undefined) throw new Error(`the manager ended: ${JSON.stringify(end)}`);
-      return found;
+      const line = lines.find(matches);
+      if (line === undefined) throw new Error(`the manager ended: ${JSON.stringify(end)}`);
+      return line;
     });
-    const logged = changes.find(
+    const logged = changes.waitFor(
       () => lines.find(matches),
       () => `a line of the manager's log, which is ${JSON.stringify(lines)}`,
     );
@@ -137,7 +137,7 @@ export type CallResponse = {
   readonly status: number;
   readonly body: string;
   readonly ms: number;
-  readonly closes: boolean;
+  readonly isClosing: boolean;
 };
 
 /** Sends a request like the kubelet's. */
@@ -154,7 +154,7 @@ export function call(manager: { readonly address: string }, path: string, method
           status: res.statusCode ?? 0,
           body,
           ms: performance.now() - startedMs,
-          closes: res.headers.connection === "close",
+          isClosing: res.headers.connection === "close",
         }),
       );
     });
@@ -179,7 +179,7 @@ export function dial(manager: { readonly address: string }, port = PORT, allowHa
   });
 }
 
-export function closed(socket: Socket): Promise<void> {
+export function untilClosed(socket: Socket): Promise<void> {
   return new Promise((resolve) => {
     socket.on("close", () => resolve());
     socket.resume();
@@ -189,11 +189,11 @@ export function closed(socket: Socket): Promise<void> {
 export type App = {
   readonly server: Server;
   readonly port: number;
-  readonly slow: (ms: number) => Promise<void>;
+  readonly sendSlowRequest: (ms: number) => Promise<void>;
   readonly requests: string[];
 };
 
-/** Starts an app in the Pod. `slow` sends the app a request of the given duration, on the test clock if there is one. */
+/** Starts an app in the Pod. `sendSlowRequest` sends the app a request of the given duration, on the test clock if there is one. */
 export async function startApp(address: string, port = 8_080, clock?: TestClock): Promise<App> {
   const after = clock?.after ?? ((ms, callback) => void setTimeout(callback, ms));
   const requests: string[] = [];
@@ -202,15 +202,20 @@ export async function startApp(address: string, port = 8_080, clock?: TestClock)
     after(Number(new URL(`http://x${req.url}`).searchParams.get("ms") ?? "0"), () => res.end("done"));
   });
   await new Promise<void>((resolve) => server.listen(port, address, resolve));
-  const slow = (ms: number) =>
+  const sendSlowRequest = (ms: number) =>
     new Promise<void>((resolve, reject) => {
       get({ host: address, port, path: `/?ms=${ms}`, agent: false }, (res) => {
         res.resume();
         res.on("end", resolve);
       }).on("error", reject);
     });
-  const at = server.address();
-  return { server, port: typeof at === "object" && at !== null ? at.port : port, slow, requests };
+  const serverAddress = server.address();
+  return {
+    server,
+    port: typeof serverAddress === "object" && serverAddress !== null ? serverAddress.port : port,
+    sendSlowRequest: sendSlowRequest,
+    requests,
+  };
 }
 
 export function endApp(app: App): Promise<void> {

@@ -127,13 +127,17 @@ describe("one part of a netlink dump", () => {
   });
 
   test("is read without exceptions if bytes of a message are flipped", () => {
-    const whole = Buffer.concat([socketMessage({ info: tcpInfo(1, 2, 3, 4) }), socketMessage({ family: 10 }), DONE]);
+    const completePart = Buffer.concat([
+      socketMessage({ info: tcpInfo(1, 2, 3, 4) }),
+      socketMessage({ family: 10 }),
+      DONE,
+    ]);
     fc.assert(
       fc.property(
-        fc.array(fc.tuple(fc.nat(whole.length - 1), fc.nat(255)), { maxLength: 8 }),
-        fc.nat(whole.length),
+        fc.array(fc.tuple(fc.nat(completePart.length - 1), fc.nat(255)), { maxLength: 8 }),
+        fc.nat(completePart.length),
         (flips, cut) => {
-          const bytes = Buffer.from(whole.subarray(0, cut));
+          const bytes = Buffer.from(completePart.subarray(0, cut));
           for (const [at, value] of flips) if (at < bytes.length) bytes.writeUInt8(value, at);
           const { end, sockets } = read(bytes);
           if (end === "more" || end === "done") for (const s of sockets) expect(s.localPort).toBeLessThan(65_536);

@@ -71,7 +71,7 @@ export type Playback = { readonly libc: Libc; readonly open: () => number };
 /** Replays one list of parts per family: `recv` copies the next part, and returns -1 after the last. */
 export function playback(byFamily: { readonly [family: number]: readonly Buffer[] }): Playback {
   const remainingParts = new Map<number, Buffer[]>();
-  let fds = 10;
+  let lastFd = 10;
   let open = 0;
   return {
     open: () => open,
@@ -79,8 +79,8 @@ export function playback(byFamily: { readonly [family: number]: readonly Buffer[
       available: true,
       socket: () => {
         open += 1;
-        fds += 1;
-        return fds;
+        lastFd += 1;
+        return lastFd;
       },
       send: (fd, bytes) => {
         remainingParts.set(fd, [...(byFamily[bytes[16] ?? 0] ?? [])]);

@@ -22,22 +22,22 @@ const FILES: { readonly [path: string]: string } = {
   "/proc/net/snmp": "Tcp: ActiveOpens PassiveOpens\nTcp: 5 6\n",
 };
 
-type Changed = { readonly [path: string]: string | undefined };
+type FileChanges = { readonly [path: string]: string | undefined };
 
-function readWith(libc: Libc, changed: Changed = {}, enoughUdp?: number) {
-  return readSocketLists(readerOf(libc, changed), 60_000, enoughUdp);
+function readLists(libc: Libc, fileChanges: FileChanges = {}, enoughUdp?: number) {
+  return readSocketLists(createReader(libc, fileChanges), 60_000, enoughUdp);
 }
 
-function readerOf(libc: Libc, changed: Changed) {
-  const text = (path: string) => (path in changed ? changed[path] : FILES[path]);
+function createReader(libc: Libc, fileChanges: FileChanges) {
+  const readText = (path: string) => (path in fileChanges ? fileChanges[path] : FILES[path]);
   const scan: ScanText = (path, take) => {
-    const fileText = text(path);
+    const fileText = readText(path);
     if (fileText === undefined) return "missing";
     // Most pieces end in the middle of a line.
     for (let at = 0; at < fileText.length; at += 100) if (!take(fileText.slice(at, at + 100))) break;
     return "read";
   };
-  return createSocketReader(libc, text, scan, 17_890);
+  return createSocketReader(libc, readText, scan, 17_890);
 }
 
 const NO_LIBC: Libc = { ...playback({}).libc, available: false };
@@ -45,14 +45,14 @@ const NO_LIBC: Libc = { ...playback({}).libc, available: false };
 describe("a sample of the sockets", () => {
   test("includes sockets of IPv4 and IPv6 and the kernel's counters", () => {
     const { libc } = playback({ 2: [socketMessage(), DONE], 10: [socketMessage({ family: 10, localPort: 81 }), DONE] });
-    const lists = readWith(libc);
+    const lists = readLists(libc);
     expect(lists).toMatchObject({ source: "netlink", udpPorts: [5_000], passiveOpens: 6, activeOpens: 5 });
     expect(lists?.connections.map((s) => s.localPort)).toEqual([8080, 81]);
     expect(lists?.sockets).toBe(5);
   });
 
   test("falls back to /proc/net if the kernel refuses netlink", () => {
-    expect(readWith(playback({ 2: [REFUSED] }).libc)).toMatchObject({
+    expect(readLists(playback({ 2: [REFUSED] }).libc)).toMatchObject({
       source: "proc",
       listeners: [{ localPort: 8080, receiveQueue: 3 }],
       connections: [],
@@ -60,18 +60,18 @@ describe("a sample of the sockets", () => {
   });
 
   test("falls back to /proc/net if the C library cannot be loaded", () => {
-    expect(readWith(NO_LIBC)?.source).toBe("proc");
+    expect(readLists(NO_LIBC)?.source).toBe("proc");
   });
 
   test("is undefined if the netlink dump is inconsistent, even if /proc/net is readable", () => {
-    expect(readWith(playback({ 2: [socketMessage({}, 0x12), DONE], 10: [DONE] }).libc)).toBeUndefined();
-    expect(readWith(playback({ 2: [DONE], 10: [socketMessage({}, 0x12), DONE] }).libc)).toBeUndefined();
+    expect(readLists(playback({ 2: [socketMessage({}, 0x12), DONE], 10: [DONE] }).libc)).toBeUndefined();
+    expect(readLists(playback({ 2: [DONE], 10: [socketMessage({}, 0x12), DONE] }).libc)).toBeUndefined();
   });
 
   test("omits IPv6 only if the kernel does not support it", () => {
     const { libc } = playback({ 2: [socketMessage(), DONE], 10: [REFUSED] });
-    expect(readWith(libc, { "/proc/net/tcp6": undefined })?.source).toBe("netlink");
-    expect(readWith(libc)?.source).toBe("proc");
+    expect(readLists(libc, { "/proc/net/tcp6": undefined })?.source).toBe("netlink");
+    expect(readLists(libc)?.source).toBe("proc");
   });
 
   test.for([
@@ -80,11 +80,11 @@ describe("a sample of the sockets", () => {
     { title: "the UDP table is missing", changed: { "/proc/net/udp": undefined } },
     { title: "the UDP table is truncated", changed: { "/proc/net/udp": FILES["/proc/net/udp"]?.slice(0, -9) } },
   ])("is undefined if $title", ({ changed }) => {
-    expect(readWith(NO_LIBC, changed)).toBeUndefined();
+    expect(readLists(NO_LIBC, changed)).toBeUndefined();
   });
 
   test("succeeds even if the kernel's counters are missing", () => {
-    expect(readWith(NO_LIBC, { "/proc/net/snmp": undefined })).toMatchObject({ passiveOpens: -1, activeOpens: -1 });
+    expect(readLists(NO_LIBC, { "/proc/net/snmp": undefined })).toMatchObject({ passiveOpens: -1, activeOpens: -1 });
   });
 
   test("contains each socket once, and the listeners of IPv4 and IPv6 before all connections", () => {
@@ -111,41 +111,41 @@ describe("a sample of the sockets", () => {
 
   test("is undefined if netlink fails after some connections, and no other source is read", () => {
     const { libc } = playback({ 2: [DONE], 10: [DONE] });
-    let dumps = 0;
-    const failing: Libc = {
+    let dumpCount = 0;
+    const failingLibc: Libc = {
       ...libc,
       send: (fd, bytes, flags) => {
-        dumps += 1;
-        return dumps > 3 ? -1 : libc.send(fd, bytes, flags);
+        dumpCount += 1;
+        return dumpCount > 3 ? -1 : libc.send(fd, bytes, flags);
       },
     };
-    expect(readWith(failing)).toBeUndefined();
+    expect(readLists(failingLibc)).toBeUndefined();
   });
 
   test("stops reading UDP ports when the consumer of the ports has enough", () => {
-    const many = ` ${TABLE_HEAD}${UDP_LINE.repeat(50)}`;
-    expect(readWith(NO_LIBC, { "/proc/net/udp": many }, 3)?.udpPorts).toHaveLength(3);
+    const udpTable = ` ${TABLE_HEAD}${UDP_LINE.repeat(50)}`;
+    expect(readLists(NO_LIBC, { "/proc/net/udp": udpTable }, 3)?.udpPorts).toHaveLength(3);
   });
 
   test("reports that there are more UDP sockets than the limit", () => {
-    const many = (count: number) =>
-      readWith(NO_LIBC, { "/proc/net/udp": ` ${TABLE_HEAD}${UDP_LOOPBACK_LINE.repeat(count)}` });
-    expect(many(4_095)).toMatchObject({ manyUdp: false, udpPorts: [] });
-    expect(many(100_000)).toMatchObject({ manyUdp: true, sockets: 4_097 });
+    const readUdpSockets = (count: number) =>
+      readLists(NO_LIBC, { "/proc/net/udp": ` ${TABLE_HEAD}${UDP_LOOPBACK_LINE.repeat(count)}` });
+    expect(readUdpSockets(4_095)).toMatchObject({ hasTooManyUdp: false, udpPorts: [] });
+    expect(readUdpSockets(100_000)).toMatchObject({ hasTooManyUdp: true, sockets: 4_097 });
   });
 });
 
 test("a failed read of sockets counts as incomplete instead of blind only if an earlier read succeeded", () => {
   const { libc } = playback({ 2: [DONE], 10: [DONE] });
-  let works = false;
-  const failing: Libc = { ...libc, socket: (...args) => (works ? libc.socket(...args) : -1) };
-  const udp = (path: string, take: (piece: string) => boolean) => {
+  let isWorking = false;
+  const failingLibc: Libc = { ...libc, socket: (...args) => (isWorking ? libc.socket(...args) : -1) };
+  const scanUdp = (path: string, take: (piece: string) => boolean) => {
     if (!path.includes("udp")) return "missing";
     take(TABLE_HEAD);
     return "read";
   };
-  const read = createSocketReader(failing, () => undefined, udp, 17_890);
-  let incomplete = 0;
+  const read = createSocketReader(failingLibc, () => undefined, scanUdp, 17_890);
+  let incompleteCount = 0;
   const visitor = {
     ...{
       onListener: () => undefined,
@@ -154,29 +154,33 @@ test("a failed read of sockets counts as incomplete instead of blind only if an 
       onTooManyUdp: () => undefined,
     },
     onIncomplete: () => {
-      incomplete += 1;
+      incompleteCount += 1;
     },
   };
-  expect([read(0, visitor), incomplete]).toEqual([undefined, 0]);
-  works = true;
+  expect([read(0, visitor), incompleteCount]).toEqual([undefined, 0]);
+  isWorking = true;
   expect(read(0, visitor)).toBeDefined();
-  works = false;
-  expect([read(0, visitor), incomplete]).toEqual([undefined, 1]);
+  isWorking = false;
+  expect([read(0, visitor), incompleteCount]).toEqual([undefined, 1]);
 });
 
 describe("the visibility of the sockets at the start", () => {
-  const netlink = () => playback({ 2: [socketMessage(), DONE], 10: [DONE] }).libc;
-  const interrupted = () => playback({ 2: [socketMessage({}, 0x12), DONE], 10: [DONE] }).libc;
-  const interruptedLate = () => {
+  const createLibc = () => playback({ 2: [socketMessage(), DONE], 10: [DONE] }).libc;
+  const createInterruptedLibc = () => playback({ 2: [socketMessage({}, 0x12), DONE], 10: [DONE] }).libc;
+  const createLateInterruptedLibc = () => {
     const first = [socketMessage({ state: 10 }), DONE];
-    const playbacks = [playback({ 2: first, 10: [DONE] }).libc, playback({ 2: first, 10: [DONE] }).libc, interrupted()];
-    let dumps = 0;
-    const at = () => playbacks[Math.min(dumps - 1, 2)] ?? NO_LIBC;
+    const playbacks = [
+      playback({ 2: first, 10: [DONE] }).libc,
+      playback({ 2: first, 10: [DONE] }).libc,
+      createInterruptedLibc(),
+    ];
+    let dumpCount = 0;
+    const at = () => playbacks[Math.min(dumpCount - 1, 2)] ?? NO_LIBC;
     const libc: Libc = {
       ...NO_LIBC,
       available: true,
       socket: (domain, type, protocol) => {
-        dumps += 1;
+        dumpCount += 1;
         return at().socket(domain, type, protocol);
       },
       send: (fd, bytes, flags) => at().send(fd, bytes, flags),
@@ -184,33 +188,43 @@ describe("the visibility of the sockets at the start", () => {
     };
     return libc;
   };
-  const without6 = () => playback({ 2: [socketMessage(), DONE], 10: [REFUSED] }).libc;
-  const refused = () => playback({ 2: [REFUSED] }).libc;
-  const refusedLate = () => {
+  const createLibcWithoutIpv6 = () => playback({ 2: [socketMessage(), DONE], 10: [REFUSED] }).libc;
+  const createRefusedLibc = () => playback({ 2: [REFUSED] }).libc;
+  const createLateRefusedLibc = () => {
     const first = playback({ 2: [DONE], 10: [DONE] }).libc;
-    let dumps = 0;
+    let dumpCount = 0;
     const send: Libc["send"] = (fd, bytes, flags) => {
-      dumps += 1;
-      return dumps > 2 ? -1 : first.send(fd, bytes, flags);
+      dumpCount += 1;
+      return dumpCount > 2 ? -1 : first.send(fd, bytes, flags);
     };
     return { ...first, send };
   };
-  const broken = () => ({ ...netlink(), recv: () => -1 });
+  const createSilentLibc = () => ({ ...createLibc(), recv: () => -1 });
   const WITHOUT_IPV6_TABLES = { "/proc/net/tcp6": undefined, "/proc/net/udp6": undefined };
 
-  test.for<[string, Visibility, () => Libc, Changed]>([
-    ["with a complete netlink dump", "netlink", netlink, {}],
-    ["even with an interrupted netlink dump", "netlink", interrupted, {}],
-    ["even with an interrupted netlink dump of connections", "netlink", interruptedLate, {}],
-    ["on a kernel without IPv6", "netlink", without6, WITHOUT_IPV6_TABLES],
-    ["if the kernel refuses netlink", "proc", refused, {}],
-    ["if the kernel refuses netlink and has no IPv6 tables in /proc/net", "proc", refused, WITHOUT_IPV6_TABLES],
-    ["if netlink does not respond", "proc", broken, {}],
-    ["if the kernel refuses netlink and /proc/net has no tables", "nothing", refused, { "/proc/net/tcp": undefined }],
-    ["if netlink returns only listeners", "nothing", refusedLate, {}],
-    ["if the tables have another format", "nothing", refused, { "/proc/net/tcp": "sl state\n0 1\n" }],
+  test.for<[string, Visibility, () => Libc, FileChanges]>([
+    ["with a complete netlink dump", "netlink", createLibc, {}],
+    ["even with an interrupted netlink dump", "netlink", createInterruptedLibc, {}],
+    ["even with an interrupted netlink dump of connections", "netlink", createLateInterruptedLibc, {}],
+    ["on a kernel without IPv6", "netlink", createLibcWithoutIpv6, WITHOUT_IPV6_TABLES],
+    ["if the kernel refuses netlink", "proc", createRefusedLibc, {}],
+    [
+      "if the kernel refuses netlink and has no IPv6 tables in /proc/net",
+      "proc",
+      createRefusedLibc,
+      WITHOUT_IPV6_TABLES,
+    ],
+    ["if netlink does not respond", "proc", createSilentLibc, {}],
+    [
+      "if the kernel refuses netlink and /proc/net has no tables",
+      "nothing",
+      createRefusedLibc,
+      { "/proc/net/tcp": undefined },
+    ],
+    ["if netlink returns only listeners", "nothing", createLateRefusedLibc, {}],
+    ["if the tables have another format", "nothing", createRefusedLibc, { "/proc/net/tcp": "sl state\n0 1\n" }],
   ])("%s is `%s`", ([, visibility, libc, changed]) => {
-    expect(visibilityOf(readerOf(libc(), changed))).toBe(visibility);
+    expect(visibilityOf(createReader(libc(), changed))).toBe(visibility);
   });
 });
 

@@ -17,13 +17,13 @@ const BUSY: ObservedPod = { ...QUIET, openConnections: 1, activity: "busy", last
 const IDLE: ObservedPod = { ...BUSY, activity: "quiet" };
 const MANY_SOCKETS = { sockets: 100_000 };
 
-const held = (role: Hold["role"], overrides: Partial<Hold> = {}): Hold => ({
+const createHold = (role: Hold["role"], overrides: Partial<Hold> = {}): Hold => ({
   ...holdOf(1, 0, "c", role, "10.0.0.1"),
   ...overrides,
 });
 
-const holds = (...calls: readonly Hold[]): Parts => ({
-  more: { hooks: { ...idleState([]).hooks, holds: calls } },
+const partsWithHolds = (...calls: readonly Hold[]): Parts => ({
+  stateOverrides: { hooks: { ...idleState([]).hooks, holds: calls } },
 });
 
 type WakeCase = readonly [
@@ -42,16 +42,21 @@ function testWakes(stateOf: (overrides: Parts) => DrainState, rows: readonly Wak
 
 describe("the manager's next timer before a drain", () => {
   testWakes(
-    ({ more }) => ({ ...idleState([]), ...more }),
+    ({ stateOverrides }) => ({ ...idleState([]), ...stateOverrides }),
     [
       ["no timer is set", {}, 700, [-1, -1]],
       [
         "the timer fires when a hook must be answered as a restart",
-        holds(held("app", { dueMs: 5_000 })),
+        partsWithHolds(createHold("app", { dueMs: 5_000 })),
         10,
         [5_000, -1],
       ],
-      ["a manager that received SIGTERM samples immediately", { more: { stopRequested: true } }, 700, [700, 700]],
+      [
+        "a manager that received SIGTERM samples immediately",
+        { stateOverrides: { stopRequested: true } },
+        700,
+        [700, 700],
+      ],
     ],
   );
 });
@@ -105,10 +110,10 @@ describe("the manager's next timer during the delays of a drain", () => {
 });
 
 describe("the manager's next timer after the delays of a drain", () => {
-  const busy = (overrides: Parts): DrainState =>
+  const busyState = (overrides: Parts): DrainState =>
     draining({ ...overrides, sample: { atMs: 5_000, observation: BUSY, ...overrides.sample } });
   const LONG_DRAIN = { drain: { deadlineMs: 600_000 } };
-  testWakes(busy, [
+  testWakes(busyState, [
     ["busy connections are sampled frequently", {}, 5_000, [5_150, 5_150]],
     [
       "samples are frequent for a minute after the delays",
@@ -174,24 +179,40 @@ describe("the manager's next timer after a drain, while preStop calls are held",
     holding({ ...overrides, sample: { atMs: 10_000, observation: QUIET, ...overrides.sample } });
   const CLASSIC: DrainSettings = { ...ONE_APP, classic: true };
   testWakes(holdingAt10s, [
-    ["the answer to a hook is delayed at most by the app's grace period", holds(held("drain")), 10_000, [95_000, -1]],
-    ["samples of other processes' sockets continue for a proxy", holds(held("mesh-proxy")), 10_000, [10_250, 10_250]],
+    [
+      "the answer to a hook is delayed at most by the app's grace period",
+      partsWithHolds(createHold("drain")),
+      10_000,
+      [95_000, -1],
+    ],
+    [
+      "samples of other processes' sockets continue for a proxy",
+      partsWithHolds(createHold("mesh-proxy")),
+      10_000,
+      [10_250, 10_250],
+    ],
     [
       "no sample is taken while the proxy's original hook runs",
-      holds(held("mesh-proxy", { stage: "hook-running" })),
+      partsWithHolds(createHold("mesh-proxy", { stage: "hook-running" })),
       10_000,
       [95_000, -1],
     ],
     [
       "no sample is taken while the app's original hook runs",
-      holds(held("app", { stage: "hook-running" })),
+      partsWithHolds(createHold("app", { stage: "hook-running" })),
       10_000,
       [95_000, -1],
     ],
-    ["samples of the app's ports continue in classic mode", holds(held("drain")), 10_000, [10_250, 10_250], CLASSIC],
+    [
+      "samples of the app's ports continue in classic mode",
+      partsWithHolds(createHold("drain")),
+      10_000,
+      [10_250, 10_250],
+      CLASSIC,
+    ],
     [
       "the timer fires at the time limit of the proxy's hook at the latest",
-      { ...holds(held("mesh-proxy")), sample: { atMs: 94_900 } },
+      { ...partsWithHolds(createHold("mesh-proxy")), sample: { atMs: 94_900 } },
       94_900,
       [95_000, 95_000],
     ],

@@ -1,7 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startNode, stop } from "./observation-room.ts";
+import { startNode, stopProcess } from "./observation-room.ts";
 import { CLIENT_ADDRESS, canIsolate, joinNetworks, POD_ADDRESS } from "./own-network.ts";
 
 const SAMPLER_MODULE = new URL("./observation-room.ts", import.meta.url).href;
@@ -52,8 +52,8 @@ describe.skipIf(!canIsolate)("a Pod in a separate network namespace", { timeout:
   }, 60_000);
 
   afterAll(async () => {
-    await stop(pod);
-    await stop(client);
+    await stopProcess(pod);
+    await stopProcess(client);
   });
 
   test("is quiet with a listener on all addresses of IPv4 and IPv6", async () => {
@@ -103,9 +103,9 @@ describe.skipIf(!canIsolate)("a Pod in a separate network namespace", { timeout:
 
 async function sendCommand(child: ChildProcess, line: string): Promise<string> {
   if (child.stdin === null || child.stdout === null) throw new Error("the child has no pipes");
-  const answer = once(child.stdout, "data");
+  const output = once(child.stdout, "data");
   child.stdin.write(`${line}\n`);
-  const [text] = (await answer) as [Buffer];
+  const [text] = (await output) as [Buffer];
   return text.toString().trim();
 }
 

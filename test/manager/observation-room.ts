@@ -17,10 +17,10 @@ import {
 } from "../../src/manager/traffic/traffic-monitor.ts";
 import { eventually } from "../time/eventually.ts";
 
-/** `tookMs` is the duration of the read, which limits the accuracy of the ages. */
+/** `readDurationMs` is the duration of the read, which limits the accuracy of the ages. */
 export type DatedObservation = Extract<Observation, { known: true }> & {
   readonly atMs: number;
-  readonly tookMs: number;
+  readonly readDurationMs: number;
 };
 
 /** @returns a function that samples once, and throws if the observation is unknown */
@@ -34,7 +34,7 @@ export function createSampler(overrides: Partial<DrainSettings>): () => DatedObs
     const atMs = performance.now();
     const observation = monitor.finishSample(reading, atMs, NO_CONNECTIONS);
     if (!observation.known) throw new Error(observation.why);
-    return { ...observation, atMs, tookMs: atMs - fromMs };
+    return { ...observation, atMs, readDurationMs: atMs - fromMs };
   };
 }
 
@@ -69,18 +69,18 @@ export function sampleUntil(
 export async function startNode(source: string, args: readonly string[] = [], wrapper: readonly string[] = []) {
   const command = [...wrapper, process.execPath, "--input-type=module", "-e", source, ...args];
   const child: ChildProcess = spawn(command[0] ?? "", command.slice(1), { stdio: ["pipe", "pipe", "inherit"] });
-  const first = once(child.stdout ?? child, "data");
+  const firstLine = once(child.stdout ?? child, "data");
   const ended = once(child, "exit").then(() => {
     throw new Error(`the child ended early: ${source.slice(0, 80)}`);
   });
-  const [line] = (await Promise.race([first, ended])) as [Buffer];
+  const [line] = (await Promise.race([firstLine, ended])) as [Buffer];
   ended.catch(() => undefined);
   return { child, line: line.toString().trim() };
 }
 
-export async function stop(child: ChildProcess): Promise<void> {
+export async function stopProcess(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
-  const exited = once(child, "exit");
+  const exit = once(child, "exit");
   child.kill("SIGKILL");
-  await exited;
+  await exit;
 }

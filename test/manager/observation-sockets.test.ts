@@ -7,7 +7,14 @@ import { readTextFile, scanTextFile } from "../../src/manager/read-text.ts";
 import { createSocketReader } from "../../src/manager/sockets/sockets.ts";
 import { ownAddress } from "../leases/own-address.ts";
 import { pause } from "../time/pause.ts";
-import { createSampler, type DatedObservation, listen, sampleUntil, startNode, stop } from "./observation-room.ts";
+import {
+  createSampler,
+  type DatedObservation,
+  listen,
+  sampleUntil,
+  startNode,
+  stopProcess,
+} from "./observation-room.ts";
 import { readSocketLists, type TextSocket } from "./socket-lists.ts";
 
 /** Tolerance of the kernel's times, which are in jiffies of at most 10 ms. */
@@ -19,11 +26,11 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-type Handle = (req: IncomingMessage, res: ServerResponse) => void;
+type RequestHandler = (req: IncomingMessage, res: ServerResponse) => void;
 
 async function startHttpServer(
   host: string,
-  handle: Handle,
+  handle: RequestHandler,
   onSocket: (socket: Socket) => void = () => {},
 ): Promise<number> {
   const server = createServer({ keepAliveTimeout: 60_000 }, handle);
@@ -68,10 +75,10 @@ function fetchOnce(host: string, port: number, agent: Agent): Promise<Span> {
 
 function expectDated(observation: DatedObservation, span: Span): void {
   expect(observation.lastEvidenceMs).toBeGreaterThan(span.fromMs - JIFFY_TOLERANCE_MS);
-  expect(observation.lastEvidenceMs).toBeLessThan(span.toMs + JIFFY_TOLERANCE_MS + observation.tookMs);
+  expect(observation.lastEvidenceMs).toBeLessThan(span.toMs + JIFFY_TOLERANCE_MS + observation.readDurationMs);
 }
 
-function keepAlive(): Agent {
+function createKeepAliveAgent(): Agent {
   const agent = new Agent({ keepAlive: true });
   cleanups.push(() => agent.destroy());
   return agent;
@@ -112,11 +119,11 @@ describe("the sockets in a sample", () => {
     const sample = createSampler({ addressScope: host });
     const port = await startHttpServer(host, (_, res) => res.end("hello"));
     sample();
-    const answered = await fetchOnce(host, port, keepAlive());
+    const requestSpan = await fetchOnce(host, port, createKeepAliveAgent());
     await pause(400, "the last data gets an age");
     const observation = sample();
     expect(observation).toMatchObject({ activity: "quiet", openConnections: 1 });
-    expectDated(observation, answered);
+    expectDated(observation, requestSpan);
     expect(observation.left).toEqual([
       { local: `${host}:${port}`, peer: expect.stringMatching(/^127\.0\.0\.1:/), ageMs: 0, state: "ESTABLISHED" },
     ]);
@@ -125,12 +132,12 @@ describe("the sockets in a sample", () => {
   test("are busy from the first byte of a request to its response", async () => {
     const host = ownAddress();
     const sample = createSampler({ addressScope: host });
-    let answer = (): void => undefined;
+    let respond = (): void => undefined;
     const port = await startHttpServer(host, (_, res) => {
-      answer = () => res.end("late");
+      respond = () => res.end("late");
     });
-    const answered = fetchOnce(host, port, keepAlive());
-    answered.catch(() => undefined);
+    const request = fetchOnce(host, port, createKeepAliveAgent());
+    request.catch(() => undefined);
     await sampleUntil(sample, { openConnections: 1, activity: "busy" });
     for (let n = 0; n < 10; n += 1) {
       await pause(30, "samples at several times of the request");
@@ -138,8 +145,8 @@ describe("the sockets in a sample", () => {
       expect(observation).toMatchObject({ activity: "busy", lastEvidenceMs: observation.atMs });
     }
     const fromMs = performance.now();
-    answer();
-    const { toMs } = await answered;
+    respond();
+    const { toMs } = await request;
     const observation = await sampleUntil(sample, { activity: "quiet" });
     expectDated(observation, { fromMs, toMs });
   });
@@ -148,17 +155,17 @@ describe("the sockets in a sample", () => {
     const host = ownAddress();
     const sample = createSampler({ addressScope: host });
     const port = await startHttpServer(host, (_, res) => setTimeout(() => res.end("x"), 5));
-    const agent = keepAlive();
+    const agent = createKeepAliveAgent();
     let isRunning = true;
-    let answeredMs = 0;
+    let responseMs = 0;
     const loop = (async () => {
-      while (isRunning) answeredMs = (await fetchOnce(host, port, agent)).toMs;
+      while (isRunning) responseMs = (await fetchOnce(host, port, agent)).toMs;
     })();
     await pause(100, "some requests have completed");
     for (let n = 0; n < 30; n += 1) {
       await pause(17, "samples that are not in step with the client's requests");
       const observation = sample();
-      expect(observation.lastEvidenceMs).toBeGreaterThan(answeredMs - JIFFY_TOLERANCE_MS);
+      expect(observation.lastEvidenceMs).toBeGreaterThan(responseMs - JIFFY_TOLERANCE_MS);
     }
     isRunning = false;
     await loop;
@@ -187,7 +194,7 @@ describe("the sockets in a sample", () => {
          writeSync(1, String(s.address().port) + "\\n");
          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 600000); });`,
     );
-    cleanups.push(() => stop(child));
+    cleanups.push(() => stopProcess(child));
     expect(sample()).toMatchObject({ activity: "quiet", hasTcpListener: true });
     await dial(host, Number(line));
     await pause(200, "a connection that waits for a while");
@@ -205,10 +212,9 @@ describe("the sockets in a sample", () => {
     });
     let onSecondEvent = (): void => undefined;
     const onEvent = (chunk: Buffer) => chunk.includes("data: 2") && onSecondEvent();
-    get({ host, port, agent: keepAlive() }, (res) => res.on("data", onEvent).on("error", () => undefined)).on(
-      "error",
-      () => undefined,
-    );
+    get({ host, port, agent: createKeepAliveAgent() }, (res) =>
+      res.on("data", onEvent).on("error", () => undefined),
+    ).on("error", () => undefined);
     await sampleUntil(sample, { openConnections: 1, activity: "quiet" });
     await pause(300, "a stream that is silent for a while");
     const fromMs = performance.now();
@@ -226,9 +232,9 @@ describe("the sockets in a sample", () => {
   test("are busy with a half-closed connection that waits for its response", async () => {
     const host = ownAddress();
     const sample = createSampler({ addressScope: host });
-    let served: Socket | undefined;
+    let servedSocket: Socket | undefined;
     const port = await startTcpServer(host, { allowHalfOpen: true }, (socket) => {
-      served = socket;
+      servedSocket = socket;
       socket.resume();
     });
     const client = await dial(host, port);
@@ -237,7 +243,7 @@ describe("the sockets in a sample", () => {
     const observation = await sampleUntil(sample, { left: [{ state: "CLOSE_WAIT" }] });
     await pause(100, "a half-closed connection that waits for a while");
     expect(sample()).toMatchObject({ activity: "busy", openConnections: 1 });
-    served?.write("answer");
+    servedSocket?.write("answer");
     expect(await sampleUntil(sample, { activity: "quiet" })).toMatchObject({ openConnections: 1 });
     expect(observation.openConnections).toBe(1);
   });
@@ -273,7 +279,7 @@ describe("the sockets in a sample", () => {
     const host = ownAddress();
     const sample = createSampler({ addressScope: host });
     const port = await startHttpServer(`::ffff:${host}`, (_, res) => res.end("x"));
-    await fetchOnce(host, port, keepAlive());
+    await fetchOnce(host, port, createKeepAliveAgent());
     expect(sample()).toMatchObject({ hasTcpListener: true, openConnections: 1, left: [{ local: `${host}:${port}` }] });
   });
 });

@@ -39,26 +39,26 @@ function processesIn(sockets: readonly TcpSocket[]): OtherProcesses {
   return watch.finishSample();
 }
 
-const proxyListens = socket(PROXY_UID, 10, 15_006);
+const proxyListener = socket(PROXY_UID, 10, 15_006);
 
 describe("the UIDs of processes other than the proxy", () => {
   test.for([
-    { title: "the proxy's own sockets", sockets: [proxyListens, socket(PROXY_UID, 1, 40_000, 443)], hasOthers: false },
+    { title: "the proxy's own sockets", sockets: [proxyListener, socket(PROXY_UID, 1, 40_000, 443)], hasOthers: false },
     {
       title: "an app with an outbound connection",
-      sockets: [proxyListens, socket(APP_UID, 1, 40_000, 443)],
+      sockets: [proxyListener, socket(APP_UID, 1, 40_000, 443)],
       hasOthers: true,
     },
-    { title: "an app that listens", sockets: [proxyListens, socket(APP_UID, 10, 8_080)], hasOthers: true },
-    { title: "a TIME_WAIT entry of an app", sockets: [proxyListens, socket(0, 6, 8_080, 50_000)], hasOthers: false },
+    { title: "an app that listens", sockets: [proxyListener, socket(APP_UID, 10, 8_080)], hasOthers: true },
+    { title: "a TIME_WAIT entry of an app", sockets: [proxyListener, socket(0, 6, 8_080, 50_000)], hasOthers: false },
     {
       title: "the manager's listener, as the app's user",
-      sockets: [proxyListens, socket(APP_UID, 10, MANAGER_PORT)],
+      sockets: [proxyListener, socket(APP_UID, 10, MANAGER_PORT)],
       hasOthers: false,
     },
     {
       title: "a hook's connection to the manager",
-      sockets: [proxyListens, socket(APP_UID, 1, 40_000, MANAGER_PORT)],
+      sockets: [proxyListener, socket(APP_UID, 1, 40_000, MANAGER_PORT)],
       hasOthers: false,
     },
   ])("include the owner of $title: $hasOthers", ({ sockets, hasOthers }) => {
@@ -70,7 +70,7 @@ describe("the UIDs of processes other than the proxy", () => {
   });
 
   test("include the proxy's UID if a process with this UID listens on a port that is not a mesh port", () => {
-    expect(processesIn([proxyListens, socket(PROXY_UID, 10, 8_080)])).toEqual({
+    expect(processesIn([proxyListener, socket(PROXY_UID, 10, 8_080)])).toEqual({
       known: true,
       hasOthers: false,
       sharedUser: true,
@@ -82,13 +82,13 @@ describe("the UIDs of processes other than the proxy", () => {
   });
 
   test("do not depend on the order of listeners or connections", () => {
-    const any = fc.record({
+    const anySocket = fc.record({
       uid: fc.constantFrom(PROXY_UID, APP_UID, 0),
       state: fc.constantFrom(1, 3, 6, 10),
       localPort: fc.constantFrom(8_080, 15_006, 40_000, MANAGER_PORT),
     });
     fc.assert(
-      fc.property(fc.array(any, { maxLength: 8 }), (chosen) => {
+      fc.property(fc.array(anySocket, { maxLength: 8 }), (chosen) => {
         const sockets = chosen.map(({ uid, state, localPort }) => socket(uid, state, localPort));
         const listeners = sockets.filter(({ state }) => state === 10);
         const others = sockets.filter(({ state }) => state !== 10);
@@ -99,7 +99,7 @@ describe("the UIDs of processes other than the proxy", () => {
   });
 
   test("are reported as present if there are more users than the limit", () => {
-    const many = Array.from({ length: 1_000 }, (_, uid) => socket(10_000 + uid, 10, 15_006));
-    expect(processesIn(many)).toMatchObject({ known: true, hasOthers: true });
+    const manyListeners = Array.from({ length: 1_000 }, (_, uid) => socket(10_000 + uid, 10, 15_006));
+    expect(processesIn(manyListeners)).toMatchObject({ known: true, hasOthers: true });
   });
 });

@@ -8,10 +8,10 @@ type Entry = { readonly key: string; connection: TrackedConnection | undefined; 
 
 export function createPlainMemory(): ConnectionMemory {
   let entries: Entry[] = [];
-  let byKey = new Map<string, number>();
+  let recordsByKey = new Map<string, number>();
   const keyOf = (socket: TcpSocket) =>
     `${endpointText(socket.localAddress, socket.localPort)} ${endpointText(socket.peerAddress, socket.peerPort)}`;
-  const at = (record: number): Entry => {
+  const entryAt = (record: number): Entry => {
     const entry = entries[record];
     if (entry === undefined) throw new Error(`record ${record} does not exist`);
     return entry;
@@ -20,37 +20,37 @@ export function createPlainMemory(): ConnectionMemory {
     startSample: () => {
       for (const entry of entries) entry.isStored = false;
     },
-    find: (socket) => byKey.get(keyOf(socket)) ?? -1,
+    find: (socket) => recordsByKey.get(keyOf(socket)) ?? -1,
     add: (socket) => {
       const key = keyOf(socket);
-      byKey.set(key, entries.length);
+      recordsByKey.set(key, entries.length);
       entries.push({ key, connection: undefined, isStored: false });
       return entries.length - 1;
     },
-    isStored: (record) => at(record).isStored,
+    isStored: (record) => entryAt(record).isStored,
     load: (record) => {
-      const { connection } = at(record);
+      const { connection } = entryAt(record);
       if (connection === undefined) throw new Error(`record ${record} was never stored`);
       return connection;
     },
     store: (record, connection) => {
-      at(record).connection = connection;
-      at(record).isStored = true;
+      entryAt(record).connection = connection;
+      entryAt(record).isStored = true;
     },
     // Disables the fast path for unchanged connections.
     isUnchanged: () => false,
-    firstSeenMs: (record) => at(record).connection?.firstSeenMs ?? -1,
-    dueSinceMs: (record) => at(record).connection?.dueSinceMs ?? -1,
-    exchangeStep: (record) => at(record).connection?.exchangeStep ?? NO_EXCHANGE,
+    firstSeenMs: (record) => entryAt(record).connection?.firstSeenMs ?? -1,
+    dueSinceMs: (record) => entryAt(record).connection?.dueSinceMs ?? -1,
+    exchangeStep: (record) => entryAt(record).connection?.exchangeStep ?? NO_EXCHANGE,
     storeUnchanged: () => undefined,
     dropMissing: () => {
-      const removed = entries.filter((entry) => !entry.isStored);
+      const removedEntries = entries.filter((entry) => !entry.isStored);
       entries = entries.filter((entry) => entry.isStored);
-      byKey = new Map(entries.map(({ key }, record) => [key, record]));
+      recordsByKey = new Map(entries.map(({ key }, record) => [key, record]));
       for (const entry of entries) entry.isStored = false;
-      const working = removed.filter((entry) => entry.connection?.working === true);
-      const cyclingWorking = working.filter((entry) => entry.connection?.exchangeStep === CYCLING);
-      return { working: working.length, cyclingWorking: cyclingWorking.length };
+      const workingEntries = removedEntries.filter((entry) => entry.connection?.working === true);
+      const cyclingWorkingEntries = workingEntries.filter((entry) => entry.connection?.exchangeStep === CYCLING);
+      return { working: workingEntries.length, cyclingWorking: cyclingWorkingEntries.length };
     },
   };
 }

@@ -27,7 +27,7 @@ async function closedPort(): Promise<number> {
 }
 
 const SHORT_DRAIN_FLAGS = ["--drain-delay=500ms", "--quiet-period=500ms", "--hooks=app:app"];
-const phase = (name: string) => (line: Record<string, unknown>) =>
+const isPhaseLine = (name: string) => (line: Record<string, unknown>) =>
   line["message"] === "drain phase" && line["phase"] === name;
 
 describeOnClock("the drain of a terminating Pod", (build) => {
@@ -36,15 +36,15 @@ describeOnClock("the drain of a terminating Pod", (build) => {
     onClock(async (clock) => {
       const manager = await startManager({ build, clock });
       const app = await startApp(manager.address, 8_080, clock);
-      const command = run(["drain", `--address-scope=${manager.address}`], {}, build, clock);
-      await manager.untilLogged(phase("withdrawing"));
-      const [answer, own] = await Promise.all([call(manager, hookPath()), command]);
-      expect(own.code).toBe(0);
-      const report = JSON.parse(own.out);
+      const drainCommand = run(["drain", `--address-scope=${manager.address}`], {}, build, clock);
+      await manager.untilLogged(isPhaseLine("withdrawing"));
+      const [response, commandResult] = await Promise.all([call(manager, hookPath()), drainCommand]);
+      expect(commandResult.code).toBe(0);
+      const report = JSON.parse(commandResult.stdout);
       expect(report).toMatchObject({ phase: "done", outcome: "drained", trigger: "hook" });
       expect(report.milliseconds.withdrawing).toBe(500);
-      expect(answer).toMatchObject({ status: 200, closes: true });
-      expect(JSON.parse(answer.body)).toMatchObject({ phase: "done", outcome: "drained" });
+      expect(response).toMatchObject({ status: 200, isClosing: true });
+      expect(JSON.parse(response.body)).toMatchObject({ phase: "done", outcome: "drained" });
       manager.kill("SIGTERM");
       expect((await manager.ended).code).toBe(0);
       const phases = manager.lines().flatMap((line) => (line["message"] === "drain phase" ? [line["phase"]] : []));
@@ -61,14 +61,14 @@ describeOnClock("the drain of a terminating Pod", (build) => {
       const manager = await startManager({ build, clock });
       const app = await startApp(manager.address, 8_080, clock);
       let answeredMs = 0;
-      const request = app.slow(3_000).then(() => {
+      const slowRequest = app.sendSlowRequest(3_000).then(() => {
         answeredMs = clock.nowMs();
       });
       await clock.wait(200);
       const hookCall = call(manager, hookPath());
       await call(manager, `/${TOKEN}/drain`, "POST");
       const releasedMs = clock.nowMs();
-      await Promise.all([hookCall, request]);
+      await Promise.all([hookCall, slowRequest]);
       expect(releasedMs - answeredMs).toBeGreaterThanOrEqual(500);
       expect(await statusOf(manager)).toMatchObject({ outcome: "drained" });
       manager.kill("SIGKILL");
@@ -85,22 +85,22 @@ describeOnClock("the drain of a terminating Pod", (build) => {
         flags: ["--drain-delay=300ms", "--quiet-period=5s", "--drain-timeout=1s", "--hooks=app:app"],
       });
       const app = await startApp(manager.address, 8_080, clock);
-      const request = app.slow(8_000).catch(() => {});
+      const slowRequest = app.sendSlowRequest(8_000).catch(() => {});
       await clock.wait(200);
-      const drain = call(manager, `/${TOKEN}/drain`, "POST");
+      const drainCall = call(manager, `/${TOKEN}/drain`, "POST");
       await clock.wait(600);
-      const running = await statusOf(manager);
-      expect(running).toMatchObject({ phase: "draining", outcome: "none", leftTotal: 1 });
-      expect(running["why"]).toMatch(
+      const runningStatus = await statusOf(manager);
+      expect(runningStatus).toMatchObject({ phase: "draining", outcome: "none", leftTotal: 1 });
+      expect(runningStatus["why"]).toMatch(
         /^Still draining, for at most [0-9]+ms more, with 1 connection still open: .+ to port 8080/,
       );
-      await drain;
+      await drainCall;
       const report = await statusOf(manager);
       expect(report).toMatchObject({ outcome: "timeout", leftTotal: 1 });
       expect(report["why"]).toContain("to port 8080");
       manager.kill("SIGKILL");
       await endApp(app);
-      await request;
+      await slowRequest;
     }),
   );
 
@@ -111,8 +111,8 @@ describeOnClock("the drain of a terminating Pod", (build) => {
       const app = await startApp(manager.address, 8_080, clock);
       manager.closeLog();
       const hookCall = call(manager, hookPath());
-      const answer = await call(manager, `/${TOKEN}/drain`, "POST");
-      expect(JSON.parse(answer.body)).toMatchObject({ outcome: "drained" });
+      const response = await call(manager, `/${TOKEN}/drain`, "POST");
+      expect(JSON.parse(response.body)).toMatchObject({ outcome: "drained" });
       expect((await hookCall).status).toBe(200);
       manager.kill("SIGKILL");
       await endApp(app);
@@ -129,8 +129,8 @@ describeOnClock("the drain of a terminating Pod", (build) => {
         flags: [...flags, "--driver=linkerd", "--drained-when=requests"],
       });
       const app = await startApp(manager.address, 8_080, clock);
-      const answer = await call(manager, `/${TOKEN}/drain`, "POST");
-      expect(JSON.parse(answer.body)).toMatchObject({ outcome: "drained" });
+      const response = await call(manager, `/${TOKEN}/drain`, "POST");
+      expect(JSON.parse(response.body)).toMatchObject({ outcome: "drained" });
       manager.kill("SIGKILL");
       await endApp(app);
     }),
@@ -151,7 +151,7 @@ describeOnClock("the drain of a terminating Pod", (build) => {
         await statusOf(manager);
         socket.resetAndDestroy();
       }
-      await manager.untilLogged(phase("done"));
+      await manager.untilLogged(isPhaseLine("done"));
       expect(await statusOf(manager)).toMatchObject({ outcome: "drained", trigger: "hook" });
       const lateResponse = await call(manager, hookPath());
       expect(lateResponse.status).toBe(200);
@@ -164,8 +164,8 @@ describeOnClock("the drain of a terminating Pod", (build) => {
     "ends immediately if the Pod has no listener",
     onClock(async (clock) => {
       const manager = await startManager({ build, clock, flags: ["--drain-delay=30s", "--hooks=app:app"] });
-      const own = await run(["drain", `--address-scope=${manager.address}`], {}, build, clock);
-      expect(JSON.parse(own.out)).toMatchObject({ outcome: "not-needed" });
+      const commandResult = await run(["drain", `--address-scope=${manager.address}`], {}, build, clock);
+      expect(JSON.parse(commandResult.stdout)).toMatchObject({ outcome: "not-needed" });
       manager.kill("SIGKILL");
     }),
   );
@@ -180,8 +180,8 @@ describeOnClock("the drain of a terminating Pod", (build) => {
       });
       const sidecar = await startApp(manager.address, 8_080, clock);
       const startedMs = clock.nowMs();
-      const own = await run(["drain", `--address-scope=${manager.address}`], {}, build, clock);
-      expect(JSON.parse(own.out)).toMatchObject({ outcome: "not-needed" });
+      const commandResult = await run(["drain", `--address-scope=${manager.address}`], {}, build, clock);
+      expect(JSON.parse(commandResult.stdout)).toMatchObject({ outcome: "not-needed" });
       expect(clock.nowMs() - startedMs).toBe(2_000);
       manager.kill("SIGKILL");
       await endApp(sidecar);
@@ -192,58 +192,58 @@ describeOnClock("the drain of a terminating Pod", (build) => {
     "includes the container's original hook, which runs before the response to the kubelet",
     onClock(async (clock) => {
       // The hook is called on 127.0.0.1, as inside a Pod.
-      const local = await startApp("127.0.0.1", 0, clock);
+      const localApp = await startApp("127.0.0.1", 0, clock);
       const httpHeaders = [{ name: "X-Reason", value: "stop" }];
       let reason: unknown;
-      local.server.on("request", (req) => {
+      localApp.server.on("request", (req) => {
         reason = req.headers["x-reason"];
       });
-      const chain = { chain: { app: { httpGet: { port: local.port, path: "/bye?ms=400", httpHeaders } } } };
+      const chain = { chain: { app: { httpGet: { port: localApp.port, path: "/bye?ms=400", httpHeaders } } } };
       const manager = await startManager({ build, clock, env: { LASTCALL_ORIGINAL: JSON.stringify(chain) } });
       const app = await startApp(manager.address, 8_080, clock);
-      let releasedAfter: readonly string[] = [];
-      const held = call(manager, hookPath()).then(() => {
-        releasedAfter = [...local.requests];
+      let requestsAtRelease: readonly string[] = [];
+      const hookCall = call(manager, hookPath()).then(() => {
+        requestsAtRelease = [...localApp.requests];
       });
       await call(manager, `/${TOKEN}/drain`, "POST");
-      await held;
-      expect(releasedAfter).toEqual(["/bye?ms=400"]);
+      await hookCall;
+      expect(requestsAtRelease).toEqual(["/bye?ms=400"]);
       expect(reason).toBe("stop");
       expect(await statusOf(manager)).toMatchObject({ outcome: "drained", phase: "done" });
       manager.kill("SIGKILL");
       await endApp(app);
-      await endApp(local);
+      await endApp(localApp);
     }),
   );
 });
 
 describeOnClock("a failure of the original hook", (build) => {
-  const WARNED = ["cannot read chained hooks", "chained hook failed"];
+  const WARNING_MESSAGES = ["cannot read chained hooks", "chained hook failed"];
   const httpHook = (port: number) => JSON.stringify({ chain: { app: { httpGet: { port, path: "/bye" } } } });
   test.concurrent.for([
     {
       title: "the settings of the hook are invalid",
-      original: () => "{",
+      createOriginal: () => "{",
       message: "cannot read chained hooks",
       detail: "JSON",
     },
     {
       title: "no program listens on the hook's port",
-      original: httpHook,
+      createOriginal: httpHook,
       message: "chained hook failed",
       detail: "container app: GET port",
     },
   ])(
     "is logged once and does not prevent the drain if $title",
-    onClock(async (clock, failure: { original: (port: number) => string; message: string; detail: string }) => {
+    onClock(async (clock, failure: { createOriginal: (port: number) => string; message: string; detail: string }) => {
       const { message, detail } = failure;
-      const original = failure.original(await closedPort());
+      const original = failure.createOriginal(await closedPort());
       const manager = await startManager({ build, clock, env: { LASTCALL_ORIGINAL: original } });
       const app = await startApp(manager.address, 8_080, clock);
-      const held = call(manager, hookPath());
+      const hookCall = call(manager, hookPath());
       await call(manager, `/${TOKEN}/drain`, "POST");
-      expect(JSON.parse((await held).body)).toMatchObject({ outcome: "drained" });
-      const warnings = manager.lines().filter((line) => WARNED.includes(String(line["message"])));
+      expect(JSON.parse((await hookCall).body)).toMatchObject({ outcome: "drained" });
+      const warnings = manager.lines().filter((line) => WARNING_MESSAGES.includes(String(line["message"])));
       expect(warnings).toMatchObject([{ level: "warn", message, detail: expect.stringContaining(detail) }]);
       manager.kill("SIGKILL");
       await endApp(app);
@@ -258,11 +258,11 @@ describeOnClock("a container restart", (build) => {
       const manager = await startManager({ build, clock });
       const app = await startApp(manager.address, 8_080, clock);
       const startedMs = clock.nowMs();
-      const answer = await call(manager, hookPath());
-      expect(JSON.parse(answer.body)).toMatchObject({ phase: "idle", outcome: "restarted" });
+      const response = await call(manager, hookPath());
+      expect(JSON.parse(response.body)).toMatchObject({ phase: "idle", outcome: "restarted" });
       expect(clock.nowMs() - startedMs).toBe(5_000);
-      const own = await run(["drain", `--address-scope=${manager.address}`], {}, build, clock);
-      expect(JSON.parse(own.out)).toMatchObject({ outcome: "drained", trigger: "hook" });
+      const commandResult = await run(["drain", `--address-scope=${manager.address}`], {}, build, clock);
+      expect(JSON.parse(commandResult.stdout)).toMatchObject({ outcome: "drained", trigger: "hook" });
       manager.kill("SIGKILL");
       await endApp(app);
     }),
@@ -276,14 +276,14 @@ describeOnClock("a manager whose own hook is not called", (build) => {
       const manager = await startManager({ build, clock, flags: ["--drain-delay=50s", "--hooks=app:app,other:app"] });
       const app = await startApp(manager.address, 8_080, clock);
       const startedMs = clock.nowMs();
-      const single = await call(manager, hookPath());
+      const singleResponse = await call(manager, hookPath());
       const pairFromMs = clock.nowMs();
-      const pair = await Promise.all([call(manager, hookPath()), call(manager, hookPath("other"))]);
-      for (const { body } of [single, ...pair])
+      const pairResponses = await Promise.all([call(manager, hookPath()), call(manager, hookPath("other"))]);
+      for (const { body } of [singleResponse, ...pairResponses])
         expect(JSON.parse(body)).toMatchObject({ outcome: "restarted", trigger: "none" });
       expect(pairFromMs - startedMs).toBe(5_000);
       expect(clock.nowMs() - pairFromMs).toBe(15_000);
-      expect(manager.lines().some(phase("withdrawing"))).toBe(false);
+      expect(manager.lines().some(isPhaseLine("withdrawing"))).toBe(false);
       manager.kill("SIGKILL");
       await endApp(app);
     }),
@@ -294,10 +294,10 @@ describeOnClock("a manager whose own hook is not called", (build) => {
     onClock(async (clock) => {
       const manager = await startManager({ build, clock, flags: [...SHORT_DRAIN_FLAGS, "--classic"] });
       const app = await startApp(manager.address, 8_080, clock);
-      const held = call(manager, hookPath());
+      const hookCall = call(manager, hookPath());
       await statusOf(manager);
       manager.kill("SIGTERM");
-      expect(JSON.parse((await held).body)).toMatchObject({ outcome: "drained", trigger: "sigterm" });
+      expect(JSON.parse((await hookCall).body)).toMatchObject({ outcome: "drained", trigger: "sigterm" });
       expect((await manager.ended).code).toBe(0);
       await endApp(app);
     }),

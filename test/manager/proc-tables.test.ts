@@ -71,25 +71,25 @@ describe("a socket table of /proc/net", () => {
 
   test("is invalid if it is truncated within a line", () => {
     const text = TABLE_HEAD + LISTENER_LINE + OPEN_CONNECTION_LINE;
-    const whole = [TABLE_HEAD.length, TABLE_HEAD.length + LISTENER_LINE.length, text.length];
+    const completeLengths = [TABLE_HEAD.length, TABLE_HEAD.length + LISTENER_LINE.length, text.length];
     fc.assert(
       fc.property(fc.nat(text.length), (cut) => {
-        const read = parseTable(text.slice(0, cut), 2);
-        return whole.includes(cut) ? read !== undefined : read === undefined;
+        const sockets = parseTable(text.slice(0, cut), 2);
+        return completeLengths.includes(cut) ? sockets !== undefined : sockets === undefined;
       }),
     );
   });
 
   test("has the same sockets for any division into chunks", () => {
-    const lines = fc.array(
+    const anyLines = fc.array(
       fc.constantFrom(LISTENER_LINE, OPEN_CONNECTION_LINE, OPEN_CONNECTION_LINE.slice(3), "hello\n"),
       { maxLength: 6 },
     );
     fc.assert(
-      fc.property(lines, fc.array(fc.nat(900), { maxLength: 8 }), (chosen, cuts) => {
+      fc.property(anyLines, fc.array(fc.nat(900), { maxLength: 8 }), (chosen, cuts) => {
         const text = TABLE_HEAD + chosen.join("");
-        const ordered = cuts.filter((cut) => cut < text.length).sort((a, b) => a - b);
-        expect(parseTable(text, 2, ordered)).toEqual(parseTable(text, 2));
+        const orderedCuts = cuts.filter((cut) => cut < text.length).sort((a, b) => a - b);
+        expect(parseTable(text, 2, orderedCuts)).toEqual(parseTable(text, 2));
       }),
     );
   });

@@ -2,9 +2,9 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
 /** Counts sockets, not descriptors, because the native runtime has two descriptors per connection. */
-export function openSockets(pid: number): number {
-  const names = readdirSync(`/proc/${pid}/fd`).map((fd) => targetOf(`/proc/${pid}/fd/${fd}`));
-  return new Set(names.filter((name) => name.startsWith("socket:"))).size;
+export function countOpenSockets(pid: number): number {
+  const targets = readdirSync(`/proc/${pid}/fd`).map((fd) => targetOf(`/proc/${pid}/fd/${fd}`));
+  return new Set(targets.filter((name) => name.startsWith("socket:"))).size;
 }
 
 /** @returns an empty text if the descriptor was closed during the count */

@@ -13,7 +13,7 @@ import { socket as textSocket } from "./traffic-room.ts";
 
 const socket = (overrides: Partial<TextSocket>) => toTcpSocket(textSocket(overrides));
 
-const ages = (sent: number, received: number, ack: number) => ({
+const dataAges = (sent: number, received: number, ack: number) => ({
   lastDataSentMs: sent,
   lastDataReceivedMs: received,
   lastAckReceivedMs: ack,
@@ -21,40 +21,44 @@ const ages = (sent: number, received: number, ack: number) => ({
 
 describe("the activity of a connection", () => {
   test.for([
-    { title: "idle after its response is acknowledged", activity: "idle", overrides: ages(2_000, 2_004, 1_960) },
+    { title: "idle after its response is acknowledged", activity: "idle", overrides: dataAges(2_000, 2_004, 1_960) },
     {
       title: "idle if request and response are in the same jiffy and the acknowledgement came later",
       activity: "idle",
-      overrides: ages(2_000, 2_000, 1_956),
+      overrides: dataAges(2_000, 2_000, 1_956),
     },
-    { title: "busy if the peer sent the last data", activity: "busy", overrides: ages(2_000, 1_200, 1_200) },
-    { title: "busy if the peer sent data one jiffy after the Pod", activity: "busy", overrides: ages(104, 100, 100) },
+    { title: "busy if the peer sent the last data", activity: "busy", overrides: dataAges(2_000, 1_200, 1_200) },
+    {
+      title: "busy if the peer sent data one jiffy after the Pod",
+      activity: "busy",
+      overrides: dataAges(104, 100, 100),
+    },
     {
       title: "ambiguous if request, response and acknowledgement are in the same jiffy",
       activity: "ambiguous",
-      overrides: ages(300, 300, 300),
+      overrides: dataAges(300, 300, 300),
     },
     {
       title: "ambiguous if the last data is almost ten seconds old and its order unclear",
       activity: "ambiguous",
-      overrides: ages(9_996, 9_996, 9_996),
+      overrides: dataAges(9_996, 9_996, 9_996),
     },
     {
       title: "idle if the order of the last data has been unclear for ten seconds",
       activity: "idle",
-      overrides: ages(10_000, 10_000, 10_000),
+      overrides: dataAges(10_000, 10_000, 10_000),
     },
     {
       title: "idle if the client never sent a byte",
       activity: "idle",
-      overrides: { ...ages(700, 700, 700), bytesReceived: 0 },
+      overrides: { ...dataAges(700, 700, 700), bytesReceived: 0 },
     },
     {
       title: "busy if the client has sent data and the server has not",
       activity: "busy",
-      overrides: { ...ages(700, 700, 700), dataSegmentsSent: 0 },
+      overrides: { ...dataAges(700, 700, 700), dataSegmentsSent: 0 },
     },
-    { title: "idle between the events of a stream", activity: "idle", overrides: ages(800, 4_000, 760) },
+    { title: "idle between the events of a stream", activity: "idle", overrides: dataAges(800, 4_000, 760) },
     { title: "busy with unread bytes", activity: "busy", overrides: { receiveQueue: 1 } },
     { title: "busy with unsent bytes", activity: "busy", overrides: { sendQueue: 1 } },
     {
@@ -70,7 +74,7 @@ describe("the activity of a connection", () => {
     {
       title: "busy if a half-closed client waits for its response",
       activity: "busy",
-      overrides: { state: tcp.CLOSE_WAIT, receiveQueue: 1, ...ages(900, 300, 300) },
+      overrides: { state: tcp.CLOSE_WAIT, receiveQueue: 1, ...dataAges(900, 300, 300) },
     },
     {
       title: "idle if only the server's FIN is unacknowledged",
@@ -90,13 +94,13 @@ describe("the activity of a connection", () => {
     {
       title: "idle if the server closed the connection without a response",
       activity: "idle",
-      overrides: { state: tcp.CLOSING, receiveQueue: 1, sendQueue: 1, ...ages(900, 300, 300) },
+      overrides: { state: tcp.CLOSING, receiveQueue: 1, sendQueue: 1, ...dataAges(900, 300, 300) },
     },
-    { title: "unknown without tcp_info", activity: "unknown", overrides: ages(-1, -1, -1) },
+    { title: "unknown without tcp_info", activity: "unknown", overrides: dataAges(-1, -1, -1) },
     {
       title: "busy with unread bytes even without tcp_info",
       activity: "busy",
-      overrides: { ...ages(-1, -1, -1), receiveQueue: 3 },
+      overrides: { ...dataAges(-1, -1, -1), receiveQueue: 3 },
     },
   ] as const)("is $title", ({ activity, overrides }) => {
     expect(activityOf(socket(overrides))).toBe(activity);
@@ -112,7 +116,7 @@ describe("the activity of a connection", () => {
         fc.boolean(),
         (s, r, a, n, unread) => {
           const queue = unread ? { receiveQueue: n } : { sendQueue: n };
-          return activityOf(socket({ ...ages(s, r, a), ...queue })) === "busy";
+          return activityOf(socket({ ...dataAges(s, r, a), ...queue })) === "busy";
         },
       ),
     );
@@ -121,15 +125,15 @@ describe("the activity of a connection", () => {
   test("is never idle if the client sent the last data", () => {
     fc.assert(
       fc.property(fc.nat(1_000_000), fc.integer({ min: 1, max: 1_000_000 }), fc.nat(), (received, later, ack) => {
-        return activityOf(socket(ages(received + later, received, ack))) === "busy";
+        return activityOf(socket(dataAges(received + later, received, ack))) === "busy";
       }),
     );
   });
 
   test("has the age of the newest data in the two directions", () => {
-    expect(dataAgeMs(socket(ages(40, 90, 1)))).toBe(40);
-    expect(dataAgeMs(socket(ages(90, 40, 1)))).toBe(40);
-    expect(dataAgeMs(socket(ages(-1, -1, -1)))).toBe(-1);
+    expect(dataAgeMs(socket(dataAges(40, 90, 1)))).toBe(40);
+    expect(dataAgeMs(socket(dataAges(90, 40, 1)))).toBe(40);
+    expect(dataAgeMs(socket(dataAges(-1, -1, -1)))).toBe(-1);
   });
 });
 
@@ -137,58 +141,61 @@ describe("the activity of a connection", () => {
 const CLOSE = 7;
 
 describe("a destroyed connection", () => {
-  const segments = (received: number, sent: number) => ({ dataSegmentsReceived: received, dataSegmentsSent: sent });
+  const segmentCounts = (received: number, sent: number) => ({
+    dataSegmentsReceived: received,
+    dataSegmentsSent: sent,
+  });
   const answeredBefore = { pureAcksBefore: 0, answeredReceived: 6, answeredSent: 12 };
   test.for([
-    { title: "after its response", unanswered: false, overrides: { ...ages(40, 44, 0), ...segments(1, 1) } },
-    { title: "without any data", unanswered: false, overrides: segments(0, 0) },
-    { title: "with a first request", unanswered: true, overrides: { ...ages(40, 40, 0), ...segments(1, 0) } },
-    { title: "with a second request", unanswered: true, overrides: { ...ages(90, 40, 0), ...segments(2, 1) } },
+    { title: "after its response", unanswered: false, overrides: { ...dataAges(40, 44, 0), ...segmentCounts(1, 1) } },
+    { title: "without any data", unanswered: false, overrides: segmentCounts(0, 0) },
+    { title: "with a first request", unanswered: true, overrides: { ...dataAges(40, 40, 0), ...segmentCounts(1, 0) } },
+    { title: "with a second request", unanswered: true, overrides: { ...dataAges(90, 40, 0), ...segmentCounts(2, 1) } },
     {
       title: "with an unread request, which the kernel resets",
       unanswered: false,
-      overrides: { ...ages(90, 40, 0), ...segments(2, 1), receiveQueue: 57 },
+      overrides: { ...dataAges(90, 40, 0), ...segmentCounts(2, 1), receiveQueue: 57 },
     },
     {
       title: "with a read request and an unread FIN",
       unanswered: true,
-      overrides: { ...ages(90, 40, 0), ...segments(2, 1), receiveQueue: 1 },
+      overrides: { ...dataAges(90, 40, 0), ...segmentCounts(2, 1), receiveQueue: 1 },
     },
     {
       title: "with request and response in the same jiffy",
       unanswered: false,
-      overrides: { ...ages(40, 40, 0), ...segments(1, 1) },
+      overrides: { ...dataAges(40, 40, 0), ...segmentCounts(1, 1) },
     },
     {
       title: "with a response and the next request in the same jiffy",
       unanswered: true,
-      overrides: { ...ages(40, 40, 0), ...segments(2, 1) },
+      overrides: { ...dataAges(40, 40, 0), ...segmentCounts(2, 1) },
     },
     {
       title: "by a client that sent a close_notify in reply to the server's",
       unanswered: false,
-      overrides: { ...ages(4, 0, 0), ...segments(7, 13) },
+      overrides: { ...dataAges(4, 0, 0), ...segmentCounts(7, 13) },
       past: answeredBefore,
     },
     {
       title: "with a request since the last sample, after long responses",
       unanswered: true,
-      overrides: { ...ages(90, 40, 0), ...segments(7, 12) },
+      overrides: { ...dataAges(90, 40, 0), ...segmentCounts(7, 12) },
       past: answeredBefore,
     },
     {
       title: "with a request, if earlier ones may be unanswered too",
       unanswered: true,
-      overrides: { ...ages(90, 40, 0), ...segments(7, 12) },
+      overrides: { ...dataAges(90, 40, 0), ...segmentCounts(7, 12) },
       past: NO_ACK_HISTORY,
     },
     {
       title: "with all data in the same jiffy, as many segments in both directions, and an unknown past",
       unanswered: false,
-      overrides: { ...ages(40, 40, 0), ...segments(15, 15) },
+      overrides: { ...dataAges(40, 40, 0), ...segmentCounts(15, 15) },
       past: NO_ACK_HISTORY,
     },
-    { title: "without counters", unanswered: false, overrides: { ...ages(-1, -1, -1), ...segments(-1, -1) } },
+    { title: "without counters", unanswered: false, overrides: { ...dataAges(-1, -1, -1), ...segmentCounts(-1, -1) } },
   ])("$title is unanswered: $unanswered", ({ overrides, unanswered, past }) => {
     expect(isClosedUnanswered(socket({ state: CLOSE, receiveQueue: 0, ...overrides }), past ?? NEW_ACK_HISTORY)).toBe(
       unanswered,

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { describeBuilds } from "./builds.ts";
 import { call, endManagers, type Manager, startManager, statusOf, TOKEN } from "./manager-process.ts";
 import { exchange } from "./raw-http/exchange.ts";
-import { HOSTILE, type Request, WELL_FORMED } from "./raw-http/requests.ts";
+import { HOSTILE_REQUESTS, type RequestCase, WELL_FORMED_REQUESTS } from "./raw-http/requests.ts";
 import { WITHOUT_PORT_GUARD } from "./without-port-guard.ts";
 
 afterAll(endManagers);
@@ -17,20 +17,25 @@ describeBuilds("the manager's port", (build) => {
     manager = await startManager({ build, wrapper: WITHOUT_PORT_GUARD });
   });
 
-  async function check(request: Request): Promise<void> {
+  async function check(request: RequestCase): Promise<void> {
     const { expectedStatuses } = request;
     const expected =
-      "because" in expectedStatuses ? expectedStatuses[build.name === "Node" ? "node" : "native"] : expectedStatuses;
-    const meanwhile = call(manager, `/${TOKEN}/status`);
-    const received = await exchange(manager.address, request);
-    expect((await meanwhile).status).toBe(200);
+      "reason" in expectedStatuses ? expectedStatuses[build.name === "Node" ? "node" : "native"] : expectedStatuses;
+    const statusCall = call(manager, `/${TOKEN}/status`);
+    const receivedExchange = await exchange(manager.address, request);
+    expect((await statusCall).status).toBe(200);
     expect(await statusOf(manager)).toMatchObject({ phase: "idle", trigger: "none" });
-    expect({ statuses: received.statuses, rest: received.rest }).toEqual({ statuses: expected, rest: "" });
-    if (request.closesWithoutReset === true) expect(received.error).toBe("");
+    expect({ statuses: receivedExchange.statuses, rest: receivedExchange.rest }).toEqual({
+      statuses: expected,
+      rest: "",
+    });
+    if (request.closesWithoutReset === true) expect(receivedExchange.error).toBe("");
   }
 
-  test.concurrent.for([...WELL_FORMED])("responds to $title with the documented status", (request) => check(request));
-  test.concurrent.for([...HOSTILE])(
+  test.concurrent.for([...WELL_FORMED_REQUESTS])("responds to $title with the documented status", (request) =>
+    check(request),
+  );
+  test.concurrent.for([...HOSTILE_REQUESTS])(
     "closes the connection after $title and continues to respond on other connections",
     (request) => check(request),
   );

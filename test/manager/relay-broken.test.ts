@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 
 describeOnClock("a drain with a broken relay", (build) => {
-  const drain = async (
+  const drainPod = async (
     clock: TestClock,
     env: Record<string, string>,
     causeFault: () => Promise<void> = async () => {},
@@ -25,10 +25,10 @@ describeOnClock("a drain with a broken relay", (build) => {
     const manager = await startManager({ build, clock, env, flags: FLAGS });
     const app = await startApp(manager.address, 8_080, clock);
     const startedMs = clock.nowMs();
-    const answered = call(manager, `/${TOKEN}/drain`, "POST").then((answer) => ({
-      ...{ body: answer.body, ms: clock.nowMs() - startedMs },
+    const drainCall = call(manager, `/${TOKEN}/drain`, "POST").then((response) => ({
+      ...{ body: response.body, ms: clock.nowMs() - startedMs },
     }));
-    const [{ body, ms }] = await Promise.all([answered, causeFault()]);
+    const [{ body, ms }] = await Promise.all([drainCall, causeFault()]);
     manager.kill("SIGTERM");
     const end = await manager.ended;
     await endApp(app);
@@ -39,8 +39,8 @@ describeOnClock("a drain with a broken relay", (build) => {
     "lasts as long as without a relay if the relay $behaviour",
     onClock(async (clock, broken) => {
       const { env, causeFault } = await broken.start(ca, clock);
-      const withoutRelay = await drain(clock, {});
-      const withRelay = await drain(clock, env, causeFault);
+      const withoutRelay = await drainPod(clock, {});
+      const withRelay = await drainPod(clock, env, causeFault);
       const details = `without: ${withoutRelay.ms} ms, ${JSON.stringify(withoutRelay)}; with: ${withRelay.ms} ms, ${JSON.stringify(withRelay)}`;
       expect(withRelay.ms - withoutRelay.ms, details).toBe(broken.additionalMs ?? 0);
       expect(withRelay.ms, details).toBeGreaterThanOrEqual(3_000);

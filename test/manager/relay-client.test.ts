@@ -9,22 +9,22 @@ import { createProcessWatch } from "../../src/manager/traffic/other-processes.ts
 import { toTcpSocket } from "./socket-lists.ts";
 import { CLIENT_ADDRESS, createTestMonitor, listener, POD_ADDRESS, reading, socket } from "./traffic-room.ts";
 
-const WANTS_STATUS: RelayDemand = { kind: "status", delayEndMs: -1 };
+const STATUS_DEMAND: RelayDemand = { kind: "status", delayEndMs: -1 };
 const STATUS_LINE = 'status {"state":"in","terminating":true,"reason":""}\n';
 
 /** Creates the manager's side of the connection to its relay client, with fake client processes. */
 function createHarness() {
   const statuses: WithdrawalStatus[] = [];
   const reports: string[] = [];
-  const clients: { readonly callbacks: ClientCallbacks; readonly commands: string[]; killed: boolean }[] = [];
+  const clients: { readonly callbacks: ClientCallbacks; readonly commands: string[]; isKilled: boolean }[] = [];
   const relay = createRelayClient({
     start: (callbacks) => {
-      const client = { callbacks, commands: [] as string[], killed: false };
+      const client = { callbacks, commands: [] as string[], isKilled: false };
       clients.push(client);
       return {
         write: (line) => client.commands.push(line),
         kill: () => {
-          client.killed = true;
+          client.isKilled = true;
         },
       };
     },
@@ -32,8 +32,8 @@ function createHarness() {
     onStatus: (status) => statuses.push(status),
     onReported: (failure) => reports.push(failure),
   });
-  const writes = (text: string, at = clients.length - 1) => clients[at]?.callbacks.onOutput(Buffer.from(text));
-  return { relay, statuses, reports, clients, writes, last: () => statuses.at(-1) };
+  const write = (text: string, at = clients.length - 1) => clients[at]?.callbacks.onOutput(Buffer.from(text));
+  return { relay, statuses, reports, clients, write, last: () => statuses.at(-1) };
 }
 
 describe("the manager's control of the relay's client process", () => {
@@ -48,20 +48,20 @@ describe("the manager's control of the relay's client process", () => {
     const { relay, clients } = createHarness();
     relay.setDemand({ kind: "none" });
     expect(clients).toEqual([]);
-    relay.setDemand(WANTS_STATUS);
-    relay.setDemand(WANTS_STATUS);
+    relay.setDemand(STATUS_DEMAND);
+    relay.setDemand(STATUS_DEMAND);
     expect(clients).toHaveLength(1);
     relay.setDemand({ kind: "none" });
-    expect(clients[0]?.killed).toBe(true);
+    expect(clients[0]?.isKilled).toBe(true);
   });
 
   test("passes each status of the relay to the drain once", () => {
-    const { relay, statuses, writes } = createHarness();
-    relay.setDemand(WANTS_STATUS);
+    const { relay, statuses, write } = createHarness();
+    relay.setDemand(STATUS_DEMAND);
     expect(statuses.map((status) => status.reason)).toEqual([NO_RESPONSE_YET]);
-    writes(STATUS_LINE.slice(0, 20));
-    writes(STATUS_LINE.slice(20) + STATUS_LINE + STATUS_LINE);
-    writes("lost the relay stopped responding\n");
+    write(STATUS_LINE.slice(0, 20));
+    write(STATUS_LINE.slice(20) + STATUS_LINE + STATUS_LINE);
+    write("lost the relay stopped responding\n");
     expect(statuses.slice(1).map((status) => [status.endpointState, status.reason])).toEqual([
       ["in", ""],
       ["unknown", "the relay stopped responding"],
@@ -70,7 +70,7 @@ describe("the manager's control of the relay's client process", () => {
 
   test("sends the client the end of the drain delay once and the disconnect command once", () => {
     const { relay, clients } = createHarness();
-    relay.setDemand(WANTS_STATUS);
+    relay.setDemand(STATUS_DEMAND);
     relay.setDemand({ kind: "status", delayEndMs: Date.now() + 4_000 });
     relay.setDemand({ kind: "status", delayEndMs: Date.now() + 4_000 });
     relay.setDemand({ kind: "report" });
@@ -79,11 +79,11 @@ describe("the manager's control of the relay's client process", () => {
   });
 
   test("passes the status `unknown` when the client exits, and restarts the client at most three times", () => {
-    const { relay, clients, writes, last } = createHarness();
+    const { relay, clients, write, last } = createHarness();
     for (let count = 0; count < 10; count += 1) {
-      relay.setDemand(WANTS_STATUS);
+      relay.setDemand(STATUS_DEMAND);
       vi.advanceTimersByTime(1_100);
-      writes(STATUS_LINE);
+      write(STATUS_LINE);
       clients.at(-1)?.callbacks.onEnd("killed");
       expect(last()).toMatchObject({ endpointState: "unknown", reason: "the relay client ended: killed" });
     }
@@ -91,45 +91,45 @@ describe("the manager's control of the relay's client process", () => {
   });
 
   test("ends a client that exceeds its output limit, and ignores its later output", () => {
-    const { relay, clients, writes, last, statuses } = createHarness();
-    relay.setDemand(WANTS_STATUS);
-    writes("dial\n".repeat(201));
-    expect(clients[0]?.killed).toBe(true);
+    const { relay, clients, write, last, statuses } = createHarness();
+    relay.setDemand(STATUS_DEMAND);
+    write("dial\n".repeat(201));
+    expect(clients[0]?.isKilled).toBe(true);
     expect(last()?.reason).toBe("the relay client exceeded its output limit");
-    const before = statuses.length;
-    writes(STATUS_LINE);
-    expect(statuses).toHaveLength(before);
+    const countBefore = statuses.length;
+    write(STATUS_LINE);
+    expect(statuses).toHaveLength(countBefore);
   });
 
   test("ends a client whose line exceeds the limit", () => {
-    const { relay, clients, writes } = createHarness();
-    relay.setDemand(WANTS_STATUS);
-    for (let count = 0; count < 5; count += 1) writes("x".repeat(4_096));
-    expect(clients[0]?.killed).toBe(true);
+    const { relay, clients, write } = createHarness();
+    relay.setDemand(STATUS_DEMAND);
+    for (let count = 0; count < 5; count += 1) write("x".repeat(4_096));
+    expect(clients[0]?.isKilled).toBe(true);
   });
 
   test("ends a client that hangs while a drain waits for the status", () => {
-    const { relay, clients, writes, last } = createHarness();
+    const { relay, clients, write, last } = createHarness();
     relay.setDemand({ kind: "status", delayEndMs: Date.now() + 1_000 });
-    writes(STATUS_LINE);
+    write(STATUS_LINE);
     vi.advanceTimersByTime(4_900);
     expect(last()?.endpointState).toBe("in");
     vi.advanceTimersByTime(200);
     expect(last()?.reason).toBe("the relay client does not respond");
-    expect(clients[0]?.killed).toBe(true);
+    expect(clients[0]?.isKilled).toBe(true);
   });
 
   test("starts a client to send a report, logs the result, and ends the client if it does not exit", () => {
-    const { relay, clients, writes, reports } = createHarness();
+    const { relay, clients, write, reports } = createHarness();
     relay.deliver("{}");
     relay.setDemand({ kind: "none" });
     expect(clients[0]?.commands).toEqual(["report {}\n"]);
-    writes("undelivered it answered 500\n");
+    write("undelivered it answered 500\n");
     clients[0]?.callbacks.onEnd("status 0");
     relay.deliver("{}");
     vi.advanceTimersByTime(6_000);
     expect(reports).toEqual(["it answered 500", "the relay client did not deliver the report in time"]);
-    expect(clients[1]?.killed).toBe(true);
+    expect(clients[1]?.isKilled).toBe(true);
   });
 
   test("replaces a report that is being delivered by a later report", () => {
@@ -137,66 +137,67 @@ describe("the manager's control of the relay's client process", () => {
     relay.deliver("first");
     relay.deliver("second");
     expect(clients.map(({ commands }) => commands)).toEqual([["report first\n"], ["report second\n"]]);
-    expect(clients[0]?.killed).toBe(true);
+    expect(clients[0]?.isKilled).toBe(true);
     expect(reports).toEqual(["a later report replaced it"]);
   });
 
   test("waits no longer than the limit for a report before the manager's exit", () => {
     const { relay, clients } = createHarness();
-    const done = vi.fn();
-    relay.awaitDelivery(100, done);
-    expect(done).toHaveBeenCalledTimes(1);
+    const onDelivered = vi.fn();
+    relay.awaitDelivery(100, onDelivered);
+    expect(onDelivered).toHaveBeenCalledTimes(1);
     relay.deliver("{}");
-    relay.awaitDelivery(100, done);
-    expect(done).toHaveBeenCalledTimes(1);
+    relay.awaitDelivery(100, onDelivered);
+    expect(onDelivered).toHaveBeenCalledTimes(1);
     vi.advanceTimersByTime(100);
-    expect(done).toHaveBeenCalledTimes(2);
+    expect(onDelivered).toHaveBeenCalledTimes(2);
     clients[0]?.callbacks.onEnd("status 0");
-    expect(done).toHaveBeenCalledTimes(2);
+    expect(onDelivered).toHaveBeenCalledTimes(2);
   });
 
   test("counts the client's connections", () => {
-    const { relay, writes } = createHarness();
-    relay.setDemand(WANTS_STATUS);
-    writes("dial\ndial\nwhat\n");
+    const { relay, write } = createHarness();
+    relay.setDemand(STATUS_DEMAND);
+    write("dial\ndial\nwhat\n");
     expect(relay.dials()).toBe(2);
   });
 });
 
 describe("connections of the relay's client", () => {
-  const opens = (passiveOpens: number, activeOpens: number) => reading([listener()], { passiveOpens, activeOpens });
+  const readingWithOpens = (passiveOpens: number, activeOpens: number) =>
+    reading([listener()], { passiveOpens, activeOpens });
 
   test("do not hide a client's connection that opened and closed between two samples", () => {
     const { sample } = createTestMonitor();
-    sample(opens(100, 50), 1_000);
+    sample(readingWithOpens(100, 50), 1_000);
     // One connection of a client and one of the relay's client.
-    expect(sample(opens(101, 51), 2_000, 0, 0, 1).lastEvidenceMs).toBe(2_000);
+    expect(sample(readingWithOpens(101, 51), 2_000, 0, 0, 1).lastEvidenceMs).toBe(2_000);
   });
 
   test("do not count as traffic", () => {
     const { sample } = createTestMonitor();
-    sample(opens(100, 50), 1_000);
-    expect(sample(opens(100, 51), 2_000, 0, 0, 1).lastEvidenceMs).toBe(-1);
+    sample(readingWithOpens(100, 50), 1_000);
+    expect(sample(readingWithOpens(100, 51), 2_000, 0, 0, 1).lastEvidenceMs).toBe(-1);
   });
 
   test("do not delay the answer to the hook of a mesh proxy", () => {
     const relay: RelayEndpoint = { address: "10.96.0.9", port: 443 };
-    const proxy = { ...listener(), localPort: 15_006, uid: 1_337 };
+    const proxyListener = { ...listener(), localPort: 15_006, uid: 1_337 };
     const relayConnection = socket({
       localPort: 40_000,
       peerAddress: relay.address,
       peerPort: relay.port,
       uid: 65_532,
     });
-    const others = (endpoint: RelayEndpoint) => {
+    const hasOtherProcesses = (endpoint: RelayEndpoint) => {
       const watch = createProcessWatch(17_890, endpoint);
       watch.startSample();
-      for (const one of [proxy, relayConnection]) watch.add(toTcpSocket(one));
+      for (const one of [proxyListener, relayConnection]) watch.add(toTcpSocket(one));
       return watch.finishSample().hasOthers;
     };
-    expect(others(relay)).toBe(false);
-    expect(others(NO_ENDPOINT)).toBe(true);
-    expect(others({ address: CLIENT_ADDRESS, port: 443 })).toBe(true);
+    expect(hasOtherProcesses(relay)).toBe(false);
+    expect(hasOtherProcesses(NO_ENDPOINT)).toBe(true);
+    expect(hasOtherProcesses({ address: CLIENT_ADDRESS, port: 443 })).toBe(true);
     expect(POD_ADDRESS).not.toBe(relay.address);
   });
 });

@@ -31,14 +31,14 @@ const KILL_INTERVAL_MS = 100;
 const UNREACHABLE = "unknown: its address refuses connections";
 const FLAGS = ["--drain-delay=3s", "--quiet-period=300ms", "--drain-timeout=20s", "--app-grace=5s", "--hooks=app:app"];
 
-const drain = async (manager: Manager) => JSON.parse((await call(manager, `/${TOKEN}/drain`, "POST")).body);
+const drainPod = async (manager: Manager) => JSON.parse((await call(manager, `/${TOKEN}/drain`, "POST")).body);
 
 type ScenarioParts = { readonly clock: TestClock; readonly relay: FakeRelay; readonly manager: Manager };
 type ScenarioOptions = Omit<RelayOptions, "clock"> & { readonly flags?: readonly string[] };
 
 describeOnClock("a drain with a relay", (build) => {
   /** Runs a case with a relay, a manager that uses it, and an app in its Pod. */
-  const scenario = (
+  const runScenario = (
     title: string,
     { flags = FLAGS, ...relaying }: ScenarioOptions,
     play: (parts: ScenarioParts) => Promise<void>,
@@ -55,23 +55,23 @@ describeOnClock("a drain with a relay", (build) => {
       }),
     );
 
-  scenario(
+  runScenario(
     "lasts until the Pod is withdrawn if this takes longer than the drain delay, and reports the withdrawal",
     {},
     async ({ clock, relay, manager }) => {
-      const own = drain(manager);
+      const drain = drainPod(manager);
       await relay.untilRequested(2);
       await clock.wait(5_000);
       expect(await statusOf(manager)).toMatchObject({ phase: "withdrawing", relay: "offered", withdrawnAfterMs: -1 });
       relay.send(statusLine({ state: "out" }));
-      const report = await own;
+      const report = await drain;
       expect(report).toMatchObject({ outcome: "drained", trigger: "hook", relay: "withdrawn" });
       expect(report.withdrawnAfterMs).toBeGreaterThanOrEqual(4_500);
       expect(report.milliseconds.withdrawing).toBeGreaterThanOrEqual(4_500);
       expect(report.why).toMatch(/The Pod was withdrawn after \d/);
-      const delivered = await relay.untilReported();
-      expect(delivered).toMatchObject({ namespace: "shop", pod: "web-0", uid: relay.env["POD_UID"] });
-      expect(delivered["report"]).toMatchObject({ phase: "done", outcome: "drained", relay: "withdrawn" });
+      const deliveredReport = await relay.untilReported();
+      expect(deliveredReport).toMatchObject({ namespace: "shop", pod: "web-0", uid: relay.env["POD_UID"] });
+      expect(deliveredReport["report"]).toMatchObject({ phase: "done", outcome: "drained", relay: "withdrawn" });
       expect(relay.requests[0]).toEqual({
         path: "/v1/withdrawal",
         authorization: `Lastcall ${CREDENTIAL}`,
@@ -84,11 +84,11 @@ describeOnClock("a drain with a relay", (build) => {
     },
   );
 
-  scenario(
+  runScenario(
     "sends the relay a report after 10 s and then at longer intervals while it waits, and keeps its connection to the relay",
     { flags: ["--drain-delay=3s", "--quiet-period=300ms", "--drain-timeout=60s", "--hooks=app:app"] },
     async ({ clock, relay, manager }) => {
-      const own = drain(manager);
+      const drain = drainPod(manager);
       await relay.untilRequested(2);
       await clock.wait(12_000);
       expect(await relay.untilReported()).toMatchObject({ namespace: "shop", pod: "web-0" });
@@ -118,18 +118,18 @@ describeOnClock("a drain with a relay", (build) => {
         },
       ]);
       socket.destroy();
-      expect(await own).toMatchObject({ outcome: "drained" });
+      expect(await drain).toMatchObject({ outcome: "drained" });
       await clock.until(() => relay.reports.length === 3);
       expect(relay.reports[2]?.["report"]).toMatchObject({ phase: "done", outcome: "drained" });
       expect(relay.reports[2]?.["report"]).not.toHaveProperty("remainingMs");
     },
   );
 
-  scenario(
+  runScenario(
     "lasts the whole drain delay even if the Pod was withdrawn earlier",
-    { first: statusLine({ state: "out" }) },
+    { firstStatus: statusLine({ state: "out" }) },
     async ({ manager }) => {
-      const report = await drain(manager);
+      const report = await drainPod(manager);
       expect(report).toMatchObject({ outcome: "drained", relay: "withdrawn" });
       expect(report.milliseconds.withdrawing).toBe(3_000);
       // The relay's response takes no time on the test clock, or one step.
@@ -137,37 +137,37 @@ describeOnClock("a drain with a relay", (build) => {
     },
   );
 
-  scenario(
+  runScenario(
     "reports that the Pod was not terminating if the kubelet stopped the Pod without a deletion",
-    { first: statusLine({ terminating: false }) },
+    { firstStatus: statusLine({ terminating: false }) },
     async ({ manager }) => {
-      const report = await drain(manager);
+      const report = await drainPod(manager);
       expect(report).toMatchObject({ outcome: "drained", relay: "not_terminating" });
       expect(report.milliseconds.withdrawing).toBe(5_000);
       expect(report.why).toContain("its kubelet stopped it without a deletion");
     },
   );
 
-  scenario(
+  runScenario(
     "starts at a single hook if the relay reports the Pod as terminating",
     {
-      first: statusLine({ state: "out", terminating: true }),
+      firstStatus: statusLine({ state: "out", terminating: true }),
       flags: [...FLAGS.slice(0, 4), "--hooks=app:app,web:app"],
     },
     async ({ manager }) => {
-      const held = await call(manager, hookPath());
-      expect(JSON.parse(held.body)).toMatchObject({ outcome: "drained", trigger: "relay", relay: "withdrawn" });
+      const hookResponse = await call(manager, hookPath());
+      expect(JSON.parse(hookResponse.body)).toMatchObject({ outcome: "drained", trigger: "relay", relay: "withdrawn" });
     },
   );
 
-  scenario(
+  runScenario(
     "does not start at a single hook if the relay reports that the Pod is not terminating",
-    { first: statusLine({ terminating: false }), flags: [...FLAGS.slice(0, 4), "--hooks=app:app,web:app"] },
+    { firstStatus: statusLine({ terminating: false }), flags: [...FLAGS.slice(0, 4), "--hooks=app:app,web:app"] },
     async ({ clock, relay, manager }) => {
-      const held = call(manager, hookPath());
+      const hookCall = call(manager, hookPath());
       await relay.untilRequested();
       expect(childrenOf(manager.pid)).toHaveLength(1);
-      expect(JSON.parse((await held).body)).toMatchObject({ outcome: "restarted", relay: "none" });
+      expect(JSON.parse((await hookCall).body)).toMatchObject({ outcome: "restarted", relay: "none" });
       await clock.until(() => childrenOf(manager.pid).length === 0 && relay.streamCount() === 0);
       await relay.untilSynchronized();
       expect(relay.reports).toEqual([]);
@@ -183,18 +183,18 @@ describeOnClock("a drain with a relay", (build) => {
       const app = await startApp(manager.address);
       const held = call(manager, hookPath());
       await clock.wait(14_500);
-      expect(await drain(manager)).toMatchObject({ outcome: "drained", trigger: "hook", relay: UNREACHABLE });
+      expect(await drainPod(manager)).toMatchObject({ outcome: "drained", trigger: "hook", relay: UNREACHABLE });
       expect(JSON.parse((await held).body)).toMatchObject({ outcome: "drained" });
       manager.kill("SIGKILL");
       await endApp(app);
     }),
   );
 
-  scenario(
+  runScenario(
     "continues to wait for the withdrawal if the relay is killed and restarted",
     {},
     async ({ clock, relay, manager }) => {
-      const own = drain(manager);
+      const own = drainPod(manager);
       await relay.untilRequested();
       await relay.crash();
       await relay.restart();
@@ -206,11 +206,11 @@ describeOnClock("a drain with a relay", (build) => {
     },
   );
 
-  scenario(
+  runScenario(
     "waits for the withdrawal if the relay sends no heartbeats",
-    { heartbeat: false },
+    { hasHeartbeat: false },
     async ({ clock, relay, manager }) => {
-      const own = drain(manager);
+      const own = drainPod(manager);
       await relay.untilRequested(4);
       await clock.wait(4_000);
       expect((await statusOf(manager))["phase"]).toBe("withdrawing");
@@ -219,11 +219,11 @@ describeOnClock("a drain with a relay", (build) => {
     },
   );
 
-  scenario(
+  runScenario(
     "ends earlier if the relay reports a shorter grace period of the Pod",
-    { first: statusLine({ graceSeconds: 12 }) },
+    { firstStatus: statusLine({ graceSeconds: 12 }) },
     async ({ manager }) => {
-      const report = await drain(manager);
+      const report = await drainPod(manager);
       // The deadline is 5 s after the trigger: the Pod's grace period of 12 s, minus the app's of 5 s and a margin of 2 s.
       expect(report).toMatchObject({ outcome: "timeout", relay: "offered" });
       expect(report.milliseconds.withdrawing).toBeGreaterThanOrEqual(5_000);
@@ -231,12 +231,12 @@ describeOnClock("a drain with a relay", (build) => {
     },
   );
 
-  scenario(
+  runScenario(
     "closes the relay's client and its connections at the end",
-    { first: statusLine({ state: "out" }) },
+    { firstStatus: statusLine({ state: "out" }) },
     async ({ clock, relay, manager }) => {
       expect(childrenOf(manager.pid)).toEqual([]);
-      const own = drain(manager);
+      const own = drainPod(manager);
       await relay.untilRequested();
       expect(childrenOf(manager.pid)).toHaveLength(1);
       await own;
@@ -247,23 +247,23 @@ describeOnClock("a drain with a relay", (build) => {
     },
   );
 
-  scenario(
+  runScenario(
     "leaves no process of the relay's client if the manager is killed",
     {},
     async ({ clock, relay, manager }) => {
-      const own = drain(manager).catch(() => {});
+      const own = drainPod(manager).catch(() => {});
       await relay.untilRequested();
-      const clients = childrenOf(manager.pid);
-      expect(clients).toHaveLength(1);
+      const clientPids = childrenOf(manager.pid);
+      expect(clientPids).toHaveLength(1);
       manager.kill("SIGKILL");
-      await clock.until(() => !clients.some(isAlive) && relay.streamCount() === 0);
+      await clock.until(() => !clientPids.some(isAlive) && relay.streamCount() === 0);
       await own;
     },
   );
 
-  scenario("ends after its delay if the relay's client is killed repeatedly", {}, async ({ clock, manager }) => {
+  runScenario("ends after its delay if the relay's client is killed repeatedly", {}, async ({ clock, manager }) => {
     let hasEnded = false;
-    const own = drain(manager).finally(() => {
+    const own = drainPod(manager).finally(() => {
       hasEnded = true;
     });
     while (!hasEnded) {
@@ -278,25 +278,25 @@ describeOnClock("a drain with a relay", (build) => {
     expect(report.relay).toMatch(/^unknown: (the relay client ended: |no answer yet)/);
   });
 
-  scenario(
+  runScenario(
     "logs that the relay did not receive the report",
-    { first: statusLine({ state: "out" }) },
+    { firstStatus: statusLine({ state: "out" }) },
     async ({ clock, relay, manager }) => {
-      const own = drain(manager);
+      const own = drainPod(manager);
       await relay.untilRequested();
       await manager.untilLogged((line) => line["message"] === "relay");
       await relay.crash();
       expect(await own).toMatchObject({ outcome: "drained" });
-      const lost = await manager.untilLogged((line) => line["message"] === "cannot report to the relay");
-      expect(lost).toMatchObject({ level: "warn", pod: "web-0", namespace: "shop" });
+      const failureLine = await manager.untilLogged((line) => line["message"] === "cannot report to the relay");
+      expect(failureLine).toMatchObject({ level: "warn", pod: "web-0", namespace: "shop" });
       await clock.until(() => childrenOf(manager.pid).length === 0);
       manager.kill("SIGTERM");
       expect((await manager.ended).code).toBe(0);
     },
   );
 
-  scenario("sends the report if SIGTERM ends the drain", {}, async ({ relay, manager }) => {
-    const own = drain(manager);
+  runScenario("sends the report if SIGTERM ends the drain", {}, async ({ relay, manager }) => {
+    const own = drainPod(manager);
     await manager.untilLogged((line) => line["message"] === "relay");
     manager.kill("SIGTERM");
     expect(await own).toMatchObject({ outcome: "forced", relay: "offered" });
@@ -333,7 +333,7 @@ describeOnClock("a manager with invalid relay variables", (build) => {
       const app = await startApp(manager.address);
       const warning = manager.lines().find((line) => line["message"] === "the relay is not used");
       expect(warning?.["detail"]).toContain(variable);
-      expect(await drain(manager)).toMatchObject({ outcome: "drained", relay: "none", withdrawnAfterMs: -1 });
+      expect(await drainPod(manager)).toMatchObject({ outcome: "drained", relay: "none", withdrawnAfterMs: -1 });
       expect(childrenOf(manager.pid)).toEqual([]);
       await relay.untilSynchronized();
       expect(relay.requests).toEqual([]);

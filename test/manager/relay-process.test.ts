@@ -8,12 +8,12 @@ import { type Build, describeBuilds } from "./builds.ts";
 import { type Authority, CREDENTIAL, createAuthority, endRelays, startRelay, statusLine } from "./fake-relay.ts";
 import { cpuMs } from "./process-load.ts";
 
-const running = new Set<ChildProcessWithoutNullStreams>();
+const runningClients = new Set<ChildProcessWithoutNullStreams>();
 
 afterAll(endBrokenRelays);
 afterAll(endRelays);
 afterAll(() => {
-  for (const child of running) child.kill("SIGKILL");
+  for (const child of runningClients) child.kill("SIGKILL");
 });
 
 let ca: Authority;
@@ -24,14 +24,14 @@ beforeAll(async () => {
 type Client = {
   readonly child: ChildProcessWithoutNullStreams;
   readonly lines: readonly string[];
-  readonly line: (pattern: RegExp) => Promise<string>;
+  readonly untilLine: (pattern: RegExp) => Promise<string>;
   readonly ended: Promise<number | null>;
 };
 
 /** Starts the relay's client like the manager. */
 function startClient(build: Build, env: Record<string, string>): Client {
   const child = spawn(build.command, [...build.args, "relay-client"], { env, stdio: ["pipe", "pipe", "pipe"] });
-  running.add(child);
+  runningClients.add(child);
   child.stdin.on("error", () => {});
   const lines: string[] = [];
   let rest = "";
@@ -41,15 +41,15 @@ function startClient(build: Build, env: Record<string, string>): Client {
     lines.push(...parts);
   });
   const ended = once(child, "close").then(([code]) => {
-    running.delete(child);
+    runningClients.delete(child);
     return code as number | null;
   });
-  const line = (pattern: RegExp) =>
+  const untilLine = (pattern: RegExp) =>
     eventually(() => {
       expect(lines).toContainEqual(expect.stringMatching(pattern));
       return lines.find((one) => pattern.test(one)) ?? "";
     });
-  return { child, lines, line, ended };
+  return { child, lines, untilLine, ended };
 }
 
 describeBuilds("the relay's client", (build) => {
@@ -60,11 +60,11 @@ describeBuilds("the relay's client", (build) => {
       const client = startClient(build, env);
       client.child.stdin.write("drain-delay 0\n");
       void causeFault?.();
-      expect(await client.line(/^lost /)).toMatch(/^lost [ -~]{3,120}$/);
+      expect(await client.untilLine(/^lost /)).toMatch(/^lost [ -~]{3,120}$/);
       // The client may already have connected again.
-      const dials = () => client.lines.filter((one) => one === "dial").length;
-      const before = dials();
-      await eventually(() => expect(dials()).toBeGreaterThan(before));
+      const countDials = () => client.lines.filter((one) => one === "dial").length;
+      const dialsBefore = countDials();
+      await eventually(() => expect(countDials()).toBeGreaterThan(dialsBefore));
       expect(client.lines.join("\n")).not.toContain(CREDENTIAL);
       client.child.stdin.end();
       expect(await client.ended).toBe(0);
@@ -75,22 +75,27 @@ describeBuilds("the relay's client", (build) => {
     const silentRelay = BROKEN_RELAYS.find(({ behaviour }) => behaviour === "accepts connections and sends nothing");
     const { env = {} } = (await silentRelay?.start(ca)) ?? {};
     const client = startClient(build, env);
-    await client.line(/^dial$/);
-    const beforeMs = cpuMs(client.child.pid ?? 0);
+    await client.untilLine(/^dial$/);
+    const cpuBeforeMs = cpuMs(client.child.pid ?? 0);
     // The client reports this two seconds after it has started to connect.
-    await client.line(/^lost no answer within/);
-    expect(cpuMs(client.child.pid ?? 0) - beforeMs).toBeLessThan(500); // bound: CPU time, which other programs do not lengthen
+    await client.untilLine(/^lost no answer within/);
+    expect(cpuMs(client.child.pid ?? 0) - cpuBeforeMs).toBeLessThan(500); // bound: CPU time, which other programs do not lengthen
     client.child.kill("SIGKILL");
   });
 
   test.concurrent("writes the relay's statuses to stdout, and exits when stdin ends", async () => {
-    const relay = await startRelay({ first: statusLine({ terminating: false }) });
+    const relay = await startRelay({ firstStatus: statusLine({ terminating: false }) });
     const client = startClient(build, relay.env);
-    await client.line(/^status /);
-    const last = { state: "out", reason: "gone\u0007 \u2028from all", graceSeconds: 30, shutdown: "graceful" } as const;
-    relay.send(statusLine(last));
-    const status = await client.line(/"out"/);
-    expect(JSON.parse(status.slice("status ".length))).toEqual({
+    await client.untilLine(/^status /);
+    const lastStatus = {
+      state: "out",
+      reason: "gone\u0007 \u2028from all",
+      graceSeconds: 30,
+      shutdown: "graceful",
+    } as const;
+    relay.send(statusLine(lastStatus));
+    const statusText = await client.untilLine(/"out"/);
+    expect(JSON.parse(statusText.slice("status ".length))).toEqual({
       state: "out",
       terminating: true,
       reason: "gone from all",
@@ -104,17 +109,17 @@ describeBuilds("the relay's client", (build) => {
   test.concurrent("does not connect again after the disconnect command, sends a report, and exits", async () => {
     const relay = await startRelay();
     const client = startClient(build, relay.env);
-    await client.line(/^status /);
+    await client.untilLine(/^status /);
     client.child.stdin.write("disconnect\n");
     await eventually(() => expect(relay.streamCount()).toBe(0));
     await relay.untilSynchronized();
-    const requestCount = () => relay.requests.filter(({ path }) => path.startsWith(WITHDRAWAL_PATH)).length;
-    const before = requestCount();
+    const countRequests = () => relay.requests.filter(({ path }) => path.startsWith(WITHDRAWAL_PATH)).length;
+    const countBefore = countRequests();
     client.child.stdin.write('report {"version":1,"why":"Ümläut"}\n');
-    await client.line(/^delivered$/);
+    await client.untilLine(/^delivered$/);
     expect(await client.ended).toBe(0);
     await relay.untilSynchronized();
-    expect(requestCount()).toBe(before);
+    expect(countRequests()).toBe(countBefore);
     expect(relay.reports).toEqual([
       { namespace: "shop", pod: "web-0", uid: relay.env["POD_UID"], report: { version: 1, why: "Ümläut" } },
     ]);
@@ -130,7 +135,7 @@ describeBuilds("the relay's client", (build) => {
     });
     const client = startClient(build, relay.env);
     client.child.stdin.write("report {}\n");
-    await client.line(/^undelivered it answered 503$/);
+    await client.untilLine(/^undelivered it answered 503$/);
     expect(await client.ended).toBe(0);
     expect(attempts).toBeGreaterThanOrEqual(2);
   });
@@ -145,18 +150,18 @@ describeBuilds("the relay's client", (build) => {
     });
     const client = startClient(build, relay.env);
     client.child.stdin.write("report {}\n");
-    await client.line(/^undelivered it answered 413$/);
+    await client.untilLine(/^undelivered it answered 413$/);
     expect(await client.ended).toBe(0);
     expect(paths.filter((path) => path === "/v1/drains")).toHaveLength(1);
   });
 
   test.concurrent("exits with a usage error if no relay is configured", async () => {
     const client = startClient(build, {});
-    let err = "";
+    let stderr = "";
     client.child.stderr.on("data", (chunk: Buffer) => {
-      err += chunk.toString("utf8");
+      stderr += chunk.toString("utf8");
     });
     expect(await client.ended).toBe(64);
-    expect(err).toBe("lastcall relay-client: LASTCALL_RELAY_ADDRESS is not set\n");
+    expect(stderr).toBe("lastcall relay-client: LASTCALL_RELAY_ADDRESS is not set\n");
   });
 });

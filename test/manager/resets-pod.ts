@@ -1,5 +1,5 @@
 /**
- * A Pod's network namespace with a manager and an app. The app drains once, resets one connection during the drain, and at
+ * A Pod's network namespace with a manager and an app. The Pod drains once. The app resets one connection during the drain, and at
  * its stop resets two connections and refuses one. Prints the manager's log. Arguments: a flag of the manager, and its command.
  */
 import { spawn, spawnSync } from "node:child_process";
@@ -21,7 +21,7 @@ const manager = spawn(command, [...managerArguments, "serve", "--drain-delay=500
   env: { PATH: process.env["PATH"] ?? "", LASTCALL_TOKEN: TOKEN },
   stdio: ["ignore", "pipe", "inherit"],
 });
-const exited = once(manager, "exit");
+const exit = once(manager, "exit");
 const log = createInterface({ input: manager.stdout });
 const untilLogged = (text: string): Promise<void> =>
   new Promise((resolve) => {
@@ -32,13 +32,13 @@ const untilLogged = (text: string): Promise<void> =>
 log.on("line", (line) => process.stdout.write(`${line}\n`));
 
 await untilLogged('"listening"');
-const withdrawing = untilLogged('"phase":"withdrawing"');
-const drained = requestDrain();
-await withdrawing;
+const withdrawal = untilLogged('"phase":"withdrawing"');
+const drainCall = requestDrain();
+await withdrawal;
 await sendToApp();
 // A classic manager answers its own hook only after the app's port has closed.
 if (flag === "--classic") app.close();
-await drained;
+await drainCall;
 await sendToApp();
 await sendToApp();
 if (app.listening) {
@@ -47,12 +47,12 @@ if (app.listening) {
 }
 await sendToApp();
 manager.kill("SIGTERM");
-await exited;
+await exit;
 
 function requestDrain(): Promise<unknown> {
-  const outgoing = request({ host: "127.0.0.1", port: PORT, path: `/${TOKEN}/drain`, method: "POST" });
-  outgoing.end();
-  return once(outgoing, "response").then(([response]) => once(response.resume(), "end"));
+  const drainRequest = request({ host: "127.0.0.1", port: PORT, path: `/${TOKEN}/drain`, method: "POST" });
+  drainRequest.end();
+  return once(drainRequest, "response").then(([response]) => once(response.resume(), "end"));
 }
 
 /** Resolves when the app has reset or refused the connection. */

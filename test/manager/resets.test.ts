@@ -6,7 +6,7 @@ import { canIsolate, runInOwnNetwork } from "./own-network.ts";
 import { toTcpSocket } from "./socket-lists.ts";
 import { socket } from "./traffic-room.ts";
 
-type Client = { readonly unanswered: boolean };
+type Client = { readonly isUnanswered: boolean };
 
 const SOCKET = toTcpSocket(socket({}));
 
@@ -18,7 +18,7 @@ function createPod(probes: readonly { readonly port: number; readonly periodMs: 
     ["/proc/net/snmp", () => `Tcp: PassiveOpens ActiveOpens OutRsts\nTcp: ${counters.opens} 0 ${counters.resets}\n`],
     ["/proc/net/netstat", () => `TcpExt: ListenDrops\nTcpExt: ${counters.drops}\n`],
   ]);
-  let current: Client | undefined;
+  let currentClient: Client | undefined;
   const counter = createResetCounter({
     readText: (path) => files.get(path)?.(),
     probes,
@@ -29,13 +29,13 @@ function createPod(probes: readonly { readonly port: number; readonly periodMs: 
       },
       readAll: (onSocket) => {
         for (const client of queue) {
-          current = client;
+          currentClient = client;
           onSocket(SOCKET);
         }
         return state.isQueueComplete;
       },
     },
-    monitor: { isClient: () => true, isClosedUnanswered: () => current?.unanswered ?? false },
+    monitor: { isClient: () => true, isClosedUnanswered: () => currentClient?.isUnanswered ?? false },
   });
   return { counters, queue, state, files, counter };
 }
@@ -45,7 +45,7 @@ describe("the report of a Pod's resets", () => {
     const { counter, counters, state, queue } = createPod();
     counter.markTrigger();
     counters.resets += 3;
-    queue.push({ unanswered: true });
+    queue.push({ isUnanswered: true });
     state.nowMs += 5_000;
     counter.markRelease(4);
     counters.resets += 2;
@@ -59,7 +59,7 @@ describe("the report of a Pod's resets", () => {
     counter.markTrigger();
     counter.markRelease(3);
     counters.resets += 1;
-    queue.push({ unanswered: true }, { unanswered: false }, { unanswered: true });
+    queue.push({ isUnanswered: true }, { isUnanswered: false }, { isUnanswered: true });
     expect(counter.report()).toMatchObject({ stopping: 3, probes: 1 });
   });
 
@@ -68,7 +68,7 @@ describe("the report of a Pod's resets", () => {
     counter.markTrigger();
     counter.markRelease(20);
     counters.opens += 5;
-    queue.push({ unanswered: true }, { unanswered: false });
+    queue.push({ isUnanswered: true }, { isUnanswered: false });
     state.isQueueComplete = false;
     expect(counter.report()).toMatchObject({ stopping: 1 + 20 + 5 - 2 });
   });
@@ -130,7 +130,7 @@ type Pod = ReturnType<typeof createPod>;
 
 describeBuilds("a manager in its own network namespace", (build) => {
   test.skipIf(!canIsolate)("logs its report again at its exit, with the resets", { timeout: 60_000 }, () => {
-    const reports = reportsOf("--drain-timeout=60s", build);
+    const reports = runPod("--drain-timeout=60s", build);
     const [first] = reports;
     expect(first).not.toHaveProperty("resets");
     const resets = { draining: 1, stopping: 3, probes: 0, stoppingMs: expect.any(Number) };
@@ -138,11 +138,11 @@ describeBuilds("a manager in its own network namespace", (build) => {
   });
 
   test.skipIf(!canIsolate)("logs one report without resets in classic mode", { timeout: 60_000 }, () => {
-    expect(reportsOf("--classic", build)).toEqual([expect.not.objectContaining({ resets: expect.anything() })]);
+    expect(runPod("--classic", build)).toEqual([expect.not.objectContaining({ resets: expect.anything() })]);
   });
 });
 
-function reportsOf(flag: string, { command, args }: Build): readonly unknown[] {
+function runPod(flag: string, { command, args }: Build): readonly unknown[] {
   const lines = runInOwnNetwork("resets-pod.ts", [flag, command, ...args]);
   return lines.flatMap((line) => (line["message"] === "drain report" ? [line["report"]] : []));
 }

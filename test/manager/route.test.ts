@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isLocalCaller, isSameSecret, routeOf } from "../../src/manager/calls/call-route.ts";
 
-const at = (method: string, url: string, isLocal = true) => routeOf({ method, url, isLocal }, "abc", ["app", "web-1"]);
+const routeOfRequest = (method: string, url: string, isLocal = true) =>
+  routeOf({ method, url, isLocal }, "abc", ["app", "web-1"]);
 
 describe("the routes of the manager's port", () => {
   test.for([
@@ -11,18 +12,18 @@ describe("the routes of the manager's port", () => {
     { method: "POST", url: "/abc/drain", route: { kind: "drain" } },
     { method: "GET", url: "/abc/status", route: { kind: "status" } },
   ])("include $method $url", ({ method, url, route }) => {
-    expect(at(method, url)).toEqual(route);
+    expect(routeOfRequest(method, url)).toEqual(route);
   });
 
   test("exclude the drain command for an external caller, even with the token", () => {
-    expect(at("POST", "/abc/drain", false)).toEqual({ kind: "nothing" });
+    expect(routeOfRequest("POST", "/abc/drain", false)).toEqual({ kind: "nothing" });
   });
 
   test("exclude arbitrary paths without the token", () => {
     fc.assert(
       fc.property(fc.string(), fc.constantFrom("GET", "POST", "HEAD"), (text, method) => {
         fc.pre(!text.startsWith("/abc/"));
-        expect(at(method, text)).toEqual({ kind: "nothing" });
+        expect(routeOfRequest(method, text)).toEqual({ kind: "nothing" });
       }),
     );
   });
@@ -38,7 +39,7 @@ describe("the routes of the manager's port", () => {
 
   test.for(["ab", "abcd", "abd", "Abc", ""])("reject the token '%s' instead of 'abc'", (presented) => {
     expect(isSameSecret(presented, "abc")).toBe(false);
-    expect(at("GET", `/${presented}/status`)).toEqual({ kind: "nothing" });
+    expect(routeOfRequest("GET", `/${presented}/status`)).toEqual({ kind: "nothing" });
   });
 
   test.for([

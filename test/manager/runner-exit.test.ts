@@ -21,7 +21,7 @@ const RESETS = { draining: 1, stopping: 2, probes: 0, stoppingMs: 300 };
 function startManager(resets: Partial<ResetCounter>, deliveryMs: number, respond = () => {}) {
   const settings = { ...DEFAULT_SETTINGS, drainDelayMs: 0 };
   const nowMs = () => Date.now();
-  const delivered: DrainReport[] = [];
+  const deliveredReports: DrainReport[] = [];
   let deliveredAtMs = 0;
   let exitedAtMs = -1;
   const runner = createRunner({
@@ -32,7 +32,7 @@ function startManager(resets: Partial<ResetCounter>, deliveryMs: number, respond
     relay: {
       ...NO_RELAY,
       deliver: (report) => {
-        delivered.push(JSON.parse(report));
+        deliveredReports.push(JSON.parse(report));
         deliveredAtMs = nowMs() + deliveryMs;
       },
       awaitDelivery: (limitMs, done) => {
@@ -62,33 +62,33 @@ function startManager(resets: Partial<ResetCounter>, deliveryMs: number, respond
     while (exitedAtMs < 0) await vi.advanceTimersToNextTimerAsync();
     return exitedAtMs - stoppedAtMs;
   };
-  return { drain, stop, delivered };
+  return { drain, stop, deliveredReports };
 }
 
 test("the report at the manager's exit equals the report at the end of the drain, with the resets added", async () => {
-  const { drain, stop, delivered } = startManager({ report: () => RESETS }, 5);
+  const { drain, stop, deliveredReports } = startManager({ report: () => RESETS }, 5);
   await drain();
-  const [first] = delivered;
+  const [first] = deliveredReports;
   await stop();
-  expect(delivered).toEqual([first, { ...first, resets: RESETS }]);
+  expect(deliveredReports).toEqual([first, { ...first, resets: RESETS }]);
   expect(first?.resets).toBeUndefined();
 });
 
 test("no report is sent at the manager's exit if the resets are unknown or no drain ran", async () => {
-  const unknown = startManager({ report: () => undefined }, 5);
-  await unknown.drain();
-  await unknown.stop();
-  expect(unknown.delivered).toHaveLength(1);
+  const managerWithoutCounts = startManager({ report: () => undefined }, 5);
+  await managerWithoutCounts.drain();
+  await managerWithoutCounts.stop();
+  expect(managerWithoutCounts.deliveredReports).toHaveLength(1);
   const idleManager = startManager({ report: () => RESETS }, 5);
   await idleManager.stop();
-  expect(idleManager.delivered).toEqual([]);
+  expect(idleManager.deliveredReports).toEqual([]);
 });
 
 test("an unresponsive relay delays the manager's exit by 500 ms", async () => {
-  const { drain, stop, delivered } = startManager({ report: () => RESETS }, 60_000);
+  const { drain, stop, deliveredReports } = startManager({ report: () => RESETS }, 60_000);
   await drain();
   expect(await stop()).toBe(500);
-  expect(delivered).toHaveLength(2);
+  expect(deliveredReports).toHaveLength(2);
 });
 
 test("the resets are counted before the apps' hooks are answered, and at the manager's exit", async () => {

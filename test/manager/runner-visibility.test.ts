@@ -14,11 +14,11 @@ import { eventually } from "../time/eventually.ts";
 import { playback } from "./netlink-room.ts";
 
 /** More than the ten failed samples after which a drain ends with the outcome `blind`. */
-const SAMPLES = 13;
+const SAMPLE_COUNT = 13;
 
-async function reportAfterFailedSamples(incomplete: boolean): Promise<DrainReport> {
-  let samples = 0;
-  let exited = false;
+async function reportAfterFailedSamples(isIncomplete: boolean): Promise<DrainReport> {
+  let sampleCount = 0;
+  let hasExited = false;
   const settings = { ...DEFAULT_SETTINGS, drainDelayMs: 0 };
   const nowMs = () => performance.now();
   const runner = createRunner({
@@ -31,8 +31,8 @@ async function reportAfterFailedSamples(incomplete: boolean): Promise<DrainRepor
       preloadFlag: NO_PRELOAD,
     },
     readSockets: (_tracesMs, visitor) => {
-      samples += 1;
-      if (incomplete) visitor.onIncomplete();
+      sampleCount += 1;
+      if (isIncomplete) visitor.onIncomplete();
       return undefined;
     },
     monitor: createTrafficMonitor(settings, createConnectionMemory(Math.random)),
@@ -43,17 +43,17 @@ async function reportAfterFailedSamples(incomplete: boolean): Promise<DrainRepor
     respond: () => undefined,
     log: () => undefined,
     exit: () => {
-      exited = true;
+      hasExited = true;
     },
   });
   runner.dispatch({ kind: "drain-requested", nowMs: nowMs(), holdId: 1 });
   const report = await eventually((): DrainReport => {
-    const now: DrainReport = JSON.parse(runner.status());
-    if (samples < SAMPLES) expect(now.phase).toBe("done");
-    return now;
+    const report: DrainReport = JSON.parse(runner.status());
+    if (sampleCount < SAMPLE_COUNT) expect(report.phase).toBe("done");
+    return report;
   });
   runner.dispatch({ kind: "sigterm", nowMs: nowMs() });
-  await eventually(() => expect(exited).toBe(true));
+  await eventually(() => expect(hasExited).toBe(true));
   return report;
 }
 

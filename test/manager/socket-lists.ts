@@ -100,7 +100,7 @@ export type SocketLists = SocketReading & {
   readonly listeners: readonly TextSocket[];
   readonly connections: readonly TextSocket[];
   readonly udpPorts: readonly number[];
-  readonly manyUdp: boolean;
+  readonly hasTooManyUdp: boolean;
 };
 
 /** @param enoughUdp number of UDP ports after which the read may stop */
@@ -108,7 +108,7 @@ export function readSocketLists(read: SocketReader, tracesMs = 60_000, enoughUdp
   const listeners: TextSocket[] = [];
   const connections: TextSocket[] = [];
   const udpPorts: number[] = [];
-  let manyUdp = false;
+  let hasTooManyUdp = false;
   const reading = read(tracesMs, {
     onListener: (socket) => listeners.push(toTextSocket(socket)),
     onConnection: (socket) => connections.push(toTextSocket(socket)),
@@ -117,9 +117,11 @@ export function readSocketLists(read: SocketReader, tracesMs = 60_000, enoughUdp
       return udpPorts.length < enoughUdp;
     },
     onTooManyUdp: () => {
-      manyUdp = true;
+      hasTooManyUdp = true;
     },
     onIncomplete: () => undefined,
   });
-  return reading === undefined ? undefined : { ...reading, listeners, connections, udpPorts, manyUdp };
+  return reading === undefined
+    ? undefined
+    : { ...reading, listeners, connections, udpPorts, hasTooManyUdp: hasTooManyUdp };
 }

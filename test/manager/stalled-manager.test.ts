@@ -3,7 +3,6 @@ import { eventually } from "../time/eventually.ts";
 import { pause } from "../time/pause.ts";
 import { describeBuilds } from "./builds.ts";
 import {
-  closed,
   dial,
   endApp,
   endManagers,
@@ -12,8 +11,9 @@ import {
   run,
   startApp,
   startManager,
+  untilClosed,
 } from "./manager-process.ts";
-import { isStopped, openSockets } from "./process-load.ts";
+import { countOpenSockets, isStopped } from "./process-load.ts";
 import { WITHOUT_PORT_GUARD } from "./without-port-guard.ts";
 
 /** Longer than the time limit of an unauthenticated connection. */
@@ -23,7 +23,7 @@ const LONG_STALL_MS = 8_000;
 
 afterAll(endManagers);
 
-async function stop(manager: Manager): Promise<void> {
+async function stopAndWait(manager: Manager): Promise<void> {
   manager.kill("SIGSTOP");
   await eventually(() => expect(isStopped(manager.pid)).toBe(true));
 }
@@ -33,29 +33,29 @@ describeBuilds("a manager that SIGSTOP suspended", (build) => {
     "for %i ms answers the hook that arrived meanwhile",
     async (stallMs) => {
       const manager = await startManager({ build, wrapper: WITHOUT_PORT_GUARD, flags: ["--hooks=app:app"] });
-      const before = openSockets(manager.pid);
+      const socketsBefore = countOpenSockets(manager.pid);
       const socket = await dial(manager);
-      let answer = "";
+      let response = "";
       socket.on("data", (chunk: Buffer) => {
-        answer += chunk.toString("utf8");
+        response += chunk.toString("utf8");
       });
-      const socketClosed = closed(socket);
-      await eventually(() => expect(openSockets(manager.pid)).toBeGreaterThan(before));
-      await stop(manager);
+      const socketClosed = untilClosed(socket);
+      await eventually(() => expect(countOpenSockets(manager.pid)).toBeGreaterThan(socketsBefore));
+      await stopAndWait(manager);
       socket.write(`GET ${hookPath()} HTTP/1.1\r\nHost: manager\r\nConnection: close\r\n\r\n`);
       await pause(stallMs, "the duration of the stall");
       manager.kill("SIGCONT");
       await socketClosed;
-      expect(answer).toMatch(/^HTTP\/1\.1 200 OK/);
+      expect(response).toMatch(/^HTTP\/1\.1 200 OK/);
     },
   );
 
   test.concurrent("drains the Pod after SIGCONT, even if its own hook has timed out", async () => {
     const manager = await startManager({ build, flags: ["--hooks=app:app", "--drain-delay=30s"] });
     const app = await startApp(manager.address);
-    await stop(manager);
+    await stopAndWait(manager);
     const drainCommand = await run(["drain", `--address-scope=${manager.address}`], {}, build);
-    expect(drainCommand).toMatchObject({ code: 4, out: "" });
+    expect(drainCommand).toMatchObject({ code: 4, stdout: "" });
     manager.kill("SIGCONT");
     expect(await manager.untilLogged((line) => line["phase"] === "withdrawing")).toMatchObject({ trigger: "hook" });
     manager.kill("SIGKILL");
@@ -64,17 +64,17 @@ describeBuilds("a manager that SIGSTOP suspended", (build) => {
 
   test.concurrent("answers its own hook after SIGCONT", async () => {
     const manager = await startManager({ build });
-    await stop(manager);
-    const own = run(["drain", `--address-scope=${manager.address}`], {}, build);
+    await stopAndWait(manager);
+    const drainCommand = run(["drain", `--address-scope=${manager.address}`], {}, build);
     await pause(STALL_MS, "the duration of the stall");
     manager.kill("SIGCONT");
-    expect(await own).toMatchObject({ code: 0, err: "" });
+    expect(await drainCommand).toMatchObject({ code: 0, stderr: "" });
   });
 
   test.concurrent("closes a silent connection after SIGCONT", async () => {
     const manager = await startManager({ build, wrapper: WITHOUT_PORT_GUARD });
-    const socketClosed = closed(await dial(manager));
-    await stop(manager);
+    const socketClosed = untilClosed(await dial(manager));
+    await stopAndWait(manager);
     await pause(STALL_MS, "the duration of the stall");
     manager.kill("SIGCONT");
     await socketClosed;

@@ -15,7 +15,7 @@ import {
   socket,
 } from "./traffic-room.ts";
 
-const ended = { state: tcp.TIME_WAIT, uid: 0, lastDataSentMs: -1, lastDataReceivedMs: -1, bytesReceived: -1 };
+const endedFields = { state: tcp.TIME_WAIT, uid: 0, lastDataSentMs: -1, lastDataReceivedMs: -1, bytesReceived: -1 };
 
 describe("a sample of sockets", () => {
   test("is unknown and blind if the socket tables could not be read", () => {
@@ -31,8 +31,12 @@ describe("a sample of sockets", () => {
     const { monitor } = createTestMonitor();
     monitor.startSample(0);
     monitor.markIncomplete();
-    const incomplete = { known: false, why: expect.stringContaining("could not be read completely"), blind: false };
-    expect(monitor.finishSample(undefined, 10, NO_CONNECTIONS)).toEqual(incomplete);
+    const incompleteObservation = {
+      known: false,
+      why: expect.stringContaining("could not be read completely"),
+      blind: false,
+    };
+    expect(monitor.finishSample(undefined, 10, NO_CONNECTIONS)).toEqual(incompleteObservation);
     monitor.startSample(20);
     expect(monitor.finishSample(undefined, 30, NO_CONNECTIONS)).toMatchObject({ blind: true });
   });
@@ -45,9 +49,9 @@ describe("a sample of sockets", () => {
     ["an ended connection", false, { state: tcp.TIME_WAIT }],
     ["an idle connection with tcp_info", false, { lastDataSentMs: 300, lastDataReceivedMs: 304, bytesReceived: 1 }],
   ])("of %s has unknown activity: %s", ([, isUnknown, overrides]) => {
-    const ageless = { lastDataSentMs: -1, lastDataReceivedMs: -1, bytesReceived: -1 };
+    const agelessFields = { lastDataSentMs: -1, lastDataReceivedMs: -1, bytesReceived: -1 };
     const observation = createTestMonitor().sample(
-      reading([listener(), socket({ ...ageless, ...overrides })], { source: "proc" }),
+      reading([listener(), socket({ ...agelessFields, ...overrides })], { source: "proc" }),
       10_000,
     );
     expect(observation.activity === "unknown").toBe(isUnknown);
@@ -107,10 +111,13 @@ describe("a sample of sockets", () => {
 
   test("ignores a handshake that is incomplete for more than five seconds", () => {
     const { sample } = createTestMonitor();
-    const half = reading([listener(), socket({ state: tcp.SYN_RECV, lastDataSentMs: -1, lastDataReceivedMs: -1 })]);
-    expect(sample(half, 10_000)).toMatchObject({ activity: "busy" });
-    expect(sample(half, 15_000)).toMatchObject({ activity: "busy", lastEvidenceMs: 15_000 });
-    expect(sample(half, 15_001)).toMatchObject({ activity: "quiet", lastEvidenceMs: 15_000 });
+    const readingWithHandshake = reading([
+      listener(),
+      socket({ state: tcp.SYN_RECV, lastDataSentMs: -1, lastDataReceivedMs: -1 }),
+    ]);
+    expect(sample(readingWithHandshake, 10_000)).toMatchObject({ activity: "busy" });
+    expect(sample(readingWithHandshake, 15_000)).toMatchObject({ activity: "busy", lastEvidenceMs: 15_000 });
+    expect(sample(readingWithHandshake, 15_001)).toMatchObject({ activity: "quiet", lastEvidenceMs: 15_000 });
   });
 
   test("has unknown activity while a connection without tcp_info is open", () => {
@@ -140,11 +147,13 @@ describe("a sample of sockets", () => {
 
   test("keeps the evidence of a connection without new data, even if the sample is late", () => {
     const { sample } = createTestMonitor();
-    const first = { lastDataSentMs: 300, lastDataReceivedMs: 304, lastAckReceivedMs: 260 };
-    sample(reading([listener(), socket(first)]), 10_000);
-    const later = { lastDataSentMs: 1_260, lastDataReceivedMs: 1_264, lastAckReceivedMs: 1_220 };
-    expect(sample(reading([listener(), socket(later)]), 11_000).lastEvidenceMs).toBe(9_700);
-    expect(sample(reading([listener(), socket({ ...later, dataSegmentsSent: 3 })]), 11_000).lastEvidenceMs).toBe(9_740);
+    const firstAges = { lastDataSentMs: 300, lastDataReceivedMs: 304, lastAckReceivedMs: 260 };
+    sample(reading([listener(), socket(firstAges)]), 10_000);
+    const laterAges = { lastDataSentMs: 1_260, lastDataReceivedMs: 1_264, lastAckReceivedMs: 1_220 };
+    expect(sample(reading([listener(), socket(laterAges)]), 11_000).lastEvidenceMs).toBe(9_700);
+    expect(sample(reading([listener(), socket({ ...laterAges, dataSegmentsSent: 3 })]), 11_000).lastEvidenceMs).toBe(
+      9_740,
+    );
   });
 
   test("has no evidence if the last byte is older than the start of the manager's clock", () => {
@@ -153,7 +162,7 @@ describe("a sample of sockets", () => {
 });
 
 describe("an unclear order of the last received and sent data", () => {
-  const ambiguous = { lastDataSentMs: 600, lastDataReceivedMs: 600, lastAckReceivedMs: 600 };
+  const ambiguousAges = { lastDataSentMs: 600, lastDataReceivedMs: 600, lastAckReceivedMs: 600 };
   const sampleTwice = (first: object, second: object) => {
     const { sample } = createTestMonitor();
     sample(reading([listener(), socket(first)]), 10_000);
@@ -163,7 +172,7 @@ describe("an unclear order of the last received and sent data", () => {
   test("means an answered request if no pure acknowledgement was sent since the last sample", () => {
     const observation = sampleTwice(
       { pureAcksSent: 4, dataSegmentsReceived: 7 },
-      { ...ambiguous, pureAcksSent: 4, dataSegmentsReceived: 8 },
+      { ...ambiguousAges, pureAcksSent: 4, dataSegmentsReceived: 8 },
     );
     expect(observation).toMatchObject({ activity: "quiet", lastEvidenceMs: 19_400, evidenceSource: "netlink" });
   });
@@ -171,7 +180,7 @@ describe("an unclear order of the last received and sent data", () => {
   test("means an answered request if one segment was received since the last response, and data was sent", () => {
     const observation = sampleTwice(
       { pureAcksSent: 4, dataSegmentsReceived: 7 },
-      { ...ambiguous, pureAcksSent: 5, dataSegmentsReceived: 8, dataSegmentsSent: 3 },
+      { ...ambiguousAges, pureAcksSent: 5, dataSegmentsReceived: 8, dataSegmentsSent: 3 },
     );
     expect(observation).toMatchObject({ activity: "quiet", lastEvidenceMs: 19_400 });
   });
@@ -180,15 +189,15 @@ describe("an unclear order of the last received and sent data", () => {
     const { sample } = createTestMonitor();
     const counts = { pureAcksSent: 5, dataSegmentsReceived: 8, dataSegmentsSent: 3 };
     sample(reading([listener(), socket({ pureAcksSent: 4, dataSegmentsReceived: 7 })]), 10_000);
-    sample(reading([listener(), socket({ ...ambiguous, ...counts })]), 20_000);
-    const later = { lastDataSentMs: 800, lastDataReceivedMs: 800, lastAckReceivedMs: 800 };
-    expect(sample(reading([listener(), socket({ ...later, ...counts })]), 20_200).activity).toBe("quiet");
+    sample(reading([listener(), socket({ ...ambiguousAges, ...counts })]), 20_000);
+    const laterAges = { lastDataSentMs: 800, lastDataReceivedMs: 800, lastAckReceivedMs: 800 };
+    expect(sample(reading([listener(), socket({ ...laterAges, ...counts })]), 20_200).activity).toBe("quiet");
   });
 
   test("stays ambiguous if only an acknowledgement was sent", () => {
     const observation = sampleTwice(
       { pureAcksSent: 4, dataSegmentsReceived: 7 },
-      { ...ambiguous, pureAcksSent: 5, dataSegmentsReceived: 8 },
+      { ...ambiguousAges, pureAcksSent: 5, dataSegmentsReceived: 8 },
     );
     expect(observation).toMatchObject({ activity: "ambiguous", evidenceSource: "ambiguous" });
   });
@@ -196,36 +205,36 @@ describe("an unclear order of the last received and sent data", () => {
   test("stays ambiguous after two received segments, because the sent data may answer only one", () => {
     const observation = sampleTwice(
       { pureAcksSent: 4, dataSegmentsReceived: 6 },
-      { ...ambiguous, pureAcksSent: 5, dataSegmentsReceived: 8, dataSegmentsSent: 3 },
+      { ...ambiguousAges, pureAcksSent: 5, dataSegmentsReceived: 8, dataSegmentsSent: 3 },
     );
     expect(observation).toMatchObject({ activity: "ambiguous", evidenceSource: "ambiguous" });
   });
 
   test("stays ambiguous if the last sample is newer than the data", () => {
     const observation = sampleTwice(
-      { ...ambiguous, pureAcksSent: 5, dataSegmentsReceived: 8 },
-      { ...ambiguous, pureAcksSent: 5, dataSegmentsReceived: 8 },
+      { ...ambiguousAges, pureAcksSent: 5, dataSegmentsReceived: 8 },
+      { ...ambiguousAges, pureAcksSent: 5, dataSegmentsReceived: 8 },
     );
     expect(observation).toMatchObject({ activity: "ambiguous", evidenceSource: "ambiguous" });
   });
 
   test("stays ambiguous while the kernel may still delay the acknowledgement", () => {
-    const recent = { lastDataSentMs: 200, lastDataReceivedMs: 200, lastAckReceivedMs: 200 };
+    const recentAges = { lastDataSentMs: 200, lastDataReceivedMs: 200, lastAckReceivedMs: 200 };
     const observation = sampleTwice(
       { pureAcksSent: 4, dataSegmentsReceived: 7 },
-      { ...recent, pureAcksSent: 4, dataSegmentsReceived: 8 },
+      { ...recentAges, pureAcksSent: 4, dataSegmentsReceived: 8 },
     );
     expect(observation).toMatchObject({ activity: "ambiguous", evidenceSource: "ambiguous" });
   });
 
   test("means an answered request if only one segment was ever received, and data was sent", () => {
     expect(
-      createTestMonitor().sample(reading([listener(), socket({ ...ambiguous, dataSegmentsReceived: 1 })]), 9_000)
+      createTestMonitor().sample(reading([listener(), socket({ ...ambiguousAges, dataSegmentsReceived: 1 })]), 9_000)
         .activity,
     ).toBe("quiet");
     expect(
       createTestMonitor().sample(
-        reading([listener(), socket({ ...ambiguous, dataSegmentsReceived: 1, dataSegmentsSent: 0 })]),
+        reading([listener(), socket({ ...ambiguousAges, dataSegmentsReceived: 1, dataSegmentsSent: 0 })]),
         9_000,
       ).activity,
     ).toBe("busy");
@@ -233,13 +242,15 @@ describe("an unclear order of the last received and sent data", () => {
 
   test("means an answered request if the connection never sent a pure acknowledgement", () => {
     expect(
-      createTestMonitor().sample(reading([listener(), socket({ ...ambiguous, pureAcksSent: 0 })]), 9_000).activity,
+      createTestMonitor().sample(reading([listener(), socket({ ...ambiguousAges, pureAcksSent: 0 })]), 9_000).activity,
     ).toBe("quiet");
   });
 
   test("stays ambiguous if the kernel does not count segments", () => {
-    const uncounted = { ...ambiguous, pureAcksSent: -1, dataSegmentsReceived: -1, dataSegmentsSent: -1 };
-    expect(createTestMonitor().sample(reading([listener(), socket(uncounted)]), 9_000).activity).toBe("ambiguous");
+    const uncountedFields = { ...ambiguousAges, pureAcksSent: -1, dataSegmentsReceived: -1, dataSegmentsSent: -1 };
+    expect(createTestMonitor().sample(reading([listener(), socket(uncountedFields)]), 9_000).activity).toBe(
+      "ambiguous",
+    );
   });
 });
 
@@ -247,13 +258,13 @@ describe("connections that change between two samples", () => {
   test("are evidence at the time in their TIME_WAIT entry if they ended", () => {
     const { sample } = createTestMonitor();
     sample(reading([listener()]), 1_000);
-    const observation = sample(reading([listener(), socket({ ...ended, lastAckReceivedMs: 60 })]), 1_150);
+    const observation = sample(reading([listener(), socket({ ...endedFields, lastAckReceivedMs: 60 })]), 1_150);
     expect(observation).toMatchObject({ activity: "quiet", lastEvidenceMs: 1_090, openConnections: 0 });
   });
 
   test("are not evidence if they ended before the first sample", () => {
     expect(
-      createTestMonitor().sample(reading([listener(), socket({ ...ended, lastAckReceivedMs: 60 })]), 1_000)
+      createTestMonitor().sample(reading([listener(), socket({ ...endedFields, lastAckReceivedMs: 60 })]), 1_000)
         .lastEvidenceMs,
     ).toBe(-1);
   });
@@ -261,17 +272,17 @@ describe("connections that change between two samples", () => {
   test("are evidence in the first sample after their end, but not in later samples", () => {
     const { sample } = createTestMonitor();
     sample(reading([listener()]), 1_000);
-    sample(reading([listener(), socket({ ...ended, lastAckReceivedMs: -1 })]), 1_150);
-    expect(sample(reading([listener(), socket({ ...ended, lastAckReceivedMs: -1 })]), 1_300).lastEvidenceMs).toBe(
+    sample(reading([listener(), socket({ ...endedFields, lastAckReceivedMs: -1 })]), 1_150);
+    expect(sample(reading([listener(), socket({ ...endedFields, lastAckReceivedMs: -1 })]), 1_300).lastEvidenceMs).toBe(
       1_150,
     );
   });
 
   test("count as new if they reuse the addresses of an ended connection", () => {
     const { sample } = createTestMonitor();
-    sample(reading([listener(), socket({ ...ended, lastAckReceivedMs: 500 })]), 1_000);
-    const fresh = socket({ lastDataSentMs: 20, lastDataReceivedMs: 20, lastAckReceivedMs: 20, bytesReceived: 0 });
-    const observation = sample(reading([listener(), fresh]), 2_000);
+    sample(reading([listener(), socket({ ...endedFields, lastAckReceivedMs: 500 })]), 1_000);
+    const newSocket = socket({ lastDataSentMs: 20, lastDataReceivedMs: 20, lastAckReceivedMs: 20, bytesReceived: 0 });
+    const observation = sample(reading([listener(), newSocket]), 2_000);
     expect(observation.lastEvidenceMs).toBe(1_980);
     expect(observation.left[0]?.ageMs).toBe(0);
   });
@@ -285,7 +296,9 @@ describe("connections that change between two samples", () => {
   test("are not evidence if they were idle before and are closed", () => {
     const { sample } = createTestMonitor();
     sample(reading([listener(), socket()]), 1_000);
-    expect(sample(reading([listener(), socket({ ...ended, lastAckReceivedMs: 10 })]), 1_150).lastEvidenceMs).toBe(-1);
+    expect(sample(reading([listener(), socket({ ...endedFields, lastAckReceivedMs: 10 })]), 1_150).lastEvidenceMs).toBe(
+      -1,
+    );
   });
 
   test("count even after the server has closed its listener", () => {
@@ -303,10 +316,10 @@ describe("connections that change between two samples", () => {
   });
 
   test("are all counted, but the report lists only the first twenty", () => {
-    const many = Array.from({ length: 300 }, (_, n) => socket({ peerPort: 20_000 + n }));
+    const manySockets = Array.from({ length: 300 }, (_, n) => socket({ peerPort: 20_000 + n }));
     const { sample } = createTestMonitor();
-    sample(reading([listener(), ...many]), 1_000);
-    const observation = sample(reading([listener(), ...many]), 4_000);
+    sample(reading([listener(), ...manySockets]), 1_000);
+    const observation = sample(reading([listener(), ...manySockets]), 4_000);
     expect(observation.left).toHaveLength(20);
     expect(observation.leftTotal).toBe(300);
     expect(observation.left[0]).toEqual({
@@ -367,33 +380,34 @@ describe("the kernel's counter of passive opens", () => {
 
   test("excludes connections that wait in the backlog of the manager's port", () => {
     const { sample } = createTestMonitor();
-    const ours = listener({ localPort: 17_890 });
-    sample(reading([listener(), ours]), 1_000);
+    const managerListener = listener({ localPort: 17_890 });
+    sample(reading([listener(), managerListener]), 1_000);
     expect(
-      sample(reading([listener(), { ...ours, receiveQueue: 2 }], { passiveOpens: 102 }), 1_150).lastEvidenceMs,
+      sample(reading([listener(), { ...managerListener, receiveQueue: 2 }], { passiveOpens: 102 }), 1_150)
+        .lastEvidenceMs,
     ).toBe(-1);
-    expect(sample(reading([listener(), ours], { passiveOpens: 102 }), 1_300, 0, 2).lastEvidenceMs).toBe(-1);
+    expect(sample(reading([listener(), managerListener], { passiveOpens: 102 }), 1_300, 0, 2).lastEvidenceMs).toBe(-1);
   });
 
   test("does not change the evidence of a connection that the sample contains", () => {
     const { sample } = createTestMonitor();
     sample(reading([listener()]), 1_000);
-    const found = socket({ ...ended, lastAckReceivedMs: 120 });
-    expect(sample(reading([listener(), found], { passiveOpens: 101 }), 1_150).lastEvidenceMs).toBe(1_030);
+    const endedSocket = socket({ ...endedFields, lastAckReceivedMs: 120 });
+    expect(sample(reading([listener(), endedSocket], { passiveOpens: 101 }), 1_150).lastEvidenceMs).toBe(1_030);
   });
 
   test("is ignored if the Pod also listens on a port that the drain does not observe", () => {
     const { sample } = createTestMonitor({ ignorePorts: [9_090] });
-    const both = [listener(), listener({ localPort: 9_090 })];
-    sample(reading(both), 1_000);
-    expect(sample(reading(both, { passiveOpens: 105 }), 1_150).lastEvidenceMs).toBe(-1);
+    const twoListeners = [listener(), listener({ localPort: 9_090 })];
+    sample(reading(twoListeners), 1_000);
+    expect(sample(reading(twoListeners, { passiveOpens: 105 }), 1_150).lastEvidenceMs).toBe(-1);
   });
 
   test("is ignored if the Pod shares its network namespace", () => {
     const { sample } = createTestMonitor({ addressScope: "127.0.1.5" });
-    const at = [listener({ localAddress: "127.0.1.5" })];
-    sample(reading(at), 1_000);
-    expect(sample(reading(at, { passiveOpens: 105 }), 1_150).lastEvidenceMs).toBe(-1);
+    const listeners = [listener({ localAddress: "127.0.1.5" })];
+    sample(reading(listeners), 1_000);
+    expect(sample(reading(listeners, { passiveOpens: 105 }), 1_150).lastEvidenceMs).toBe(-1);
   });
 
   test("excludes the kubelet's probes up to their configured rate", () => {
@@ -418,9 +432,13 @@ describe("the ports that a drain observes", () => {
     { title: "Linkerd's inbound port", overrides: { localPort: 4_143 } },
     { title: "an ignored port", overrides: { localPort: 9_100 } },
   ])("exclude $title", ({ overrides }) => {
-    const at = listener(overrides);
+    const listeners = listener(overrides);
     const observation = createTestMonitor({ ignorePorts: [9_100] }).sample(
-      reading([at, socket({ localPort: at.localPort, receiveQueue: 8 }), { ...at, receiveQueue: 4 }]),
+      reading([
+        listeners,
+        socket({ localPort: listeners.localPort, receiveQueue: 8 }),
+        { ...listeners, receiveQueue: 4 },
+      ]),
       1_000,
     );
     expect(observation).toMatchObject({ hasTcpListener: false, openConnections: 0, activity: "quiet" });
@@ -437,8 +455,8 @@ describe("the ports that a drain observes", () => {
   });
 
   test("exclude the remote ports of connections that the Pod opened", () => {
-    const outbound = socket({ localPort: 45_000, peerPort: 5_432, receiveQueue: 7 });
-    expect(createTestMonitor().sample(reading([listener(), outbound]), 1_000)).toMatchObject({
+    const outboundSocket = socket({ localPort: 45_000, peerPort: 5_432, receiveQueue: 7 });
+    expect(createTestMonitor().sample(reading([listener(), outboundSocket]), 1_000)).toMatchObject({
       openConnections: 0,
       activity: "quiet",
     });
@@ -446,14 +464,14 @@ describe("the ports that a drain observes", () => {
 
   test("are limited to the address in address-scope, even a loopback address", () => {
     const { sample } = createTestMonitor({ addressScope: "127.0.1.5" });
-    const mine = { localAddress: "127.0.1.5" };
-    const other = { localAddress: "127.0.1.6" };
+    const ownAddress = { localAddress: "127.0.1.5" };
+    const otherAddress = { localAddress: "127.0.1.6" };
     const observation = sample(
       reading([
-        listener(mine),
-        listener(other),
-        socket({ ...mine, peerAddress: "127.0.0.1" }),
-        socket({ ...other, receiveQueue: 9 }),
+        listener(ownAddress),
+        listener(otherAddress),
+        socket({ ...ownAddress, peerAddress: "127.0.0.1" }),
+        socket({ ...otherAddress, receiveQueue: 9 }),
       ]),
       9_000,
     );
@@ -463,7 +481,7 @@ describe("the ports that a drain observes", () => {
       activity: "quiet",
       lastEvidenceMs: 4_000,
     });
-    expect(sample(reading([listener(other), listener({ receiveQueue: 3 })]), 9_500)).toMatchObject({
+    expect(sample(reading([listener(otherAddress), listener({ receiveQueue: 3 })]), 9_500)).toMatchObject({
       hasTcpListener: false,
       activity: "quiet",
     });
@@ -471,17 +489,17 @@ describe("the ports that a drain observes", () => {
 
   test("include the remote port of a TIME_WAIT entry whose client is in the same network namespace", () => {
     const { sample } = createTestMonitor({ addressScope: "127.0.1.5" });
-    const at = [listener({ localAddress: "127.0.1.5" })];
-    sample(reading(at), 1_000);
-    const timeWait = socket({
-      ...ended,
+    const listeners = [listener({ localAddress: "127.0.1.5" })];
+    sample(reading(listeners), 1_000);
+    const timeWaitSocket = socket({
+      ...endedFields,
       localAddress: "127.0.0.1",
       localPort: 41_000,
       peerAddress: "127.0.1.5",
       peerPort: 8080,
       lastAckReceivedMs: 40,
     });
-    expect(sample(reading([...at, timeWait]), 1_150).lastEvidenceMs).toBe(1_110);
+    expect(sample(reading([...listeners, timeWaitSocket]), 1_150).lastEvidenceMs).toBe(1_110);
   });
 
   test("include UDP ports, except the manager's and ignored ones", () => {
@@ -494,24 +512,31 @@ describe("the ports that a drain observes", () => {
 describe("peers of connections", () => {
   test("in the Pod itself are not evidence when they connect, but are busy during a request", () => {
     const { sample } = createTestMonitor();
-    const own = { localAddress: POD_ADDRESS, peerAddress: POD_ADDRESS };
+    const ownAddresses = { localAddress: POD_ADDRESS, peerAddress: POD_ADDRESS };
     sample(reading([listener()]), 1_000);
     expect(
-      sample(reading([listener(), socket({ ...own, ...ended, lastAckReceivedMs: 5 })]), 1_150).lastEvidenceMs,
+      sample(reading([listener(), socket({ ...ownAddresses, ...endedFields, lastAckReceivedMs: 5 })]), 1_150)
+        .lastEvidenceMs,
     ).toBe(-1);
-    expect(sample(reading([listener(), socket({ ...own, peerPort: 6, receiveQueue: 3 })]), 1_300).activity).toBe(
-      "busy",
-    );
+    expect(
+      sample(reading([listener(), socket({ ...ownAddresses, peerPort: 6, receiveQueue: 3 })]), 1_300).activity,
+    ).toBe("busy");
   });
 
   test("behind Istio's sidecar count as clients", () => {
     const { sample } = createTestMonitor();
     sample(reading([listener()]), 1_000);
-    const forwarded = socket({ ...ended, localAddress: "127.0.0.1", peerAddress: "127.0.0.6", lastAckReceivedMs: 5 });
-    expect(sample(reading([listener(), forwarded]), 1_150).lastEvidenceMs).toBe(1_145);
+    const forwardedSocket = socket({
+      ...endedFields,
+      localAddress: "127.0.0.1",
+      peerAddress: "127.0.0.6",
+      lastAckReceivedMs: 5,
+    });
+    expect(sample(reading([listener(), forwardedSocket]), 1_150).lastEvidenceMs).toBe(1_145);
   });
 
-  const probe = (port: number) => socket({ ...ended, peerAddress: NODE_ADDRESS, peerPort: port, lastAckReceivedMs: 5 });
+  const probe = (port: number) =>
+    socket({ ...endedFields, peerAddress: NODE_ADDRESS, peerPort: port, lastAckReceivedMs: 5 });
 
   test("at the kubelet's address count as probes up to the configured rate", () => {
     const { monitor, sample } = createTestMonitor({ kubeletProbes: [{ port: 8080, periodMs: 10_000 }] });
@@ -524,10 +549,10 @@ describe("peers of connections", () => {
   test("at the kubelet's address are not evidence at the configured rate of probes, at any sample times", () => {
     const periodMs = 1_000;
     // A sample finds a probe up to 150 ms late, so two probes may appear closer than they were.
-    const delays = fc.array(fc.integer({ min: 0, max: 150 }), { minLength: 60, maxLength: 60 });
-    const before = fc.integer({ min: 0, max: 60 });
+    const anyDelays = fc.array(fc.integer({ min: 0, max: 150 }), { minLength: 60, maxLength: 60 });
+    const anyEarlierCount = fc.integer({ min: 0, max: 60 });
     fc.assert(
-      fc.property(delays, before, fc.integer({ min: 150, max: 4_500 }), (late, ended, gapMs) => {
+      fc.property(anyDelays, anyEarlierCount, fc.integer({ min: 150, max: 4_500 }), (late, ended, gapMs) => {
         const { monitor, sample } = createTestMonitor({ kubeletProbes: [{ port: 8080, periodMs }] });
         monitor.addKubelet(NODE_ADDRESS);
         const sockets = Array.from({ length: ended }, (_, index) => probe(40_000 + index));
@@ -551,13 +576,13 @@ describe("peers of connections", () => {
     monitor.addKubelet(NODE_ADDRESS);
     const sockets: TextSocket[] = [];
     sample(reading([listener()]), 1_000);
-    let evidence = 0;
+    let evidenceCount = 0;
     for (let index = 0; index < 20; index += 1) {
       sockets.push(probe(1_000 + index));
       const atMs = 1_500 + index * 500;
-      if (sample(reading([listener(), ...sockets]), atMs).lastEvidenceMs === atMs - 5) evidence += 1;
+      if (sample(reading([listener(), ...sockets]), atMs).lastEvidenceMs === atMs - 5) evidenceCount += 1;
     }
-    expect(evidence).toBeGreaterThanOrEqual(7);
+    expect(evidenceCount).toBeGreaterThanOrEqual(7);
   });
 
   test("at the kubelet's address count as clients on a port without probes", () => {
@@ -578,18 +603,31 @@ describe("peers of connections", () => {
   test("at the kubelet's address are busy until the app has responded, but do not count as traffic of clients", () => {
     const { monitor, sample } = createTestMonitor({ kubeletProbes: [{ port: 8080, periodMs: 10_000 }] });
     monitor.addKubelet(NODE_ADDRESS);
-    const waiting = socket({ peerAddress: NODE_ADDRESS, lastDataReceivedMs: 90, lastDataSentMs: 100, peerPort: 9 });
-    const answered = socket({ peerAddress: NODE_ADDRESS, lastDataReceivedMs: 290, lastDataSentMs: 10, peerPort: 9 });
-    expect(sample(reading([listener(), waiting]), 1_000)).toMatchObject({ activity: "busy", lastEvidenceMs: -1 });
-    expect(sample(reading([listener(), answered]), 1_200)).toMatchObject({ activity: "quiet", lastEvidenceMs: -1 });
+    const waitingSocket = socket({
+      peerAddress: NODE_ADDRESS,
+      lastDataReceivedMs: 90,
+      lastDataSentMs: 100,
+      peerPort: 9,
+    });
+    const answeredSocket = socket({
+      peerAddress: NODE_ADDRESS,
+      lastDataReceivedMs: 290,
+      lastDataSentMs: 10,
+      peerPort: 9,
+    });
+    expect(sample(reading([listener(), waitingSocket]), 1_000)).toMatchObject({ activity: "busy", lastEvidenceMs: -1 });
+    expect(sample(reading([listener(), answeredSocket]), 1_200)).toMatchObject({
+      activity: "quiet",
+      lastEvidenceMs: -1,
+    });
   });
 
   test("at the kubelet's address count as clients if their connection lasts longer than every probe", () => {
     const { monitor, sample } = createTestMonitor({ kubeletProbes: [{ port: 8080, periodMs: 10_000 }] });
     monitor.addKubelet(NODE_ADDRESS);
-    const long = socket({ peerAddress: NODE_ADDRESS, receiveQueue: 3 });
-    expect(sample(reading([listener(), long]), 1_000)).toMatchObject({ openConnections: 0, lastEvidenceMs: -1 });
-    expect(sample(reading([listener(), long]), 11_001)).toMatchObject({ activity: "busy", openConnections: 1 });
+    const openSocket = socket({ peerAddress: NODE_ADDRESS, receiveQueue: 3 });
+    expect(sample(reading([listener(), openSocket]), 1_000)).toMatchObject({ openConnections: 0, lastEvidenceMs: -1 });
+    expect(sample(reading([listener(), openSocket]), 11_001)).toMatchObject({ activity: "busy", openConnections: 1 });
   });
 });
 
@@ -621,16 +659,16 @@ describe("for arbitrary sockets", () => {
           const { monitor, sample } = createTestMonitor({ kubeletProbes: [{ port: 8080, periodMs: 500 }] });
           monitor.addKubelet(NODE_ADDRESS);
           let nowMs = 0;
-          let before = -1;
+          let lastEvidenceMs = -1;
           let passiveOpens = 0;
           for (const [sockets, laterMs, opens] of samples) {
             nowMs += laterMs;
             passiveOpens += opens;
             const observation = sample(reading([listener(), ...sockets], { passiveOpens }), nowMs);
             expect(observation.lastEvidenceMs).toBeLessThanOrEqual(nowMs);
-            expect(observation.lastEvidenceMs).toBeGreaterThanOrEqual(before);
+            expect(observation.lastEvidenceMs).toBeGreaterThanOrEqual(lastEvidenceMs);
             expect(observation.left.length).toBe(Math.min(20, observation.leftTotal));
-            before = observation.lastEvidenceMs;
+            lastEvidenceMs = observation.lastEvidenceMs;
           }
         },
       ),

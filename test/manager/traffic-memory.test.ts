@@ -60,11 +60,11 @@ test("the result of samples does not depend on the kernel's order of connections
 
 test("a connection keeps its age if the kernel's list changes before its entry", () => {
   const { sample } = createTestMonitor();
-  const unchanged = socket({ peerPort: 50_009 });
-  const others = [1, 2, 3].map((n) => socket({ peerPort: 50_000 + n }));
-  sample(reading([listener(), ...others, unchanged]), 1_000);
-  sample(reading([listener(), others[2] ?? unchanged, unchanged]), 1_500);
-  const observation = sample(reading([listener(), socket({ peerPort: 50_004 }), unchanged]), 2_000);
+  const unchangedSocket = socket({ peerPort: 50_009 });
+  const otherSockets = [1, 2, 3].map((n) => socket({ peerPort: 50_000 + n }));
+  sample(reading([listener(), ...otherSockets, unchangedSocket]), 1_000);
+  sample(reading([listener(), otherSockets[2] ?? unchangedSocket, unchangedSocket]), 1_500);
+  const observation = sample(reading([listener(), socket({ peerPort: 50_004 }), unchangedSocket]), 2_000);
   expect(observation.left.find(({ peer }) => peer.endsWith(":50009"))).toMatchObject({ ageMs: 1_000 });
   expect(observation.left.find(({ peer }) => peer.endsWith(":50004"))).toMatchObject({ ageMs: 0 });
   expect(observation.leftTotal).toBe(2);
@@ -136,19 +136,24 @@ const anyHistory = fc.record({
     selector: ({ local, peer, peerPort }) => `${local} ${peer} ${peerPort}`,
     maxLength: 12,
   }),
-  /** Samples that fail, and the number of sockets that they read before. */
-  broken: fc.array(fc.record({ sample: fc.nat(5), after: fc.nat(12) }), { maxLength: 2 }),
+  /** Indexes of samples that fail, and the number of sockets that each reads before its failure. */
+  failedSamples: fc.array(fc.record({ sample: fc.nat(5), after: fc.nat(12) }), { maxLength: 2 }),
   /** Index of the sample before which the kubelet's address is added. */
   kubeletAt: fc.nat(5),
   /** Increase of PassiveOpens before each sample. */
-  opened: fc.array(fc.nat(2), { minLength: 6, maxLength: 6 }),
+  passiveOpenIncreases: fc.array(fc.nat(2), { minLength: 6, maxLength: 6 }),
 });
 
 const PROBED = { kubeletProbes: [{ port: 8080, periodMs: 1_000 }] };
 
 /** Replays one history on several monitors. Skips the comparison of failed samples. */
 function replay(
-  { connectionHistories, broken, kubeletAt, opened }: typeof anyHistory extends fc.Arbitrary<infer T> ? T : never,
+  {
+    connectionHistories,
+    failedSamples,
+    kubeletAt,
+    passiveOpenIncreases,
+  }: typeof anyHistory extends fc.Arbitrary<infer T> ? T : never,
   monitors: readonly ReturnType<typeof createTestMonitor>[],
   each: (observation: readonly KnownObservation[]) => void,
 ): void {
@@ -157,9 +162,9 @@ function replay(
   for (let index = 0; index < 6; index += 1) {
     const sockets = [listener(), ...socketsOfConnections.flatMap((samples) => samples[index] ?? [])];
     const nowMs = 10_000 + index * 150;
-    passiveOpens += opened[index] ?? 0;
+    passiveOpens += passiveOpenIncreases[index] ?? 0;
     if (index === kubeletAt) for (const { monitor } of monitors) monitor.addKubelet(NODE_ADDRESS);
-    const end = broken.find(({ sample }) => sample === index);
+    const end = failedSamples.find(({ sample }) => sample === index);
     if (end === undefined) each(monitors.map(({ sample }) => sample(reading(sockets, { passiveOpens }), nowMs)));
     else {
       for (const { monitor } of monitors) {
@@ -198,14 +203,14 @@ test("a table with too few slots never makes a busy Pod quiet or its last traffi
 });
 
 test("received data is classified as ambiguous after a sample without segment counters, even if earlier counters showed that all data was answered", () => {
-  const ages = (ms: number) => ({ lastDataReceivedMs: ms, lastDataSentMs: ms, lastAckReceivedMs: ms });
-  const uncounted = { dataSegmentsReceived: -1, dataSegmentsSent: -1, pureAcksSent: -1, ...ages(-1) };
+  const agesOf = (ms: number) => ({ lastDataReceivedMs: ms, lastDataSentMs: ms, lastAckReceivedMs: ms });
+  const uncountedFields = { dataSegmentsReceived: -1, dataSegmentsSent: -1, pureAcksSent: -1, ...agesOf(-1) };
   for (const received of [0, 1]) {
     for (const memory of [createConnectionMemory(Math.random), createPlainMemory()]) {
       const { sample } = createTestMonitor({}, memory);
       sample(reading([listener(), socket({ dataSegmentsReceived: received, dataSegmentsSent: 1 })]), 10_000);
-      sample(reading([listener(), socket(uncounted)]), 11_000);
-      const request = socket({ dataSegmentsReceived: 1, dataSegmentsSent: 1, ...ages(100) });
+      sample(reading([listener(), socket(uncountedFields)]), 11_000);
+      const request = socket({ dataSegmentsReceived: 1, dataSegmentsSent: 1, ...agesOf(100) });
       expect(sample(reading([listener(), request]), 12_000)).toMatchObject({
         activity: "ambiguous",
         evidenceSource: "ambiguous",
@@ -252,23 +257,26 @@ describe("connections beyond the number that the manager tracks", () => {
     };
 
     test("count as connections of clients even if their peer's address is later added to the Pod's own addresses", () => {
-      const ours = { localAddress: "2001:db8::1", peerAddress: POD_ADDRESS };
+      const ownAddresses = { localAddress: "2001:db8::1", peerAddress: POD_ADDRESS };
       for (const memory of [createSmallMemory(), createPlainMemory()]) {
         const testMonitor = createTestMonitor({}, memory);
         // The second connection adds the address of the first one's peer to the Pod's own addresses, after the first was classified.
-        occupyRecord(testMonitor, socket(ours), socket());
-        testMonitor.sample(reading([listener(), socket(ours)]), 12_000);
-        const observation = testMonitor.sample(reading([listener(), socket({ ...ours, state: tcp.SYN_RECV })]), 13_000);
+        occupyRecord(testMonitor, socket(ownAddresses), socket());
+        testMonitor.sample(reading([listener(), socket(ownAddresses)]), 12_000);
+        const observation = testMonitor.sample(
+          reading([listener(), socket({ ...ownAddresses, state: tcp.SYN_RECV })]),
+          13_000,
+        );
         expect(observation).toMatchObject({ activity: "busy", lastEvidenceMs: 13_000, untracked: 0 });
       }
     });
 
     test("do not count as probes even if the kubelet's address is added later", () => {
       const testMonitor = createTestMonitor(PROBED, createSmallMemory());
-      const fromNode = socket({ peerAddress: NODE_ADDRESS });
-      occupyRecord(testMonitor, fromNode);
+      const nodeSocket = socket({ peerAddress: NODE_ADDRESS });
+      occupyRecord(testMonitor, nodeSocket);
       testMonitor.monitor.addKubelet(NODE_ADDRESS);
-      const observation = testMonitor.sample(reading([listener(), fromNode]), 12_000);
+      const observation = testMonitor.sample(reading([listener(), nodeSocket]), 12_000);
       expect(observation).toMatchObject({ openConnections: 1, untracked: 0 });
     });
 
@@ -292,8 +300,8 @@ describe("connections beyond the number that the manager tracks", () => {
 
   test("are counted even if the Pod has more addresses than the limit", () => {
     const { sample } = createTestMonitor();
-    const at = Array.from({ length: 300 }, (_, n) => socket({ localAddress: `10.3.${n >> 8}.${n & 255}` }));
-    expect(sample(reading([listener(), ...at]), 10_000)).toMatchObject({
+    const sockets = Array.from({ length: 300 }, (_, n) => socket({ localAddress: `10.3.${n >> 8}.${n & 255}` }));
+    expect(sample(reading([listener(), ...sockets]), 10_000)).toMatchObject({
       openConnections: 300,
       untracked: 44,
       activity: "untracked",
@@ -302,13 +310,13 @@ describe("connections beyond the number that the manager tracks", () => {
 });
 
 test("addresses and ports that a client chooses collide in the table at most as often as random ones", () => {
-  const similar = (n: number) => ({
+  const similarAddresses = (n: number) => ({
     peer: { a: 0, b: 0, c: 0xffff, d: 0x0a010000 + (n >> 6) },
     ports: 8080 * 65_536 + (n % 64) * 1_024,
   });
-  const varied = (n: number) => ({ peer: { a: n * 65_536, b: 7, c: n, d: 1 }, ports: 8080 * 65_536 + 50_000 });
+  const variedAddresses = (n: number) => ({ peer: { a: n * 65_536, b: 7, c: n, d: 1 }, ports: 8080 * 65_536 + 50_000 });
   const SLOTS = 262_144;
-  for (const one of [similar, varied]) {
+  for (const one of [similarAddresses, variedAddresses]) {
     const hash = createSlotHash(Math.random);
     const connectionsPerSlot = new Map<number, number>();
     for (let n = 0; n < 60_000; n += 1) {
@@ -325,14 +333,14 @@ test("addresses and ports that a client chooses collide in the table at most as 
 
 test("each of a hundred thousand tracked connections of IPv4 and IPv6 is found again, and uses ten words of memory", () => {
   const memory = createConnectionMemory(Math.random);
-  const at = (n: number) =>
+  const connectionAt = (n: number) =>
     toTcpSocket(
       socket({ peerPort: 1_024 + (n >> 3), peerAddress: n % 2 === 0 ? `10.4.0.${n % 8}` : `2001:db8::${n % 8}` }),
     );
   const fill = (from: number, to: number) => {
     memory.startSample(1_000);
     for (let n = from; n < to; n += 1) {
-      const connection = at(n);
+      const connection = connectionAt(n);
       const found = memory.find(connection);
       const record = found >= 0 ? found : memory.add(connection);
       memory.store(record, { ...TRACKED, dataSegmentsSent: n });
@@ -341,8 +349,8 @@ test("each of a hundred thousand tracked connections of IPv4 and IPv6 is found a
   };
   fill(0, 100_000);
   fill(50_000, 120_000);
-  expect([memory.find(at(49_999)), memory.find(at(120_000))]).toEqual([-1, -1]);
-  for (let n = 50_000; n < 120_000; n += 7) expect(memory.load(memory.find(at(n))).dataSegmentsSent).toBe(n);
+  expect([memory.find(connectionAt(49_999)), memory.find(connectionAt(120_000))]).toEqual([-1, -1]);
+  for (let n = 50_000; n < 120_000; n += 7) expect(memory.load(memory.find(connectionAt(n))).dataSegmentsSent).toBe(n);
 });
 
 const TRACKED: TrackedConnection = {
@@ -358,7 +366,7 @@ const TRACKED: TrackedConnection = {
   dueSinceMs: 1_000,
 };
 
-function socketOf(of: {
+function socketOf(fields: {
   port: number;
   state: number;
   received: number;
@@ -367,11 +375,11 @@ function socketOf(of: {
   sentMs: number;
 }): TextSocket {
   return socket({
-    peerPort: of.port,
-    state: of.state,
-    dataSegmentsReceived: of.received,
-    dataSegmentsSent: of.sent,
-    lastDataReceivedMs: of.receivedMs,
-    lastDataSentMs: of.sentMs,
+    peerPort: fields.port,
+    state: fields.state,
+    dataSegmentsReceived: fields.received,
+    dataSegmentsSent: fields.sent,
+    lastDataReceivedMs: fields.receivedMs,
+    lastDataSentMs: fields.sentMs,
   });
 }

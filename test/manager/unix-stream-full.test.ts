@@ -18,8 +18,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Listens and never accepts, because its thread is blocked. */
-const NEVER_ACCEPTS = `
+/** Runs a server that never accepts a connection, because its thread is blocked. */
+const SERVER_SOURCE = `
 const { parentPort, workerData } = require("node:worker_threads");
 require("node:net").createServer().listen({ path: workerData, backlog: 2 }, () => {
   parentPort.postMessage("listens");
@@ -32,14 +32,14 @@ function send(): Promise<HttpEnd> {
 }
 
 test("a Unix socket with a full backlog is reported as a timeout, and one without a listener as a refusal", async () => {
-  const worker = new Worker(NEVER_ACCEPTS, { eval: true, workerData: path });
+  const worker = new Worker(SERVER_SOURCE, { eval: true, workerData: path });
   cleanups.push(() => worker.terminate());
   await new Promise((done) => worker.once("message", done));
   const ends: HttpEnd[] = [];
-  for (let sent = 0; sent < 5; sent += 1) ends.push(await send());
+  for (let count = 0; count < 5; count += 1) ends.push(await send());
   expect(ends.map((end) => end.timedOut)).toEqual([true, true, true, true, true]);
   expect(ends.at(-1)?.failure).toBe("a program listens on the socket, and its backlog is full");
   await worker.terminate();
-  const withoutListener = await send();
-  expect(withoutListener).toMatchObject({ status: 0, timedOut: false });
+  const endWithoutListener = await send();
+  expect(endWithoutListener).toMatchObject({ status: 0, timedOut: false });
 });

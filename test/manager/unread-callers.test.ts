@@ -7,7 +7,7 @@ import { exchange } from "./raw-http/exchange.ts";
 afterAll(endManagers);
 
 /** @returns everything that the client receives until its connection ends, without the times */
-async function observedEnd(manager: Manager, sent: string) {
+async function readToEnd(manager: Manager, sent: string) {
   const { statuses, rest, error } = await exchange(manager.address, { pieces: [sent] });
   return { statuses, rest, error };
 }
@@ -23,16 +23,14 @@ describeBuilds("an unauthenticated client at the manager's port", (build) => {
   });
 
   test("is disconnected in the same way after a wrong request and after each prefix of a valid request", async () => {
-    const endAfterWrongRequest = await observedEnd(manager, "GET /wrong/status HTTP/1.1\r\n\r\n");
+    const endAfterWrongRequest = await readToEnd(manager, "GET /wrong/status HTTP/1.1\r\n\r\n");
     expect(endAfterWrongRequest).toMatchObject({ statuses: [], rest: "" });
-    const ends = await Promise.all(
-      PREFIXES.map(async (prefix) => ({ prefix, ...(await observedEnd(manager, prefix)) })),
-    );
+    const ends = await Promise.all(PREFIXES.map(async (prefix) => ({ prefix, ...(await readToEnd(manager, prefix)) })));
     expect(ends).toEqual(PREFIXES.map((prefix) => ({ prefix, ...endAfterWrongRequest })));
   });
 
   test("gets a response if its first bytes contain the whole token", async () => {
-    const { statuses } = await observedEnd(
+    const { statuses } = await readToEnd(
       manager,
       `GET /${TOKEN}/status HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
     );

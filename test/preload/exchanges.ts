@@ -15,9 +15,9 @@ export const preloadExchanges: Part = async ({ random, shouldContinue }) => {
     const end = await start(program, args).ended;
     const input = Buffer.from(args.join(" "));
     requireCleanExit(end, [0, 1], input);
-    if (end.code === 1) throw new Finding(end.out, input);
+    if (end.code === 1) throw new Finding(end.stdout, input);
     checked += BATCH;
-    changed += Number(/^([0-9]+) changed/.exec(end.out)?.[1]);
+    changed += Number(/^([0-9]+) changed/.exec(end.stdout)?.[1]);
   }
   return `${checked} exchanges, ${changed} responses with the header`;
 };

@@ -5,7 +5,7 @@ export type Changes = {
   /** Rechecks all waiting conditions. */
   readonly notify: () => void;
   /** Waits until the check returns a value. @throws with this message when the limit is reached */
-  readonly find: <T>(check: () => T | undefined, message: () => string) => Promise<T>;
+  readonly waitFor: <T>(check: () => T | undefined, message: () => string) => Promise<T>;
 };
 
 export function createChanges(): Changes {
@@ -14,21 +14,21 @@ export function createChanges(): Changes {
     notify: () => {
       for (const check of checks) check();
     },
-    find: (check, message) =>
+    waitFor: (check, message) =>
       new Promise((resolve, reject) => {
         const limit = setTimeout(() => {
-          checks.delete(again);
+          checks.delete(recheck);
           reject(new Error(`did not come within ${EVENTUALLY_LIMIT_MS / 1_000} s: ${message()}`));
         }, EVENTUALLY_LIMIT_MS).unref();
-        const again = () => {
-          const found = check();
-          if (found === undefined) return;
+        const recheck = () => {
+          const value = check();
+          if (value === undefined) return;
           clearTimeout(limit);
-          checks.delete(again);
-          resolve(found);
+          checks.delete(recheck);
+          resolve(value);
         };
-        checks.add(again);
-        again();
+        checks.add(recheck);
+        recheck();
       }),
   };
 }

@@ -14,38 +14,38 @@ test("a check that passes immediately runs once", async () => {
 
 test("a synchronous or asynchronous check is repeated until it passes", async () => {
   let checks = 0;
-  const found = await eventually(async () => {
+  const result = await eventually(async () => {
     checks += 1;
     await Promise.resolve();
     expect(checks).toBe(3);
     return checks;
   });
-  expect(found).toBe(3);
+  expect(result).toBe(3);
 });
 
 test("a check that never passes fails with its last error and the line of the test that waited", async () => {
-  let seen = 0;
-  const waiting = eventuallyWithin(LIMIT_MS)(() => {
-    seen += 1;
+  let checks = 0;
+  const timeout = eventuallyWithin(LIMIT_MS)(() => {
+    checks += 1;
     expect("web-0").toBe("web-1");
   });
-  const error = await waiting.then(
+  const error = await timeout.then(
     () => expect.unreachable(),
     (cause: Error) => cause,
   );
   expect(error.message).toMatch(/^did not come within 0\.3 s; seen last: .*'web-0'.*'web-1'/);
   expect(error.stack).toContain("eventually.test.ts");
   expect(error.cause).toMatchObject({ actual: "web-0" });
-  const checksAtLimit = seen;
+  const checksAtLimit = checks;
   await new Promise((resolve) => setImmediate(resolve));
-  expect([checksAtLimit > 3, seen]).toEqual([true, checksAtLimit]);
+  expect([checksAtLimit > 3, checks]).toEqual([true, checksAtLimit]);
 });
 
 test("a check that never settles fails at the time limit", async () => {
-  let first = true;
+  let isFirst = true;
   const check = () => {
-    if (!first) return new Promise<void>(() => undefined);
-    first = false;
+    if (!isFirst) return new Promise<void>(() => undefined);
+    isFirst = false;
     throw new Error("not yet");
   };
   await expect(eventuallyWithin(LIMIT_MS)(check)).rejects.toThrow("did not come within 0.3 s; seen last: not yet");

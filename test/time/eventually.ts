@@ -22,23 +22,23 @@ export function eventuallyWithin(limitMs: number): <T>(check: () => T | Promise<
     const timeoutError = new Error();
     return new Promise((resolve, reject) => {
       let isOver = false;
-      let last: unknown = "the first check did not settle";
-      let next: NodeJS.Timeout;
+      let lastError: unknown = "the first check did not settle";
+      let nextCheck: NodeJS.Timeout;
       const limit = setTimeout(() => {
         isOver = true;
-        clearTimeout(next);
-        timeoutError.message = `did not come within ${limitMs / 1_000} s; seen last: ${messageOf(last)}`;
-        timeoutError.cause = last;
+        clearTimeout(nextCheck);
+        timeoutError.message = `did not come within ${limitMs / 1_000} s; seen last: ${messageOf(lastError)}`;
+        timeoutError.cause = lastError;
         reject(timeoutError);
       }, limitMs);
       const checkAgain = async () => {
         try {
-          const found = await check();
+          const result = await check();
           clearTimeout(limit);
-          resolve(found);
+          resolve(result);
         } catch (error) {
-          last = error;
-          if (!isOver) next = setTimeout(checkAgain, BETWEEN_CHECKS_MS);
+          lastError = error;
+          if (!isOver) nextCheck = setTimeout(checkAgain, BETWEEN_CHECKS_MS);
         }
       };
       void checkAgain();

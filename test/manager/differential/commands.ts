@@ -52,10 +52,10 @@ const OTHER_SERVERS: readonly { readonly title: string; readonly respond: (socke
 ];
 
 async function runBothCommands(pod: SimulatedPod): Promise<void> {
-  await Promise.all(["drain", "status"].map((name) => pod.command(name, [name, `--address-scope=${pod.address}`])));
+  await Promise.all(["drain", "status"].map((name) => pod.runCommand(name, [name, `--address-scope=${pod.address}`])));
 }
 
-async function withOtherServer(pod: SimulatedPod, respond: (socket: Socket) => void): Promise<void> {
+async function runWithOtherServer(pod: SimulatedPod, respond: (socket: Socket) => void): Promise<void> {
   const sockets: Socket[] = [];
   const server = createServer((socket) => {
     sockets.push(socket);
@@ -73,15 +73,15 @@ export const COMMANDS: readonly Scenario[] = [
   {
     title: "the arguments are invalid",
     play: async (pod) => {
-      await Promise.all(ARGUMENT_LISTS.map((args) => pod.command(JSON.stringify(args), args)));
+      await Promise.all(ARGUMENT_LISTS.map((args) => pod.runCommand(JSON.stringify(args), args)));
     },
   },
   {
     title: "the token is invalid",
     play: async (pod) => {
       const commands = INVALID_TOKENS.flatMap((token) => [
-        pod.command(`serve ${token}`, ["serve"], { LASTCALL_TOKEN: token }),
-        pod.command(`drain ${token}`, ["drain"], { LASTCALL_TOKEN: token }),
+        pod.runCommand(`serve ${token}`, ["serve"], { LASTCALL_TOKEN: token }),
+        pod.runCommand(`drain ${token}`, ["drain"], { LASTCALL_TOKEN: token }),
       ]);
       await Promise.all(commands);
     },
@@ -105,8 +105,8 @@ export const COMMANDS: readonly Scenario[] = [
         { POD_UID: "a b" },
       ];
       await Promise.all(
-        invalidOverrides.map((overrides, at) =>
-          pod.command(`wrong ${at}`, ["relay-client"], { ...validVariables, ...overrides }),
+        invalidOverrides.map((overrides, addressFlag) =>
+          pod.runCommand(`wrong ${addressFlag}`, ["relay-client"], { ...validVariables, ...overrides }),
         ),
       );
     },
@@ -119,24 +119,24 @@ export const COMMANDS: readonly Scenario[] = [
     title: "unauthorized calls arrive",
     play: async (pod) => {
       await pod.serve(ONE_APP);
-      const at = `--address-scope=${pod.address}`;
-      await pod.command("another token", ["drain", at], { LASTCALL_TOKEN: "another" });
+      const addressFlag = `--address-scope=${pod.address}`;
+      await pod.runCommand("another token", ["drain", addressFlag], { LASTCALL_TOKEN: "another" });
       for (const path of ["/", "/status", "//status", "/another/status", `/${"x".repeat(4_000)}`, "/%00", "/a?b#c"]) {
         for (const method of ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"])
           await pod.send(`${method} ${path}`, path, method);
       }
-      await pod.hook("a container that has no hook", "else");
-      await pod.status("after");
+      await pod.callHook("a container that has no hook", "else");
+      await pod.requestStatus("after");
     },
   },
   {
     title: "the manager is killed while the drain command waits for its response",
     play: async (pod) => {
-      await pod.app();
+      await pod.startApp();
       await pod.serve(["--drain-delay=40s", "--hooks=app:app"]);
-      const drainCommand = pod.command("own", ["drain", `--address-scope=${pod.address}`]);
-      await pod.phase("withdrawing");
-      const hook = pod.hook("hook");
+      const drainCommand = pod.runCommand("own", ["drain", `--address-scope=${pod.address}`]);
+      await pod.untilPhase("withdrawing");
+      const hook = pod.callHook("hook");
       await pod.clock.wait(300);
       await pod.stop("SIGKILL");
       await Promise.all([hook, drainCommand]);
@@ -146,5 +146,5 @@ export const COMMANDS: readonly Scenario[] = [
 
 export const OTHER_SERVER_SCENARIOS: readonly Scenario[] = OTHER_SERVERS.map(({ title, respond }) => ({
   title: `another server on the manager's port ${title}`,
-  play: (pod) => withOtherServer(pod, respond),
+  play: (pod) => runWithOtherServer(pod, respond),
 }));

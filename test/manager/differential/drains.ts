@@ -7,75 +7,75 @@ export const DRAINS: readonly Scenario[] = [
   {
     title: "a Pod without traffic terminates",
     play: async (pod) => {
-      await pod.app();
+      await pod.startApp();
       await pod.serve(ONE_APP, { POD_NAME: "web-0", POD_NAMESPACE: "shop" });
-      await pod.status("before");
+      await pod.requestStatus("before");
       await terminatePod(pod);
-      await pod.status("after");
-      await pod.hook("late hook");
-      await pod.drain("late own");
+      await pod.requestStatus("after");
+      await pod.callHook("late hook");
+      await pod.requestDrain("late own");
       await pod.stop();
     },
   },
   {
     title: "the manager's own hook is an exec command",
     play: async (pod) => {
-      await pod.app();
+      await pod.startApp();
       // The drain delay is long enough for the hook, which is called after the start of the command.
       await pod.serve(["--drain-delay=4s", ...ONE_APP.slice(1)]);
-      const drainCommand = pod.command("own", ["drain", `--address-scope=${pod.address}`]);
-      await pod.phase("withdrawing");
-      await Promise.all([drainCommand, pod.hook("hook")]);
-      await pod.command("status", ["status", `--address-scope=${pod.address}`]);
+      const drainCommand = pod.runCommand("own", ["drain", `--address-scope=${pod.address}`]);
+      await pod.untilPhase("withdrawing");
+      await Promise.all([drainCommand, pod.callHook("hook")]);
+      await pod.runCommand("status", ["status", `--address-scope=${pod.address}`]);
       await pod.stop("SIGINT");
     },
   },
   {
     title: "two containers restart and their hooks are called",
     play: async (pod) => {
-      await pod.app();
+      await pod.startApp();
       await pod.serve([...SHORT_DRAIN, "--hooks=web:app,job:app"]);
-      const web = pod.hook("web", "web");
+      const webHook = pod.callHook("web", "web");
       // Separate release times: at equal times the log may list either hook as still held.
       await pod.clock.wait(2_000);
-      await Promise.all([web, pod.hook("job", "job")]);
-      await pod.status("after");
+      await Promise.all([webHook, pod.callHook("job", "job")]);
+      await pod.requestStatus("after");
     },
   },
   {
     title: "a Pod of two containers terminates and a client requests the status in each phase",
     play: async (pod) => {
-      await pod.app();
+      await pod.startApp();
       await pod.serve([...SHORT_DRAIN, "--deregistration-delay=1s", "--hooks=web:app,job:app"]);
-      const web = pod.hook("web", "web");
+      const webHook = pod.callHook("web", "web");
       await pod.clock.wait(100);
-      const job = pod.hook("job", "job");
+      const jobHook = pod.callHook("job", "job");
       await pod.clock.wait(100);
-      const hooks = [web, job, pod.drain("own")];
-      await pod.phase("withdrawing");
-      await pod.status("withdrawing");
+      const calls = [webHook, jobHook, pod.requestDrain("own")];
+      await pod.untilPhase("withdrawing");
+      await pod.requestStatus("withdrawing");
       void pod.visit("/?ms=4000");
-      await pod.phase("draining");
-      await pod.status("draining");
-      await Promise.all(hooks);
+      await pod.untilPhase("draining");
+      await pod.requestStatus("draining");
+      await Promise.all(calls);
       await pod.stop();
     },
   },
   {
     title: "one container restarts and the Pod terminates later",
     play: async (pod) => {
-      await pod.app();
+      await pod.startApp();
       await pod.serve([...SHORT_DRAIN, "--hooks=app:app,other:app"]);
-      await pod.hook("restarted");
-      await pod.status("between");
-      await Promise.all([pod.hook("other", "other"), pod.drain("own")]);
+      await pod.callHook("restarted");
+      await pod.requestStatus("between");
+      await Promise.all([pod.callHook("other", "other"), pod.requestDrain("own")]);
       await pod.stop();
     },
   },
   {
     title: "a slow request is active at the trigger",
     play: async (pod) => {
-      await pod.app();
+      await pod.startApp();
       await pod.serve(ONE_APP);
       const visit = pod.visit("/?ms=3500").then(() => pod.record("visited", "whole"));
       await pod.clock.wait(300);
@@ -85,12 +85,12 @@ export const DRAINS: readonly Scenario[] = [
   {
     title: "connections are open at the deadline",
     play: async (pod) => {
-      await pod.app();
+      await pod.startApp();
       await pod.serve(["--drain-delay=300ms", "--quiet-period=10s", "--drain-timeout=2s", "--hooks=app:app"]);
       const visits = Array.from({ length: 5 }, () => pod.visit("/?ms=60000"));
       await pod.clock.wait(300);
       await terminatePod(pod);
-      await pod.status("after");
+      await pod.requestStatus("after");
       await pod.stop();
       void visits;
     },
@@ -98,7 +98,7 @@ export const DRAINS: readonly Scenario[] = [
   {
     title: "`drained-when` is `deadline`",
     play: async (pod) => {
-      await pod.app();
+      await pod.startApp();
       await pod.serve(["--drain-delay=300ms", "--drain-timeout=2s", "--drained-when=deadline", "--hooks=app:app"]);
       await terminatePod(pod);
     },
@@ -106,18 +106,18 @@ export const DRAINS: readonly Scenario[] = [
   {
     title: "an idle connection is open and `drained-when` is `connections`",
     play: async (pod) => {
-      await pod.app();
+      await pod.startApp();
       await pod.serve([...ONE_APP, "--drained-when=connections"]);
       const idleConnection = await pod.dialApp();
-      const clientCloses = pod.clock.wait(3_000).then(() => idleConnection.end());
-      await Promise.all([terminatePod(pod), clientCloses]);
+      const clientClose = pod.clock.wait(3_000).then(() => idleConnection.end());
+      await Promise.all([terminatePod(pod), clientClose]);
     },
   },
   {
     title: "drain-ports are set",
     play: async (pod) => {
-      await pod.app();
-      await pod.app({ port: 8_081 });
+      await pod.startApp();
+      await pod.startApp({ port: 8_081 });
       await pod.serve([...ONE_APP, "--drain-ports=8081"]);
       void pod.visit("/?ms=8000", 8_080);
       await pod.clock.wait(300);
@@ -127,7 +127,7 @@ export const DRAINS: readonly Scenario[] = [
   {
     title: "ignore-ports are set",
     play: async (pod) => {
-      await pod.app();
+      await pod.startApp();
       await pod.serve([...ONE_APP, "--ignore-ports=8080", "--kubelet-probes=8080:10s"]);
       void pod.visit("/?ms=8000");
       await pod.clock.wait(300);
@@ -137,12 +137,12 @@ export const DRAINS: readonly Scenario[] = [
   {
     title: "the app closes its port during the drain",
     play: async (pod) => {
-      const app = await pod.app();
+      const app = await pod.startApp();
       await pod.serve(["--drain-delay=4s", "--quiet-period=500ms", "--hooks=app:app"]);
-      const ends = terminatePod(pod);
+      const termination = terminatePod(pod);
       await pod.clock.wait(1_000);
       await once(app.close(), "close");
-      await ends;
+      await termination;
     },
   },
   {
@@ -167,16 +167,16 @@ export const DRAINS: readonly Scenario[] = [
   {
     title: "a Pod that ran to completion still has a listening sidecar",
     play: async (pod) => {
-      await pod.app();
+      await pod.startApp();
       await pod.serve(["--drain-delay=30s", "--completes", "--hooks=app:app"]);
-      await pod.drain("own");
+      await pod.requestDrain("own");
       await pod.stop();
     },
   },
   {
     title: "a Pod that runs to completion is deleted earlier",
     play: async (pod) => {
-      await pod.app();
+      await pod.startApp();
       await pod.serve([...ONE_APP, "--completes"]);
       await terminatePod(pod);
       await pod.stop();
@@ -185,20 +185,20 @@ export const DRAINS: readonly Scenario[] = [
   {
     title: "the app's port closes late in classic mode",
     play: async (pod) => {
-      const app = await pod.app();
+      const app = await pod.startApp();
       await pod.serve(["--drain-delay=1s", "--quiet-period=300ms", "--app-grace=20s", "--classic", "--hooks=app:app"]);
-      const own = pod.drain("own");
-      await pod.hook("hook");
+      const ownHook = pod.requestDrain("own");
+      await pod.callHook("hook");
       await pod.clock.wait(2_000);
       await once(app.close(), "close");
-      await own;
+      await ownHook;
       await pod.stop();
     },
   },
   {
     title: "the preStop hook of a mesh proxy waits until its time limit",
     play: async (pod) => {
-      await pod.app();
+      await pod.startApp();
       await pod.serve([
         "--drain-delay=1s",
         "--quiet-period=300ms",
@@ -206,51 +206,51 @@ export const DRAINS: readonly Scenario[] = [
         "--app-grace=4s",
         "--hooks=app:app,mesh:mesh-proxy",
       ]);
-      await Promise.all([pod.hook("mesh", "mesh"), terminatePod(pod)]);
+      await Promise.all([pod.callHook("mesh", "mesh"), terminatePod(pod)]);
     },
   },
   {
     title: "every caller of a hook disconnects",
     play: async (pod) => {
-      await pod.app();
+      await pod.startApp();
       await pod.serve(ONE_APP);
       for (const request of [pod.hookRequest, pod.drainRequest]) {
         const socket = await pod.dial();
         socket.on("error", () => {});
         socket.write(request);
-        await pod.processed();
+        await pod.untilProcessed();
         socket.resetAndDestroy();
         // Separates the disconnect from the next call.
-        await pod.processed();
+        await pod.untilProcessed();
       }
-      await pod.phase("done");
-      await pod.status("after");
+      await pod.untilPhase("done");
+      await pod.requestStatus("after");
       await pod.stop();
     },
   },
   {
     title: "one hook is called 130 times",
     play: async (pod) => {
-      await pod.app();
+      await pod.startApp();
       await pod.serve(["--drain-delay=8s", "--quiet-period=500ms", "--hooks=app:app"]);
-      const own = pod.drain("own");
-      await pod.processed();
+      const ownHook = pod.requestDrain("own");
+      await pod.untilProcessed();
       const calls: Promise<void>[] = [];
       for (let count = 1; count <= 130; count += 1) {
-        calls.push(pod.hook(`hook ${count}`));
-        await pod.processed();
+        calls.push(pod.callHook(`hook ${count}`));
+        await pod.untilProcessed();
       }
-      await Promise.all([...calls, own]);
+      await Promise.all([...calls, ownHook]);
     },
   },
   {
     title: "the reader of the log stops reading",
     play: async (pod) => {
-      await pod.app();
+      await pod.startApp();
       const manager = await pod.serve(ONE_APP);
       manager.closeLog();
       await terminatePod(pod);
-      await pod.status("after");
+      await pod.requestStatus("after");
       await pod.stop();
     },
   },

@@ -9,28 +9,28 @@ type RequestHandler = (req: IncomingMessage, res: ServerResponse) => void;
 
 /** Starts an app that records each request and then calls `respond`. */
 async function startRecordingApp(pod: SimulatedPod, respond: RequestHandler, host?: string): Promise<number> {
-  let calls = 0;
-  const server = await pod.app({
+  let callCount = 0;
+  const server = await pod.startApp({
     ...(host === undefined ? { port: 8_081 } : { host, port: 0 }),
     respond: (req, res) => {
-      calls += 1;
+      callCount += 1;
       const { host: _, ...headers } = req.headers;
-      pod.record(`call ${calls}`, { method: req.method, url: req.url, headers });
+      pod.record(`call ${callCount}`, { method: req.method, url: req.url, headers });
       respond(req, res);
     },
   });
   return (server.address() as AddressInfo).port;
 }
 
-function httpDriver(pod: SimulatedPod, active: string): string[] {
+function httpDriverFlags(pod: SimulatedPod, activePath: string): string[] {
   // The manager ignores port 8081, because the driver's own connection to it may or may not be open at the deadline.
-  const at = `http://${pod.address}:8081`;
+  const url = `http://${pod.address}:8081`;
   return [
     ...ONE_APP,
     "--ignore-ports=8081",
     "--driver=http",
-    `--drain-url=${at}/drain`,
-    `--active-url=${at}/${active}`,
+    `--drain-url=${url}/drain`,
+    `--active-url=${url}/${activePath}`,
   ];
 }
 
@@ -40,27 +40,27 @@ async function drainWith(
   flags: readonly string[],
   env: Record<string, string> = {},
 ): Promise<Manager> {
-  await pod.app();
+  await pod.startApp();
   const manager = await pod.serve(flags, env);
   await terminatePod(pod);
-  await pod.status("after");
+  await pod.requestStatus("after");
   return manager;
 }
 
 /** Decrements the count with each request, so both builds read the same values, independent of their speed. */
-function countingDown(from: number, bodyOf: (count: number) => string): RequestHandler {
-  let left = from;
+function respondCountingDown(from: number, bodyOf: (count: number) => string): RequestHandler {
+  let count = from;
   return (req, res) => {
     if (req.method === "POST") {
       res.end("bye");
       return;
     }
-    res.end(bodyOf(left));
-    left = Math.max(0, left - 1);
+    res.end(bodyOf(count));
+    count = Math.max(0, count - 1);
   };
 }
 
-function respondingWith(status: number, body: string): RequestHandler {
+function respondWith(status: number, body: string): RequestHandler {
   return (_, res) => {
     res.statusCode = status;
     res.end(body);
@@ -69,25 +69,25 @@ function respondingWith(status: number, body: string): RequestHandler {
 
 /** Responses without a valid count, with which the drain lasts until its deadline. */
 const INVALID_COUNTS: readonly { readonly title: string; readonly respond: RequestHandler }[] = [
-  { title: "text", respond: respondingWith(200, "none") },
-  { title: "an empty body", respond: respondingWith(200, "") },
-  { title: "an error", respond: respondingWith(404, "0") },
+  { title: "text", respond: respondWith(200, "none") },
+  { title: "an empty body", respond: respondWith(200, "") },
+  { title: "an error", respond: respondWith(404, "0") },
   { title: "an unfinished response", respond: (_, res) => void res.write("0") },
   {
     title: "an interrupted response",
     respond: (req) => void req.socket.end("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n0"),
   },
   { title: "another protocol", respond: (req) => void req.socket.end("hello\r\n\r\n") },
-  { title: "deeply nested JSON", respond: respondingWith(200, `${"[".repeat(5_000)}0${"]".repeat(5_000)}`) },
-  { title: "a body beyond the size limit", respond: respondingWith(200, "0".repeat(100_000)) },
+  { title: "deeply nested JSON", respond: respondWith(200, `${"[".repeat(5_000)}0${"]".repeat(5_000)}`) },
+  { title: "a body beyond the size limit", respond: respondWith(200, "0".repeat(100_000)) },
 ];
 
 export const DRIVERS: readonly Scenario[] = [
   {
     title: "an app that counts its requests down",
     play: async (pod) => {
-      await startRecordingApp(pod, countingDown(4, String));
-      await drainWith(pod, httpDriver(pod, "active"));
+      await startRecordingApp(pod, respondCountingDown(4, String));
+      await drainWith(pod, httpDriverFlags(pod, "active"));
     },
   },
   {
@@ -95,9 +95,9 @@ export const DRIVERS: readonly Scenario[] = [
     play: async (pod) => {
       await startRecordingApp(
         pod,
-        countingDown(2, (count) => JSON.stringify({ load: { requests: count, of: "täglich" } })),
+        respondCountingDown(2, (count) => JSON.stringify({ load: { requests: count, of: "täglich" } })),
       );
-      await drainWith(pod, httpDriver(pod, "active#/load/requests"));
+      await drainWith(pod, httpDriverFlags(pod, "active#/load/requests"));
     },
   },
   {
@@ -105,9 +105,9 @@ export const DRIVERS: readonly Scenario[] = [
     play: async (pod) => {
       await startRecordingApp(
         pod,
-        countingDown(2, (count) => `# TYPE busy gauge\nbusy{a="b"} ${count}\nidle 7\n`),
+        respondCountingDown(2, (count) => `# TYPE busy gauge\nbusy{a="b"} ${count}\nidle 7\n`),
       );
-      await drainWith(pod, httpDriver(pod, "metrics#busy"));
+      await drainWith(pod, httpDriverFlags(pod, "metrics#busy"));
     },
   },
   ...INVALID_COUNTS.map(
@@ -115,11 +115,11 @@ export const DRIVERS: readonly Scenario[] = [
       title: `an app that responds with ${title} to active-url`,
       play: async (pod) => {
         // Requests are not recorded, because their number depends on the machine's speed.
-        await pod.app({
+        await pod.startApp({
           port: 8_081,
           respond: (req, res) => (req.method === "POST" ? res.end() : respond(req, res)),
         });
-        const flags = httpDriver(pod, "active").filter((flag) => !flag.startsWith("--drain-timeout"));
+        const flags = httpDriverFlags(pod, "active").filter((flag) => !flag.startsWith("--drain-timeout"));
         await drainWith(pod, [...flags, "--drain-timeout=2500ms"]);
       },
     }),
@@ -127,9 +127,9 @@ export const DRIVERS: readonly Scenario[] = [
   {
     title: "an app that refuses to drain",
     play: async (pod) => {
-      await startRecordingApp(pod, respondingWith(403, "no"));
-      const at = `--drain-url=http://${pod.address}:8081/drain`;
-      const manager = await drainWith(pod, [...ONE_APP, "--driver=http", at]);
+      await startRecordingApp(pod, respondWith(403, "no"));
+      const drainUrlFlag = `--drain-url=http://${pod.address}:8081/drain`;
+      const manager = await drainWith(pod, [...ONE_APP, "--driver=http", drainUrlFlag]);
       // The drain does not wait for the response, which may arrive after the drain's end.
       await manager.untilLogged((line) => line["message"] === "driver's drain was not started");
     },

@@ -16,7 +16,7 @@ export const ONE_APP = [...SHORT_DRAIN, "--hooks=app:app"];
 
 /** Calls the hooks like the kubelet, but 100 ms apart, so their order is fixed. */
 export async function terminatePod(pod: SimulatedPod): Promise<void> {
-  const hook = pod.hook("hook");
+  const hook = pod.callHook("hook");
   await pod.clock.wait(100);
-  await Promise.all([hook, pod.drain("own")]);
+  await Promise.all([hook, pod.requestDrain("own")]);
 }

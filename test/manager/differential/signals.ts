@@ -6,18 +6,21 @@ import type { SimulatedPod } from "./simulated-pod.ts";
 
 const LONG_DRAIN_FLAGS = ["--drain-delay=40s", "--hooks=app:app"];
 
-/** Starts a drain. `held` resolves when both hook calls are answered. */
-async function startDrain(pod: SimulatedPod, flags: readonly string[]): Promise<{ readonly held: Promise<unknown> }> {
-  await pod.app();
+/** Starts a drain. `hookCalls` resolves when the manager has answered both calls. */
+async function startDrain(
+  pod: SimulatedPod,
+  flags: readonly string[],
+): Promise<{ readonly hookCalls: Promise<unknown> }> {
+  await pod.startApp();
   await pod.serve(flags);
-  return { held: terminatePod(pod) };
+  return { hookCalls: terminatePod(pod) };
 }
 
 export const SIGNALS: readonly Scenario[] = [
   {
     title: "SIGTERM arrives without a drain",
     play: async (pod) => {
-      await pod.app();
+      await pod.startApp();
       await pod.serve(ONE_APP);
       await pod.stop();
     },
@@ -25,7 +28,7 @@ export const SIGNALS: readonly Scenario[] = [
   {
     title: "SIGTERM arrives without a drain during a client's request",
     play: async (pod) => {
-      await pod.app();
+      await pod.startApp();
       await pod.serve(ONE_APP);
       void pod.visit("/?ms=20000");
       await pod.clock.wait(300);
@@ -35,9 +38,9 @@ export const SIGNALS: readonly Scenario[] = [
   {
     title: "SIGTERM arrives while a single hook waits for its answer",
     play: async (pod) => {
-      await pod.app();
+      await pod.startApp();
       await pod.serve(ONE_APP);
-      const hook = pod.hook("hook");
+      const hook = pod.callHook("hook");
       await pod.clock.wait(1_000);
       await pod.stop();
       await hook;
@@ -47,50 +50,50 @@ export const SIGNALS: readonly Scenario[] = [
     title: "SIGTERM arrives during the delay",
     play: async (pod) => {
       const drain = await startDrain(pod, LONG_DRAIN_FLAGS);
-      await pod.phase("withdrawing");
+      await pod.untilPhase("withdrawing");
       await pod.clock.wait(500);
       await pod.stop();
-      await drain.held;
+      await drain.hookCalls;
     },
   },
   {
     title: "SIGTERM arrives while the drain waits for traffic",
     play: async (pod) => {
       const drain = await startDrain(pod, ["--drain-delay=300ms", "--quiet-period=40s", "--hooks=app:app"]);
-      await pod.phase("draining");
+      await pod.untilPhase("draining");
       await pod.clock.wait(500);
       await pod.stop();
-      await drain.held;
+      await drain.hookCalls;
     },
   },
   {
     title: "SIGTERM arrives while the proxy's hook waits for its answer",
     play: async (pod) => {
-      await pod.app();
+      await pod.startApp();
       await pod.serve([...SHORT_DRAIN.slice(0, 3), "--app-grace=30s", "--hooks=app:app,mesh:mesh-proxy"]);
-      const held = [pod.hook("hook"), pod.hook("mesh", "mesh"), pod.drain("own")];
-      await pod.phase("holding");
+      const calls = [pod.callHook("hook"), pod.callHook("mesh", "mesh"), pod.requestDrain("own")];
+      await pod.untilPhase("holding");
       await pod.clock.wait(500);
       await pod.stop();
-      await Promise.all(held);
+      await Promise.all(calls);
     },
   },
   {
     title: "SIGTERM arrives after the drain",
     play: async (pod) => {
       const drain = await startDrain(pod, ONE_APP);
-      await drain.held;
+      await drain.hookCalls;
       await pod.stop();
     },
   },
   {
     title: "SIGTERM arrives once in classic mode and the drain continues",
     play: async (pod) => {
-      await pod.app();
+      await pod.startApp();
       const manager = await pod.serve(["--drain-delay=2s", "--quiet-period=500ms", "--classic", "--hooks=app:app"]);
-      const hook = pod.hook("hook");
-      const drainCall = pod.drain("own");
-      await pod.phase("withdrawing");
+      const hook = pod.callHook("hook");
+      const drainCall = pod.requestDrain("own");
+      await pod.untilPhase("withdrawing");
       manager.kill("SIGTERM");
       await hook;
       await pod.clock.wait(1_000);
@@ -101,10 +104,10 @@ export const SIGNALS: readonly Scenario[] = [
   {
     title: "SIGTERM arrives twice in classic mode",
     play: async (pod) => {
-      await pod.app();
+      await pod.startApp();
       const manager = await pod.serve([...LONG_DRAIN_FLAGS, "--classic"]);
-      const held = [pod.hook("hook"), pod.drain("own")];
-      await pod.phase("withdrawing");
+      const held = [pod.callHook("hook"), pod.requestDrain("own")];
+      await pod.untilPhase("withdrawing");
       manager.kill("SIGTERM");
       await pod.clock.wait(1_000);
       await pod.stop();
@@ -119,7 +122,7 @@ export const SIGNALS: readonly Scenario[] = [
       const manager = await pod.serve(ONE_APP);
       await new Promise<void>((resolve) => blocker.close(() => resolve()));
       await manager.untilLogged((line) => line["message"] === "listening");
-      await pod.status("after");
+      await pod.requestStatus("after");
       await pod.stop();
     },
   },

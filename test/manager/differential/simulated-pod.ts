@@ -17,19 +17,19 @@ export type SimulatedPod = {
   readonly stop: (signal?: NodeJS.Signals) => Promise<void>;
   /** Sends a request and records its response or error under this name. */
   readonly send: (name: string, path: string, method?: string) => Promise<void>;
-  readonly hook: (name: string, container?: string) => Promise<void>;
-  readonly drain: (name: string) => Promise<void>;
-  readonly status: (name: string) => Promise<void>;
+  readonly callHook: (name: string, container?: string) => Promise<void>;
+  readonly requestDrain: (name: string) => Promise<void>;
+  readonly requestStatus: (name: string) => Promise<void>;
   /** Runs a command of the manager and records its exit. */
-  readonly command: (name: string, args: readonly string[], env?: Record<string, string>) => Promise<void>;
+  readonly runCommand: (name: string, args: readonly string[], env?: Record<string, string>) => Promise<void>;
   /** Starts an app in the Pod, which delays responses by the query parameter `ms`. */
-  readonly app: (serving?: AppOptions) => Promise<Server>;
+  readonly startApp: (options?: AppOptions) => Promise<Server>;
   /** Sends the app a request of a client; ignores a failure of the request. */
   readonly visit: (path: string, port?: number) => Promise<void>;
   /** Waits for the phase and its first sample, after which both builds report the same status. */
-  readonly phase: (name: PhaseName) => Promise<void>;
-  /** Waits until the manager has read all bytes that were sent before. */
-  readonly processed: () => Promise<void>;
+  readonly untilPhase: (name: PhaseName) => Promise<void>;
+  /** Waits until the manager has read all bytes that were sent earlier. */
+  readonly untilProcessed: () => Promise<void>;
   /** Opens a TCP connection to the manager, for the raw requests below. */
   readonly dial: () => Promise<Socket>;
   readonly hookRequest: string;
@@ -56,11 +56,11 @@ export async function transcriptOf(build: Build, play: (pod: SimulatedPod) => Pr
   const record = (name: string, value: unknown) => recorder.record(name, value, clock.nowMs());
   const send: SimulatedPod["send"] = async (name, path, method = "GET") =>
     record(name, await responseOf(address, path, method));
-  const startedManager = (): Manager => {
+  const requireManager = (): Manager => {
     if (manager === undefined) throw new Error("no manager has been started");
     return manager;
   };
-  const processed = async () => void (await responseOf(address, `/${TOKEN}/status`, "GET"));
+  const untilProcessed = async () => void (await responseOf(address, `/${TOKEN}/status`, "GET"));
   const pod: SimulatedPod = {
     address,
     serve: async (flags, env = {}) => {
@@ -70,24 +70,24 @@ export async function transcriptOf(build: Build, play: (pod: SimulatedPod) => Pr
         flags,
         env,
         clock,
-        onLine: (line) => recorder.line(line, clock.nowMs()),
+        onLine: (line) => recorder.recordLine(line, clock.nowMs()),
       });
       return manager;
     },
     stop: async (signal = "SIGTERM") => {
-      startedManager().kill(signal);
-      const end = await startedManager().ended;
-      record("exit", { code: end.code, err: end.err });
+      requireManager().kill(signal);
+      const end = await requireManager().ended;
+      record("exit", { code: end.code, stderr: end.stderr });
     },
     send,
-    hook: (name, container = "app") => send(name, hookPath(container)),
-    drain: (name) => send(name, `/${TOKEN}/drain`, "POST"),
-    status: (name) => send(name, `/${TOKEN}/status`),
-    command: async (name, args, env = {}) => {
-      const { code, out, err } = await run(args, env, build, clock);
-      record(name, { code, out: parsed(out), err });
+    callHook: (name, container = "app") => send(name, hookPath(container)),
+    requestDrain: (name) => send(name, `/${TOKEN}/drain`, "POST"),
+    requestStatus: (name) => send(name, `/${TOKEN}/status`),
+    runCommand: async (name, args, env = {}) => {
+      const { code, stdout, stderr } = await run(args, env, build, clock);
+      record(name, { code, stdout: parseIfJson(stdout), stderr });
     },
-    app: async ({ port = 8_080, host = address, respond = respondAfterDelay(clock) } = {}) => {
+    startApp: async ({ port = 8_080, host = address, respond = respondAfterDelay(clock) } = {}) => {
       const server = createServer(respond);
       servers.push(server);
       await new Promise<void>((resolve) => server.listen(port, host, resolve));
@@ -100,11 +100,11 @@ export async function transcriptOf(build: Build, play: (pod: SimulatedPod) => Pr
         clientRequest.on("close", resolve);
         clientRequest.end();
       }),
-    phase: async (name) => {
-      await startedManager().untilLogged((line) => line["message"] === "drain phase" && line["phase"] === name);
+    untilPhase: async (name) => {
+      await requireManager().untilLogged((line) => line["message"] === "drain phase" && line["phase"] === name);
       await clock.until(async () => evidenceSourceOf(await responseOf(address, `/${TOKEN}/status`, "GET")) !== "none");
     },
-    processed,
+    untilProcessed: untilProcessed,
     dial: () => dial({ address }),
     hookRequest: `GET ${hookPath()} HTTP/1.1\r\nHost: x\r\n\r\n`,
     drainRequest: `POST /${TOKEN}/drain HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n`,
@@ -115,7 +115,7 @@ export async function transcriptOf(build: Build, play: (pod: SimulatedPod) => Pr
   /** When the manager responds, the pipe contains all earlier log lines. The pipe is read completely after the manager's exit. */
   const readRemainingLog = async () => {
     if (manager === undefined) return;
-    await processed();
+    await untilProcessed();
     manager.kill("SIGKILL");
     await manager.ended;
   };
@@ -147,7 +147,7 @@ function respondAfterDelay(clock: TestClock): (req: IncomingMessage, res: Server
 /** @returns status, headers and body, or the error code; without the date and the length, which differ between runs */
 function responseOf(host: string, path: string, method: string): Promise<unknown> {
   return new Promise((resolve) => {
-    const sent = request({ host, port: PORT, path, method, agent: false }, (res) => {
+    const clientRequest = request({ host, port: PORT, path, method, agent: false }, (res) => {
       let body = "";
       res.on("data", (chunk: Buffer) => {
         body += chunk.toString("utf8");
@@ -155,15 +155,21 @@ function responseOf(host: string, path: string, method: string): Promise<unknown
       res.on("close", () => {
         const { date: _, "content-length": length, ...headers } = res.headers;
         const lengthMatches = method === "HEAD" ? length : length === String(Buffer.byteLength(body));
-        resolve({ status: res.statusCode, headers, length: lengthMatches, body: parsed(body), whole: res.complete });
+        resolve({
+          status: res.statusCode,
+          headers,
+          length: lengthMatches,
+          body: parseIfJson(body),
+          whole: res.complete,
+        });
       });
     });
-    sent.on("error", (error: NodeJS.ErrnoException) => resolve({ failed: error.code }));
-    sent.end();
+    clientRequest.on("error", (error: NodeJS.ErrnoException) => resolve({ failed: error.code }));
+    clientRequest.end();
   });
 }
 
-function parsed(text: string): unknown {
+function parseIfJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -13,7 +13,7 @@ export type Transcript = {
 };
 
 export type Recorder = {
-  readonly line: (line: Record<string, unknown>, atMs: number) => void;
+  readonly recordLine: (line: Record<string, unknown>, atMs: number) => void;
   readonly record: (name: string, value: unknown, atMs: number) => void;
   readonly transcript: () => Transcript;
 };
@@ -21,28 +21,28 @@ export type Recorder = {
 /** @param address the Pod's address, which differs between the builds */
 export function createRecorder(address: string): Recorder {
   const log: Entry[] = [];
-  const recorded: Record<string, Entry> = {};
+  const records: Record<string, Entry> = {};
   return {
-    line: (line, atMs) => void log.push({ atMs, value: normalized(line, address) }),
+    recordLine: (line, atMs) => void log.push({ atMs, value: normalize(line, address) }),
     record: (name, value, atMs) => {
-      if (recorded[name] !== undefined) throw new Error(`two records have the name ${name}`);
-      recorded[name] = { atMs, value: normalized(value, address) };
+      if (records[name] !== undefined) throw new Error(`two records have the name ${name}`);
+      records[name] = { atMs, value: normalize(value, address) };
     },
-    transcript: () => ({ log, records: recorded }),
+    transcript: () => ({ log, records: records }),
   };
 }
 
 /** Replaces addresses and ephemeral ports, which differ between runs, by placeholders. */
-function normalized(value: unknown, address: string): unknown {
-  if (typeof value === "string") return normalizedText(value, address);
-  if (Array.isArray(value)) return value.map((one) => normalized(one, address));
+function normalize(value: unknown, address: string): unknown {
+  if (typeof value === "string") return normalizeText(value, address);
+  if (Array.isArray(value)) return value.map((one) => normalize(one, address));
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, normalized(inner, address)]));
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, normalize(inner, address)]));
 }
 
 const FIXED_PORTS = [8_080, 8_081, 17_890];
 
-function normalizedText(text: string, address: string): string {
+function normalizeText(text: string, address: string): string {
   return text
     .replaceAll(address, "POD")
     .replace(/(POD|127\.0\.0\.1|\bport)([: ])([0-9]{2,5})\b/g, (whole, host, separator, port) =>

@@ -1,7 +1,7 @@
 /** Starts the manager with damaged flags and variables: it must exit with status 64 and a message, or run. */
 import { spawnSync } from "node:child_process";
 import { pause } from "../../time/pause.ts";
-import { mutated } from "./mutations.ts";
+import { mutate } from "./mutations.ts";
 import { SAMPLES } from "./samples.ts";
 import { type Budget, Finding } from "./sanitize-part.ts";
 import { requireCleanExit, SANITIZED_MANAGER, start, TOKEN } from "./sanitized-process.ts";
@@ -11,38 +11,38 @@ import type { Random } from "./seeded-random.ts";
 const NETWORK_NAMESPACE = ["--net", "--map-root-user", "sh", "-c", 'ip link set lo up 2>/dev/null; exec "$0" "$@"'];
 const LIMIT_MS = 30_000;
 
-export async function argumentMutants(budget: Budget): Promise<string> {
+export async function testArgumentMutants(budget: Budget): Promise<string> {
   if (spawnSync("unshare", [...NETWORK_NAMESPACE, "true"]).status !== 0)
     return "skipped: this host does not allow network namespaces, which damaged flags require";
   let refusedCount = 0;
-  let ran = 0;
-  while (budget.shouldContinue(refusedCount + ran)) {
+  let runCount = 0;
+  while (budget.shouldContinue(refusedCount + runCount)) {
     const args = argumentsOf(budget.random);
     const env = variablesOf(budget.random);
     const input = Buffer.from(JSON.stringify({ args, env }));
     if (await isRefused(args, env, input)) refusedCount += 1;
-    else ran += 1;
+    else runCount += 1;
   }
-  return `${refusedCount} refused with a message, ${ran} ran`;
+  return `${refusedCount} refused with a message, ${runCount} ran`;
 }
 
 async function isRefused(args: readonly string[], env: Record<string, string>, input: Buffer): Promise<boolean> {
   const manager = start("unshare", [...NETWORK_NAMESPACE, SANITIZED_MANAGER, ...args], env);
   const deadlineMs = performance.now() + LIMIT_MS;
-  let ended = false;
+  let hasEnded = false;
   void manager.ended.then(() => {
-    ended = true;
+    hasEnded = true;
   });
-  while (!ended && !/listen/.test(manager.out())) {
+  while (!hasEnded && !/listen/.test(manager.stdout())) {
     if (performance.now() > deadlineMs)
       throw new Finding("the manager neither exited nor reported that it listens", input);
     await pause(5, "the program starts or exits");
   }
-  if (!ended) manager.child.kill("SIGTERM");
+  if (!hasEnded) manager.child.kill("SIGTERM");
   const end = await manager.ended;
   // Status 4: `drain` and `status` run without a manager.
   requireCleanExit(end, [0, 3, 4, 64], input);
-  if (end.code === 64 && end.err.trim() === "") throw new Finding("status 64 without a message", input);
+  if (end.code === 64 && end.stderr.trim() === "") throw new Finding("status 64 without a message", input);
   return end.code === 64;
 }
 
@@ -53,11 +53,11 @@ const COMMANDS = ["serve", "serve", "serve", "serve", "serve", "status", "drain"
 
 function argumentsOf(random: Random): string[] {
   const flags = FLAGS.filter(() => random.chance(0.4)).map((flag) =>
-    random.chance(0.15) ? damaged(flag, random) : flag,
+    random.chance(0.15) ? damageText(flag, random) : flag,
   );
   const command = random.pick(COMMANDS);
   return [
-    random.chance(0.05) ? damaged(command, random) : command,
+    random.chance(0.05) ? damageText(command, random) : command,
     ...flags,
     ...(random.chance(0.7) ? ["--address-scope=127.0.0.1"] : []),
   ];
@@ -68,16 +68,16 @@ const ORIGINALS = SAMPLES.filter((sample) => sample.parser === "original").map((
 function variablesOf(random: Random): Record<string, string> {
   const original = random.pick(ORIGINALS);
   return {
-    LASTCALL_TOKEN: random.chance(0.15) ? damaged(TOKEN, random) : TOKEN,
-    LASTCALL_ORIGINAL: random.chance(0.7) ? damaged(original, random) : original,
-    POD_NAME: damaged("web-7d9f", random),
-    POD_NAMESPACE: random.chance(0.5) ? damaged("shop", random) : "shop",
+    LASTCALL_TOKEN: random.chance(0.15) ? damageText(TOKEN, random) : TOKEN,
+    LASTCALL_ORIGINAL: random.chance(0.7) ? damageText(original, random) : original,
+    POD_NAME: damageText("web-7d9f", random),
+    POD_NAMESPACE: random.chance(0.5) ? damageText("shop", random) : "shop",
   };
 }
 
 /** Damages a text, and removes zero bytes, which arguments cannot contain. */
-function damaged(text: string, random: Random): string {
-  return mutated(Buffer.from(text === "" ? "x" : text), random)
+function damageText(text: string, random: Random): string {
+  return mutate(Buffer.from(text === "" ? "x" : text), random)
     .toString("latin1")
     .split("\0")
     .join("");

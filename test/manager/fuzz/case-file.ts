@@ -1,10 +1,10 @@
 /** Encodes parser cases in the input format of native-parsers-main.ts. */
-import { mutated, spliced } from "./mutations.ts";
+import { mutate, splice } from "./mutations.ts";
 import { PARSERS } from "./parser-calls.ts";
 import { extraArgumentFor, SAMPLES, type Sample } from "./samples.ts";
 import type { Random } from "./seeded-random.ts";
 
-export function caseBytes(sample: Sample): Buffer {
+export function encodeCase(sample: Sample): Buffer {
   const extraArgument = Buffer.from(sample.extraArgument);
   const head = Buffer.alloc(9);
   head.writeUInt8(PARSERS.indexOf(sample.parser), 0);
@@ -14,19 +14,19 @@ export function caseBytes(sample: Sample): Buffer {
 }
 
 /** @returns a damaged sample or, rarely, a valid one, for which both builds must also agree */
-export function mutant(random: Random): Sample {
+export function createMutant(random: Random): Sample {
   const sample = random.pick(SAMPLES);
   const other = random.pick(SAMPLES.filter((one) => one.parser === sample.parser));
-  const base = random.chance(0.1) ? spliced(sample.bytes, other.bytes, random) : sample.bytes;
-  const bytes = random.chance(0.02) ? base : mutated(base, random);
+  const base = random.chance(0.1) ? splice(sample.bytes, other.bytes, random) : sample.bytes;
+  const bytes = random.chance(0.02) ? base : mutate(base, random);
   return {
     parser: sample.parser,
     bytes,
-    extraArgument: mutatedArgument(extraArgumentFor(sample, bytes, random), sample, random),
+    extraArgument: mutateArgument(extraArgumentFor(sample, bytes, random), sample, random),
   };
 }
 
-function mutatedArgument(extraArgument: string, sample: Sample, random: Random): string {
+function mutateArgument(extraArgument: string, sample: Sample, random: Random): string {
   if (sample.parser !== "count" || extraArgument === "" || random.chance(0.8)) return extraArgument;
-  return mutated(Buffer.from(extraArgument), random).toString("utf8");
+  return mutate(Buffer.from(extraArgument), random).toString("utf8");
 }

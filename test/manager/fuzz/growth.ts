@@ -1,7 +1,7 @@
 /** Detects growth of memory and descriptors over equal rounds. Pure. */
 
 export type Round = {
-  /** Hours of a Pod's life that the rounds until now correspond to. */
+  /** Hours of a Pod's life to which this round and all earlier rounds correspond. */
   readonly hours: number;
   readonly residentKib: number;
   readonly descriptors: number;
@@ -11,7 +11,7 @@ export type Growth = {
   /** Growth of the resident memory, as the slope of a linear regression. */
   readonly kibPerDay: number;
   readonly descriptors: number;
-  /** Describes the growth; empty if there is none. */
+  /** Describes the growth; empty if no value grows. */
   readonly problem: string;
 };
 
@@ -21,12 +21,12 @@ const LIMIT_KIB_PER_DAY = 256;
 const WARM_UP_ROUNDS = 2;
 
 export function growthOf(rounds: readonly Round[]): Growth {
-  const warm = rounds.slice(WARM_UP_ROUNDS);
-  const first = warm[0];
-  const last = warm.at(-1);
-  if (first === undefined || last === undefined || warm.length < 3)
+  const warmRounds = rounds.slice(WARM_UP_ROUNDS);
+  const first = warmRounds[0];
+  const last = warmRounds.at(-1);
+  if (first === undefined || last === undefined || warmRounds.length < 3)
     return { kibPerDay: Number.NaN, descriptors: 0, problem: `${rounds.length} rounds are too few` };
-  const kibPerDay = 24 * residentKibPerHour(warm);
+  const kibPerDay = 24 * residentKibPerHour(warmRounds);
   const descriptors = last.descriptors - first.descriptors;
   return { kibPerDay, descriptors, problem: problemOf(kibPerDay, descriptors, last.residentKib > first.residentKib) };
 }

@@ -1,7 +1,7 @@
 /** Responds to the manager's calls with damaged, truncated, slow or no bytes, and checks the results. */
 import { createServer, type Server, type Socket } from "node:net";
 import { pause } from "../../time/pause.ts";
-import { mutated } from "./mutations.ts";
+import { mutate } from "./mutations.ts";
 import { METRICS } from "./samples.ts";
 import { type Budget, Finding } from "./sanitize-part.ts";
 import { FUZZ_FOLDER, requireCleanExit, start } from "./sanitized-process.ts";
@@ -9,8 +9,8 @@ import { createRandom, type Random, seedOf } from "./seeded-random.ts";
 
 export const CALLER_PROGRAM = `${FUZZ_FOLDER}/caller-sanitize`;
 
-const responseWithBody = (body: string, more = ""): Buffer =>
-  Buffer.from(`HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: ${body.length}\r\n${more}\r\n${body}`);
+const responseWithBody = (body: string, fields = ""): Buffer =>
+  Buffer.from(`HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: ${body.length}\r\n${fields}\r\n${body}`);
 const chunkedResponse = (...chunks: readonly string[]): Buffer =>
   Buffer.from(
     `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${[...chunks, ""].map((chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`).join("")}`,
@@ -36,23 +36,27 @@ const RESPONSES = [
   Buffer.from("HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n"),
 ];
 
-type PlannedResponse = { readonly bytes: Buffer; readonly cut: boolean; readonly deliveryMode: number };
+type PlannedResponse = { readonly bytes: Buffer; readonly isCut: boolean; readonly deliveryMode: number };
 
 /** The response depends only on the number of the call, not on its time or kind. */
 function responseTo(seed: number, n: number): PlannedResponse {
   const random: Random = createRandom(seedOf(seed, String(n)));
   // The call of a container's original hook waits five seconds for a response, so few of these calls get none.
-  const deliveryMode = random.below(n % 4 === 1 && random.chance(0.9) ? LEAVES_OPEN : LEAVES_OPEN + 1);
+  const deliveryMode = random.below(n % 4 === 1 && random.chance(0.9) ? OPEN_DELIVERY_MODE : OPEN_DELIVERY_MODE + 1);
   const responseWithLength = random.pick(RESPONSES_WITH_LENGTH);
   if (random.chance(0.15))
-    return { bytes: responseWithLength.subarray(0, random.below(responseWithLength.length)), cut: true, deliveryMode };
+    return {
+      bytes: responseWithLength.subarray(0, random.below(responseWithLength.length)),
+      isCut: true,
+      deliveryMode,
+    };
   const response = random.pick(RESPONSES);
-  return { bytes: random.chance(0.1) ? response : mutated(response, random), cut: false, deliveryMode };
+  return { bytes: random.chance(0.1) ? response : mutate(response, random), isCut: false, deliveryMode };
 }
 
 const PIECE_INTERVAL_MS = 5;
 /** The delivery mode that leaves the response unfinished. */
-const LEAVES_OPEN = 59;
+const OPEN_DELIVERY_MODE = 59;
 
 async function respond(socket: Socket, { bytes, deliveryMode }: PlannedResponse): Promise<void> {
   const pieces = deliveryMode < 50 ? 1 + (deliveryMode % 3) : 6;
@@ -61,7 +65,7 @@ async function respond(socket: Socket, { bytes, deliveryMode }: PlannedResponse)
     socket.write(bytes.subarray(at, at + size));
     if (pieces > 1) await pause(PIECE_INTERVAL_MS, "each piece is a segment of its own");
   }
-  if (deliveryMode === LEAVES_OPEN) return;
+  if (deliveryMode === OPEN_DELIVERY_MODE) return;
   if (deliveryMode % 8 === 7) socket.resetAndDestroy();
   else socket.end();
 }
@@ -79,28 +83,28 @@ function openApp(seed: number): Promise<{ readonly server: Server; readonly port
   });
   return new Promise((resolve) => {
     server.listen(0, "127.0.0.1", () => {
-      const at = server.address();
-      resolve({ server, port: typeof at === "object" && at !== null ? at.port : 0 });
+      const address = server.address();
+      resolve({ server, port: typeof address === "object" && address !== null ? address.port : 0 });
     });
   });
 }
 
-const BATCH = 300;
+const BATCH_SIZE = 300;
 
-export async function hostileAnswers(budget: Budget): Promise<string> {
+export async function testHostileResponses(budget: Budget): Promise<string> {
   const seed = budget.random.below(0xffffffff);
   const app = await openApp(seed);
   let callCount = 0;
   let acceptedCount = 0;
   try {
     while (budget.shouldContinue(callCount)) {
-      const end = await start(CALLER_PROGRAM, [String(app.port), String(callCount), String(BATCH)]).ended;
+      const end = await start(CALLER_PROGRAM, [String(app.port), String(callCount), String(BATCH_SIZE)]).ended;
       const input = Buffer.from(
-        `answers of seed ${seed}, numbers ${callCount} to ${callCount + BATCH - 1}\n${end.out}`,
+        `answers of seed ${seed}, numbers ${callCount} to ${callCount + BATCH_SIZE - 1}\n${end.stdout}`,
       );
       requireCleanExit(end, [0], input);
-      acceptedCount += countAccepted(end.out, seed, input);
-      callCount += BATCH;
+      acceptedCount += countAccepted(end.stdout, seed, input);
+      callCount += BATCH_SIZE;
     }
   } finally {
     app.server.close();
@@ -111,11 +115,11 @@ export async function hostileAnswers(budget: Budget): Promise<string> {
 /** @returns the number of accepted responses. @throws Finding if a call has no result or a truncated response was accepted */
 function countAccepted(out: string, seed: number, input: Buffer): number {
   const lines = out.trimEnd().split("\n");
-  if (lines.length !== BATCH) throw new Finding(`${BATCH} calls had ${lines.length} results`, input);
+  if (lines.length !== BATCH_SIZE) throw new Finding(`${BATCH_SIZE} calls had ${lines.length} results`, input);
   const acceptedLines = lines.filter((line) => / whole | answered$/.test(line));
   for (const line of acceptedLines) {
     const n = Number(line.split(" ")[0]);
-    if (responseTo(seed, n).cut) throw new Finding(`a truncated response was accepted as complete: ${line}`, input);
+    if (responseTo(seed, n).isCut) throw new Finding(`a truncated response was accepted as complete: ${line}`, input);
   }
   return acceptedLines.length;
 }

@@ -3,7 +3,7 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 import { generate } from "selfsigned";
 import { pause } from "../../time/pause.ts";
-import { mutated } from "./mutations.ts";
+import { mutate } from "./mutations.ts";
 import { createRandom, seedOf } from "./seeded-random.ts";
 
 /** The certificate has a server name for each call, so the proxy identifies the call by the SNI. */
@@ -11,20 +11,20 @@ export const CALLS_PER_PROXY = 50;
 
 const STATUS_IN = '{"state":"in","terminating":true,"reason":""}\n';
 const STATUS_OUT = '{"state":"out","terminating":true,"reason":"no Service has the Pod as an endpoint"}\n';
-const STREAM = "HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n";
+const STREAM_HEAD = "HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n";
 const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
 const RESPONSES = [
-  `${STREAM}${chunk(STATUS_IN)}${chunk(STATUS_OUT)}${chunk(STATUS_IN)}0\r\n\r\n`,
-  `${STREAM}${chunk(STATUS_IN)}${chunk(STATUS_IN.slice(0, 20))}${chunk(STATUS_IN.slice(20))}${chunk(STATUS_OUT)}`,
-  `${STREAM}${chunk(STATUS_IN.repeat(120))}`,
+  `${STREAM_HEAD}${chunk(STATUS_IN)}${chunk(STATUS_OUT)}${chunk(STATUS_IN)}0\r\n\r\n`,
+  `${STREAM_HEAD}${chunk(STATUS_IN)}${chunk(STATUS_IN.slice(0, 20))}${chunk(STATUS_IN.slice(20))}${chunk(STATUS_OUT)}`,
+  `${STREAM_HEAD}${chunk(STATUS_IN.repeat(120))}`,
   `HTTP/1.1 200 OK\r\nContent-Length: ${STATUS_IN.length}\r\nConnection: close\r\n\r\n${STATUS_IN}`,
   `HTTP/1.0 200 OK\r\n\r\n${STATUS_IN}`,
   "HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n",
   "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Lastcall\r\nContent-Length: 3\r\n\r\nno\n",
   "HTTP/1.1 503 Busy\r\nContent-Length: 0\r\nRetry-After: 1\r\n\r\n",
   `HTTP/1.1 200 OK\r\nX-Long: ${"h".repeat(20_000)}\r\nContent-Length: 0\r\n\r\n`,
-  `${STREAM}${chunk(`{"state":"in","reason":"${"x".repeat(40_000)}"}\n`)}`,
-  `${STREAM}${chunk(`${"[".repeat(3_000)}\n`)}`,
+  `${STREAM_HEAD}${chunk(`{"state":"in","reason":"${"x".repeat(40_000)}"}\n`)}`,
+  `${STREAM_HEAD}${chunk(`${"[".repeat(3_000)}\n`)}`,
 ].map((text) => Buffer.from(text));
 
 export type TlsDamage =
@@ -52,7 +52,7 @@ export type HostileRelay = {
 };
 
 export async function openHostileRelay(seed: number): Promise<HostileRelay> {
-  const { ca, leaf } = await certificates();
+  const { ca, leaf } = await createCertificates();
   const servers: Server[] = [];
   const openSockets = new Set<Socket>();
   const track = (socket: Socket) => {
@@ -64,16 +64,16 @@ export async function openHostileRelay(seed: number): Promise<HostileRelay> {
     track(socket);
     let received = "";
     socket.on("data", (bytes: Buffer) => {
-      const before = /"pod":"web-([0-9]+)"/.exec(received);
+      const earlierMatch = /"pod":"web-([0-9]+)"/.exec(received);
       received += bytes.toString("latin1");
       const n = /"pod":"web-([0-9]+)"/.exec(received)?.[1];
-      if (before === null && n !== undefined) void respond(socket, seed, Number(n));
+      if (earlierMatch === null && n !== undefined) void respond(socket, seed, Number(n));
     });
   });
   relay.on("connection", track);
   relay.on("tlsClientError", () => {});
   servers.push(relay);
-  const relayPort = await listening(relay);
+  const relayPort = await listenOnLoopback(relay);
   return {
     ca,
     proxyFor: async (first) => {
@@ -89,7 +89,7 @@ export async function openHostileRelay(seed: number): Promise<HostileRelay> {
         });
       });
       servers.push(proxy);
-      return listening(proxy);
+      return listenOnLoopback(proxy);
     },
     close: () => {
       for (const server of servers) server.close();
@@ -104,7 +104,7 @@ function sendDamaged(relaySocket: Socket, clientSocket: Socket, seed: number, n:
   let passedBytes = 0;
   relaySocket.on("data", (bytes: Buffer) => {
     let sentBytes = bytes;
-    if (damage.kind === "mutated" && passedBytes === 0) sentBytes = mutated(bytes, random);
+    if (damage.kind === "mutated" && passedBytes === 0) sentBytes = mutate(bytes, random);
     if (damage.kind === "garbled")
       sentBytes = Buffer.from(
         bytes.map((byte, at) => {
@@ -124,7 +124,7 @@ const PIECE_INTERVAL_MS = 5;
 async function respond(socket: Socket, seed: number, n: number): Promise<void> {
   const random = createRandom(seedOf(seed, `answer ${n}`));
   const response = random.pick(RESPONSES);
-  const bytes = random.chance(0.15) ? response : mutated(response, random);
+  const bytes = random.chance(0.15) ? response : mutate(response, random);
   const pieces = random.chance(0.7) ? 1 : 2 + random.below(5);
   const size = Math.max(1, Math.ceil(bytes.length / pieces));
   for (let at = 0; at < bytes.length && !socket.destroyed; at += size) {
@@ -138,7 +138,7 @@ async function respond(socket: Socket, seed: number, n: number): Promise<void> {
   else if (closingMode < 8) socket.destroy();
 }
 
-async function certificates(): Promise<{ readonly ca: string; readonly leaf: { cert: string; key: string } }> {
+async function createCertificates(): Promise<{ readonly ca: string; readonly leaf: { cert: string; key: string } }> {
   const key = { keyType: "ec", curve: "P-256", algorithm: "sha256" } as const;
   const ca = await generate([{ name: "commonName", value: "a relay's authority" }], {
     ...key,
@@ -153,7 +153,7 @@ async function certificates(): Promise<{ readonly ca: string; readonly leaf: { c
   return { ca: ca.cert, leaf: { cert: leaf.cert, key: leaf.private } };
 }
 
-function listening(server: Server): Promise<number> {
+function listenOnLoopback(server: Server): Promise<number> {
   return new Promise((resolve) => {
     server.listen(0, "127.0.0.1", () => {
       const at = server.address();

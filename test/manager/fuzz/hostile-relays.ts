@@ -13,7 +13,7 @@ const PARALLEL_CALLERS = 4;
 /** After this many calls a response must have been trusted; one call in fifteen gets an undamaged response. */
 const ENOUGH_CALLS = 400;
 
-export async function hostileRelays(budget: Budget): Promise<string> {
+export async function testHostileRelays(budget: Budget): Promise<string> {
   const seed = budget.random.below(0xffffffff);
   const folder = mkdtempSync(join(tmpdir(), "lastcall-relay-"));
   const caFile = join(folder, "ca.pem");
@@ -23,10 +23,10 @@ export async function hostileRelays(budget: Budget): Promise<string> {
   let trustedCount = 0;
   try {
     while (budget.shouldContinue(callCount)) {
-      const firsts = Array.from({ length: PARALLEL_CALLERS }, (_, at) => callCount + at * CALLS_PER_PROXY);
-      const counts = await Promise.all(firsts.map((first) => callAll(relay, { seed, first, caFile })));
+      const firstNumbers = Array.from({ length: PARALLEL_CALLERS }, (_, at) => callCount + at * CALLS_PER_PROXY);
+      const trustedCounts = await Promise.all(firstNumbers.map((first) => callAll(relay, { seed, first, caFile })));
       callCount += PARALLEL_CALLERS * CALLS_PER_PROXY;
-      trustedCount += counts.reduce((sum, one) => sum + one, 0);
+      trustedCount += trustedCounts.reduce((sum, one) => sum + one, 0);
     }
   } finally {
     relay.close();
@@ -44,13 +44,13 @@ async function callAll(relay: HostileRelay, { seed, first, caFile }: Calls): Pro
   const port = await relay.proxyFor(first);
   const args = [port, caFile, first, CALLS_PER_PROXY].map(String);
   const end = await start(RELAY_CLIENT_PROGRAM, args).ended;
-  const input = Buffer.from(`answers of seed ${seed}, numbers from ${first}\n${end.out}`);
+  const input = Buffer.from(`answers of seed ${seed}, numbers from ${first}\n${end.stdout}`);
   requireCleanExit(end, [0], input);
-  const lines = end.out.trimEnd().split("\n");
+  const lines = end.stdout.trimEnd().split("\n");
   if (lines.length !== CALLS_PER_PROXY) throw new Finding(`${lines.length} ends of ${CALLS_PER_PROXY}`, input);
-  const trusted = lines.filter((line) => /^[0-9]+ (status|delivered)/.test(line));
-  for (const line of trusted)
+  const trustedLines = lines.filter((line) => /^[0-9]+ (status|delivered)/.test(line));
+  for (const line of trustedLines)
     if (tlsDamageOf(seed, Number(line.split(" ")[0])).kind === "garbled")
       throw new Finding(`a response after a damaged handshake was trusted: ${line}`, input);
-  return trusted.length;
+  return trustedLines.length;
 }

@@ -23,7 +23,7 @@ const overwriteByte: Mutation = (bytes, random) => {
 
 const truncate: Mutation = (bytes, random) => bytes.subarray(0, random.below(bytes.length));
 
-const wrongLength: Mutation = (bytes, random) => {
+const overwriteLength: Mutation = (bytes, random) => {
   const isFourBytes = random.chance(0.5) && bytes.length >= 4;
   const copy = Buffer.from(bytes);
   if (copy.length < 2) return copy;
@@ -69,7 +69,7 @@ const MUTATIONS = [
   flipBit,
   overwriteByte,
   truncate,
-  wrongLength,
+  overwriteLength,
   repeatChunk,
   dropChunk,
   insertBytes,
@@ -77,8 +77,8 @@ const MUTATIONS = [
   replaceValue,
 ] as const;
 
-/** Applies one to four kinds of damage. */
-export function mutated(bytes: Buffer, random: Random): Buffer {
+/** Applies one to four random mutations. */
+export function mutate(bytes: Buffer, random: Random): Buffer {
   let copy = bytes;
   for (let times = 1 + random.below(4); times > 0 && copy.length > 0; times -= 1)
     copy = random.pick(MUTATIONS)(copy, random);
@@ -86,13 +86,13 @@ export function mutated(bytes: Buffer, random: Random): Buffer {
 }
 
 /** Joins the start of one input and the end of another. */
-export function spliced(some: Buffer, other: Buffer, random: Random): Buffer {
+export function splice(first: Buffer, second: Buffer, random: Random): Buffer {
   return Buffer.concat([
-    some.subarray(0, random.below(some.length + 1)),
-    other.subarray(random.below(other.length + 1)),
+    first.subarray(0, random.below(first.length + 1)),
+    second.subarray(random.below(second.length + 1)),
   ]);
 }
 
-function insert(bytes: Buffer, at: number, more: Buffer): Buffer {
-  return Buffer.concat([bytes.subarray(0, at), more, bytes.subarray(at)]);
+function insert(bytes: Buffer, at: number, insertedBytes: Buffer): Buffer {
+  return Buffer.concat([bytes.subarray(0, at), insertedBytes, bytes.subarray(at)]);
 }

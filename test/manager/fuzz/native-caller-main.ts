@@ -20,10 +20,10 @@ function print(n: number, result: string): void {
 
 function call(n: number): void {
   if (n >= end) return;
-  let settled = 0;
-  const next = (result: string): void => {
-    settled = settled + 1;
-    if (settled > 1) {
+  let resultCount = 0;
+  const onResult = (result: string): void => {
+    resultCount = resultCount + 1;
+    if (resultCount > 1) {
       print(n, "SETTLED TWICE");
       return;
     }
@@ -34,13 +34,13 @@ function call(n: number): void {
   if (n % 4 === 1) {
     const { hooks } = readChainedHooks(`{"chain":{"app":{"httpGet":{"port":${port},"path":"${path}"}}}}`);
     for (const hook of hooks) {
-      runChainedHook(hook, (failure) => next(failure === "" ? "hook performed" : "hook failed"));
+      runChainedHook(hook, (failure) => onResult(failure === "" ? "hook performed" : "hook failed"));
     }
   } else if (n % 4 === 3) {
     callManager(
       { host: "127.0.0.1", port, method: "GET", path, timeoutMs: LIMIT_MS, waitsForResponse: false },
       () => performance.now(),
-      (response) => next(`manager ${response.kind}`),
+      (response) => onResult(`manager ${response.kind}`),
     );
   } else {
     callHttp(
@@ -48,7 +48,7 @@ function call(n: number): void {
       (response) => {
         const counts = `${parseActiveCount(response.body, "")} ${parseActiveCount(response.body, "http_active")}`;
         const isComplete = response.status > 0 && response.failure === "";
-        next(`app ${isComplete ? "whole" : "failed"} ${response.status} ${counts} ${response.body.length}`);
+        onResult(`app ${isComplete ? "whole" : "failed"} ${response.status} ${counts} ${response.body.length}`);
       },
     );
   }

@@ -30,41 +30,41 @@ function settingsFor(n: number): RelaySettings {
 
 function call(n: number): void {
   if (n >= end) return;
-  let settled = 0;
-  const next = (result: string): void => {
-    settled = settled + 1;
-    process.stdout.write(settled > 1 ? `${n} SETTLED TWICE\n` : `${n} ${result}\n`);
-    if (settled === 1) call(n + 1);
+  let resultCount = 0;
+  const onResult = (result: string): void => {
+    resultCount = resultCount + 1;
+    process.stdout.write(resultCount > 1 ? `${n} SETTLED TWICE\n` : `${n} ${result}\n`);
+    if (resultCount === 1) call(n + 1);
   };
-  if (n % 3 === 2) report(n, next);
-  else followStatus(n, next);
+  if (n % 3 === 2) report(n, onResult);
+  else followStatus(n, onResult);
 }
 
-function report(n: number, next: (result: string) => void): void {
+function report(n: number, onResult: (result: string) => void): void {
   deliverReport(settingsFor(n), '{"version":1}', 2, {
     onDial: () => {},
-    onEnd: (failure) => next(failure === "" ? "delivered" : `undelivered ${failure}`),
+    onEnd: (failure) => onResult(failure === "" ? "delivered" : `undelivered ${failure}`),
   });
 }
 
-function followStatus(n: number, next: (result: string) => void): void {
-  let statuses = 0;
+function followStatus(n: number, onResult: (result: string) => void): void {
+  let statusCount = 0;
   let disconnect = (): void => {};
   const timer = setTimeout(() => {
     disconnect();
-    next(statuses > 0 ? "status and open" : "silent");
+    onResult(statusCount > 0 ? "status and open" : "silent");
   }, LIMIT_MS);
   disconnect = openWithdrawal(settingsFor(n), n % 2 === 0, () => performance.now(), {
     onStatus: () => {
-      statuses = statuses + 1;
-      if (statuses !== ENOUGH_STATUSES) return;
+      statusCount = statusCount + 1;
+      if (statusCount !== ENOUGH_STATUSES) return;
       clearTimeout(timer);
       disconnect();
-      next("status enough");
+      onResult("status enough");
     },
     onClosed: (reason) => {
       clearTimeout(timer);
-      next(statuses > 0 ? `status and closed: ${reason}` : `closed: ${reason}`);
+      onResult(statusCount > 0 ? `status and closed: ${reason}` : `closed: ${reason}`);
     },
   });
 }

@@ -2,18 +2,18 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { DONE, message, playback, socketMessage, tcpInfo } from "../netlink-room.ts";
 import { dumpSockets, parsePart as read, type TextSocket } from "../socket-lists.ts";
-import { mutated, spliced } from "./mutations.ts";
+import { mutate, splice } from "./mutations.ts";
 import { SAMPLES } from "./samples.ts";
 import { createRandom } from "./seeded-random.ts";
 
-const seed = fc.integer({ min: 0, max: 0xffffffff });
-const RUNS = { numRuns: 3_000 };
+const anySeed = fc.integer({ min: 0, max: 0xffffffff });
+const RUN_OPTIONS = { numRuns: 3_000 };
 const PARTS = SAMPLES.filter((sample) => sample.parser === "netlink").map(({ bytes }) => bytes);
 
-function damagedPart(from: number): Buffer {
-  const random = createRandom(from);
-  const base = random.chance(0.2) ? spliced(random.pick(PARTS), random.pick(PARTS), random) : random.pick(PARTS);
-  return mutated(base, random);
+function createDamagedPart(seed: number): Buffer {
+  const random = createRandom(seed);
+  const base = random.chance(0.2) ? splice(random.pick(PARTS), random.pick(PARTS), random) : random.pick(PARTS);
+  return mutate(base, random);
 }
 
 /** A counter is -1 if it is unknown, otherwise an unsigned 32-bit number. */
@@ -36,12 +36,12 @@ function isValidSocket(socket: TextSocket): boolean {
 describe("a damaged part of a netlink dump", () => {
   test("is read to its end and results in valid fields", () => {
     fc.assert(
-      fc.property(seed, (from) => {
-        const { end, sockets } = read(damagedPart(from));
+      fc.property(anySeed, (from) => {
+        const { end, sockets } = read(createDamagedPart(from));
         expect(["more", "done", "inconsistent", "refused", "garbled"]).toContain(end);
         expect(sockets.every(isValidSocket)).toBe(true);
       }),
-      RUNS,
+      RUN_OPTIONS,
     );
   });
 
@@ -52,8 +52,8 @@ describe("a damaged part of a netlink dump", () => {
 
   test("is garbled if it is longer than its buffer", () => {
     fc.assert(
-      fc.property(seed, fc.integer({ min: 1, max: 70_000 }), (from, more) => {
-        const bytes = damagedPart(from);
+      fc.property(anySeed, fc.integer({ min: 1, max: 70_000 }), (from, more) => {
+        const bytes = createDamagedPart(from);
         expect(read(bytes, bytes.length + more).end).toBe("garbled");
       }),
     );
@@ -61,8 +61,8 @@ describe("a damaged part of a netlink dump", () => {
 
   test("does not depend on bytes of the buffer after its end", () => {
     fc.assert(
-      fc.property(seed, fc.uint8Array({ maxLength: 300 }), (from, old) => {
-        const bytes = damagedPart(from);
+      fc.property(anySeed, fc.uint8Array({ maxLength: 300 }), (from, old) => {
+        const bytes = createDamagedPart(from);
         expect(read(Buffer.concat([bytes, Buffer.from(old)]), bytes.length)).toEqual(read(bytes));
       }),
       { numRuns: 1_000 },
@@ -71,19 +71,19 @@ describe("a damaged part of a netlink dump", () => {
 });
 
 describe("a netlink dump", () => {
-  const dump = (parts: readonly Buffer[]) => {
-    const played = playback({ 2: parts });
-    return { dump: dumpSockets(played.libc), open: played.open() };
+  const dumpParts = (parts: readonly Buffer[]) => {
+    const replay = playback({ 2: parts });
+    return { dump: dumpSockets(replay.libc), open: replay.open() };
   };
 
   test("with a damaged part is complete only with its end message, and leaves no descriptor open", () => {
     fc.assert(
-      fc.property(fc.array(seed, { minLength: 1, maxLength: 4 }), (seeds) => {
-        const replay = dump(seeds.map(damagedPart));
+      fc.property(fc.array(anySeed, { minLength: 1, maxLength: 4 }), (seeds) => {
+        const replay = dumpParts(seeds.map(createDamagedPart));
         expect(replay.open).toBe(0);
         expect(replay.dump.sockets.every(isValidSocket)).toBe(true);
       }),
-      RUNS,
+      RUN_OPTIONS,
     );
   });
 
@@ -91,40 +91,44 @@ describe("a netlink dump", () => {
     const part = fc.constantFrom(...PARTS.filter((bytes) => read(bytes).end === "more"));
     fc.assert(
       fc.property(fc.array(part, { maxLength: 5 }), (parts) => {
-        expect(dump(parts).dump.end).not.toBe("whole");
+        expect(dumpParts(parts).dump.end).not.toBe("whole");
       }),
     );
   });
 
   test("has the same result for any distribution of messages over parts", () => {
     const messages = Array.from({ length: 12 }, (_, n) => socketMessage({ peerPort: n, info: tcpInfo(n, n, n, n) }));
-    const whole = dump([Buffer.concat([...messages, DONE])]).dump;
+    const wholeDump = dumpParts([Buffer.concat([...messages, DONE])]).dump;
     fc.assert(
       fc.property(fc.subarray([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]), (cuts) => {
         const edges = [0, ...cuts, 12];
         const parts = cuts.map((_, n) => Buffer.concat(messages.slice(edges[n], edges[n + 1])));
-        const last = Buffer.concat([...messages.slice(edges[cuts.length]), DONE]);
-        expect(dump([...parts, last]).dump).toEqual(whole);
+        const lastPart = Buffer.concat([...messages.slice(edges[cuts.length]), DONE]);
+        expect(dumpParts([...parts, lastPart]).dump).toEqual(wholeDump);
       }),
     );
   });
 
   test("has the same result if unknown attributes surround the known one", () => {
-    const attribute = fc.record({ type: fc.integer({ min: 3, max: 0xffff }), size: fc.nat(40) });
+    const anyAttribute = fc.record({ type: fc.integer({ min: 3, max: 0xffff }), size: fc.nat(40) });
     fc.assert(
-      fc.property(fc.array(attribute, { maxLength: 4 }), fc.array(attribute, { maxLength: 4 }), (before, after) => {
-        const plain = socketMessage({ info: tcpInfo(1, 2, 3, 4) });
-        const bare = socketMessage();
-        const known = plain.subarray(bare.length);
-        const body = Buffer.concat([
-          bare.subarray(16),
-          ...before.map(attributeBytes),
-          known,
-          ...after.map(attributeBytes),
-        ]);
-        expect(read(message(20, body)).sockets).toEqual(read(plain).sockets);
-        expect(read(message(20, body)).sockets[0]).toMatchObject({ lastDataSentMs: 1, lastDataReceivedMs: 2 });
-      }),
+      fc.property(
+        fc.array(anyAttribute, { maxLength: 4 }),
+        fc.array(anyAttribute, { maxLength: 4 }),
+        (before, after) => {
+          const messageWithInfo = socketMessage({ info: tcpInfo(1, 2, 3, 4) });
+          const messageWithoutInfo = socketMessage();
+          const infoAttribute = messageWithInfo.subarray(messageWithoutInfo.length);
+          const body = Buffer.concat([
+            messageWithoutInfo.subarray(16),
+            ...before.map(attributeBytes),
+            infoAttribute,
+            ...after.map(attributeBytes),
+          ]);
+          expect(read(message(20, body)).sockets).toEqual(read(messageWithInfo).sockets);
+          expect(read(message(20, body)).sockets[0]).toMatchObject({ lastDataSentMs: 1, lastDataReceivedMs: 2 });
+        },
+      ),
     );
   });
 
@@ -132,7 +136,7 @@ describe("a netlink dump", () => {
     fc.assert(
       fc.property(fc.nat(11), (at) => {
         const messages = Array.from({ length: 12 }, (_, n) => socketMessage({}, n === at ? 0x12 : 2));
-        expect(dump([Buffer.concat([...messages, DONE])]).dump.end).toBe("inconsistent");
+        expect(dumpParts([Buffer.concat([...messages, DONE])]).dump.end).toBe("inconsistent");
       }),
     );
   });

@@ -47,17 +47,17 @@ export const PARSERS: readonly string[] = [
  * @returns the result as one line
  */
 export function callParser(parser: string, bytes: Buffer, extraArgument: string): string {
-  if (parser === "netlink") return netlink(bytes, Number(extraArgument));
+  if (parser === "netlink") return netlinkText(bytes, Number(extraArgument));
   if (parser === "relay-lines") return linesText(bytes);
-  return JSON.stringify(textParsed(parser, bytes.toString("utf8"), extraArgument));
+  return JSON.stringify(parseText(parser, bytes.toString("utf8"), extraArgument));
 }
 
-function netlink(bytes: Buffer, length: number): string {
+function netlinkText(bytes: Buffer, length: number): string {
   const { end, sockets } = parsePart(bytes, length);
   return `${end} ${socketsText(sockets)}`;
 }
 
-function textParsed(parser: string, text: string, extraArgument: string): string {
+function parseText(parser: string, text: string, extraArgument: string): string {
   switch (parser) {
     case "tcp-table":
       return tableText(text, 2);

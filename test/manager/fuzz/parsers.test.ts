@@ -9,19 +9,19 @@ import { parseHttpTarget } from "../../../src/manager/http/http-target.ts";
 import { depthOf } from "../../../src/manager/json-reader.ts";
 import { parseOpens } from "../../../src/manager/sockets/kernel-counters.ts";
 import { parseTable } from "../socket-lists.ts";
-import { mutated, spliced } from "./mutations.ts";
+import { mutate, splice } from "./mutations.ts";
 import { METRICS, SAMPLES, SNMP, TCP_TABLE } from "./samples.ts";
 import { createRandom } from "./seeded-random.ts";
 
 /** fast-check prints the seed of a failure, which reproduces the damage. */
-const seed = fc.integer({ min: 0, max: 0xffffffff });
-const RUNS = { numRuns: 2_000 };
+const anySeed = fc.integer({ min: 0, max: 0xffffffff });
+const RUN_OPTIONS = { numRuns: 2_000 };
 
-function damaged(parser: string, from: number): string {
+function createDamagedText(parser: string, from: number): string {
   const random = createRandom(from);
   const samples = SAMPLES.filter((sample) => sample.parser === parser).map(({ bytes }) => bytes);
-  const base = random.chance(0.2) ? spliced(random.pick(samples), random.pick(samples), random) : random.pick(samples);
-  return mutated(base, random).toString("utf8");
+  const base = random.chance(0.2) ? splice(random.pick(samples), random.pick(samples), random) : random.pick(samples);
+  return mutate(base, random).toString("utf8");
 }
 
 const isCount = (value: number) => Number.isInteger(value) && value >= -1;
@@ -32,8 +32,8 @@ describe("damaged tables of sockets", () => {
     { parser: "tcp6-table", family: 10 },
   ])("are read by $parser without a result or with valid sockets only", ({ parser, family }) => {
     fc.assert(
-      fc.property(seed, (from) => {
-        const text = damaged(parser, from);
+      fc.property(anySeed, (from) => {
+        const text = createDamagedText(parser, from);
         const sockets = parseTable(text, family);
         // An invalid line makes the table unknown, not shorter.
         if (sockets !== undefined) expect(sockets.length).toBe(text.split("\n").length - 2);
@@ -48,7 +48,7 @@ describe("damaged tables of sockets", () => {
           expect(socket.uid).toBeGreaterThan(-1);
         }
       }),
-      RUNS,
+      RUN_OPTIONS,
     );
   });
 
@@ -66,11 +66,11 @@ describe("damaged tables of sockets", () => {
 describe("damaged counters of passive and active opens", () => {
   test("are unknown or integers", () => {
     fc.assert(
-      fc.property(seed, (from) => {
-        const { passive, active } = parseOpens(damaged("snmp", from));
+      fc.property(anySeed, (from) => {
+        const { passive, active } = parseOpens(createDamagedText("snmp", from));
         expect(isCount(passive) && isCount(active)).toBe(true);
       }),
-      RUNS,
+      RUN_OPTIONS,
     );
   });
 
@@ -86,9 +86,10 @@ describe("damaged counters of passive and active opens", () => {
     const [names = "", values = ""] = SNMP.split("\n").filter((line) => line.startsWith("Tcp: "));
     const columns = values.split(" ");
     for (let at = 1; at < columns.length; at += 1) {
-      const fewer = columns.toSpliced(at, 1).join(" ");
-      const more = columns.toSpliced(at, 0, "7").join(" ");
-      for (const line of [fewer, more]) expect(parseOpens(`${names}\n${line}\n`)).toEqual({ passive: -1, active: -1 });
+      const lineWithFewerColumns = columns.toSpliced(at, 1).join(" ");
+      const lineWithMoreColumns = columns.toSpliced(at, 0, "7").join(" ");
+      for (const line of [lineWithFewerColumns, lineWithMoreColumns])
+        expect(parseOpens(`${names}\n${line}\n`)).toEqual({ passive: -1, active: -1 });
     }
   });
 
@@ -111,10 +112,10 @@ describe("damaged responses of an app", () => {
 
   test("result in an integer or an unknown count", () => {
     fc.assert(
-      fc.property(seed, fc.constantFrom(...selectors), (from, selector) => {
-        expect(isCount(parseActiveCount(damaged("count", from), selector))).toBe(true);
+      fc.property(anySeed, fc.constantFrom(...selectors), (from, selector) => {
+        expect(isCount(parseActiveCount(createDamagedText("count", from), selector))).toBe(true);
       }),
-      RUNS,
+      RUN_OPTIONS,
     );
   });
 
@@ -125,9 +126,11 @@ describe("damaged responses of an app", () => {
   });
 
   test("result in the same count for any other metrics", () => {
-    const other = fc.array(fc.constantFrom("# HELP x", "up 1", "http_actives 5", "", 'y{a="}"} NaN'), { maxLength: 9 });
+    const anyOtherLine = fc.array(fc.constantFrom("# HELP x", "up 1", "http_actives 5", "", 'y{a="}"} NaN'), {
+      maxLength: 9,
+    });
     fc.assert(
-      fc.property(other, other, (before, after) => {
+      fc.property(anyOtherLine, anyOtherLine, (before, after) => {
         const metricsText = [...before, METRICS.trimEnd(), ...after].join("\n");
         expect(parseActiveCount(metricsText, "http_active")).toBe(7);
       }),
@@ -136,23 +139,26 @@ describe("damaged responses of an app", () => {
 });
 
 describe("damaged settings of original hooks", () => {
-  const handler = fc.dictionary(
+  const anyHandler = fc.dictionary(
     fc.constantFrom("httpGet", "sleep", "exec"),
     fc.oneof(
       fc.jsonValue({ maxDepth: 2 }),
       fc.dictionary(fc.constantFrom("port", "path", "scheme", "httpHeaders", "seconds"), fc.jsonValue({ maxDepth: 2 })),
     ),
   );
-  const chain = fc.dictionary(fc.stringMatching(/^[a-z]{1,5}$/), fc.oneof(handler, fc.jsonValue({ maxDepth: 1 })));
+  const anyChain = fc.dictionary(
+    fc.stringMatching(/^[a-z]{1,5}$/),
+    fc.oneof(anyHandler, fc.jsonValue({ maxDepth: 1 })),
+  );
 
   test("are valid or rejected with a message", () => {
-    const original = fc.oneof(
+    const anyOriginal = fc.oneof(
       fc.jsonValue({ maxDepth: 3 }).map((value) => JSON.stringify(value)),
-      fc.record({ chain }).map((value) => JSON.stringify(value)),
-      seed.map((from) => damaged("original", from)),
+      fc.record({ chain: anyChain }).map((value) => JSON.stringify(value)),
+      anySeed.map((from) => createDamagedText("original", from)),
     );
     fc.assert(
-      fc.property(original, (text) => {
+      fc.property(anyOriginal, (text) => {
         for (const hook of readChainedHooks(text).hooks) {
           if (hook.kind === "sleep") {
             expect(Number.isSafeInteger(hook.seconds) && hook.seconds >= 0).toBe(true);
@@ -166,7 +172,7 @@ describe("damaged settings of original hooks", () => {
           }
         }
       }),
-      RUNS,
+      RUN_OPTIONS,
     );
   });
 
@@ -187,15 +193,15 @@ describe("damaged settings of original hooks", () => {
 describe("damaged input of the manager", () => {
   test("as flags results in settings within their limits and a message for each invalid flag", () => {
     fc.assert(
-      fc.property(seed, (from) => {
-        const { settings, problems } = parseServeFlags(damaged("flags", from).split("\n"));
+      fc.property(anySeed, (from) => {
+        const { settings, problems } = parseServeFlags(createDamagedText("flags", from).split("\n"));
         for (const ms of [settings.drainDelayMs, settings.drainTimeoutMs, settings.quietPeriodMs, settings.appGraceMs])
           expect(Number.isSafeInteger(ms) && ms >= 0).toBe(true);
         for (const port of [settings.port, ...settings.drainPorts, ...settings.ignorePorts])
           expect(Number.isInteger(port) && port > 0 && port < 65_536).toBe(true);
         for (const { message } of problems) expect(message).toMatch(/^(unknown flag )?.* /s);
       }),
-      RUNS,
+      RUN_OPTIONS,
     );
   });
 
@@ -214,32 +220,34 @@ describe("damaged input of the manager", () => {
 
   test("as a URL is rejected or valid for a connection", () => {
     fc.assert(
-      fc.property(seed, (from) => {
-        const target = parseHttpTarget(damaged("target", from));
+      fc.property(anySeed, (from) => {
+        const target = parseHttpTarget(createDamagedText("target", from));
         if (target === undefined) return;
         expect(target.port > 0 && target.port < 65_536).toBe(true);
         expect(target.host).toMatch(/^[0-9a-fA-F:.]+$/);
         expect(target.path).toMatch(/^\/[\x21-\x7e]*$/);
       }),
-      RUNS,
+      RUN_OPTIONS,
     );
   });
 
   test("as a path without the whole token has no route", () => {
     fc.assert(
-      fc.property(seed, fc.constantFrom("GET", "POST", "PUT", ""), (from, method) => {
-        const url = damaged("route", from);
+      fc.property(anySeed, fc.constantFrom("GET", "POST", "PUT", ""), (from, method) => {
+        const url = createDamagedText("route", from);
         const route = routeOf({ method, url, isLocal: true }, "t0ken", ["app", "web-1"]);
         expect(route.kind === "nothing" || url.startsWith("/t0ken/")).toBe(true);
         if (route.kind === "prestop") expect(["app", "web-1"]).toContain(route.container);
       }),
-      RUNS,
+      RUN_OPTIONS,
     );
   });
 
   test("as JSON text has the same measured nesting depth as its parsed value", () => {
-    const deep = (value: unknown): number =>
-      typeof value !== "object" || value === null ? 0 : 1 + Math.max(0, ...Object.values(value).map(deep));
-    fc.assert(fc.property(fc.jsonValue({ maxDepth: 12 }), (value) => depthOf(JSON.stringify(value)) === deep(value)));
+    const valueDepth = (value: unknown): number =>
+      typeof value !== "object" || value === null ? 0 : 1 + Math.max(0, ...Object.values(value).map(valueDepth));
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 12 }), (value) => depthOf(JSON.stringify(value)) === valueDepth(value)),
+    );
   });
 });

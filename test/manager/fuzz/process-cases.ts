@@ -19,8 +19,8 @@ const FILES = ["manager-process", "hostile-callers", "raw-http", "stalled-manage
 
 const TIMEOUT_MS = 600_000;
 
-export async function processCases(): Promise<string> {
-  for (const name of reports()) rmSync(`${FUZZ_FOLDER}/${name}`);
+export async function runProcessTests(): Promise<string> {
+  for (const name of listReports()) rmSync(`${FUZZ_FOLDER}/${name}`);
   writeFileSync(WRAPPER, SCRIPT, { mode: 0o755 });
   const args = ["run", ...FILES, "-t", "native build", "--testTimeout", "120000", "--hookTimeout", "120000"];
   const run = start(`${ROOT}/node_modules/.bin/vitest`, [...args], {
@@ -29,16 +29,16 @@ export async function processCases(): Promise<string> {
   const timer = setTimeout(() => run.child.kill("SIGTERM"), TIMEOUT_MS);
   const end = await run.ended;
   clearTimeout(timer);
-  const defects = reports().map((name) => readFileSync(`${FUZZ_FOLDER}/${name}`, "utf8"));
+  const defects = listReports().map((name) => readFileSync(`${FUZZ_FOLDER}/${name}`, "utf8"));
   if (defects.length > 0)
-    throw new Finding(`a sanitizer reports a defect:\n${defects.join("\n")}`, Buffer.from(end.out));
-  requireCleanExit(end, [0], Buffer.from(end.out));
-  const passedTests = /Tests .*?([0-9]+) passed/.exec(end.out)?.[1];
+    throw new Finding(`a sanitizer reports a defect:\n${defects.join("\n")}`, Buffer.from(end.stdout));
+  requireCleanExit(end, [0], Buffer.from(end.stdout));
+  const passedTests = /Tests .*?([0-9]+) passed/.exec(end.stdout)?.[1];
   // A filter without matches would skip every test and succeed.
-  if (passedTests === undefined) throw new Finding("no case was run", Buffer.from(end.out));
+  if (passedTests === undefined) throw new Finding("no case was run", Buffer.from(end.stdout));
   return `${passedTests} cases passed`;
 }
 
-function reports(): string[] {
+function listReports(): string[] {
   return readdirSync(FUZZ_FOLDER).filter((name) => name.startsWith(`${REPORT}.`));
 }

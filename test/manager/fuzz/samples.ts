@@ -80,7 +80,7 @@ POD_IPS=10.0.0.7,fd00::7`;
 
 export type Sample = { readonly parser: string; readonly bytes: Buffer; readonly extraArgument: string };
 
-const text = (parser: string, value: string, extraArgument = ""): Sample => ({
+const textSample = (parser: string, value: string, extraArgument = ""): Sample => ({
   parser,
   bytes: Buffer.from(value),
   extraArgument,
@@ -88,37 +88,41 @@ const text = (parser: string, value: string, extraArgument = ""): Sample => ({
 
 export const SAMPLES: readonly Sample[] = [
   ...NETLINK.map((bytes) => ({ parser: "netlink", bytes, extraArgument: "" })),
-  text("tcp-table", TCP_TABLE),
-  text("tcp-table", ` ${TCP_TABLE}`),
-  text("tcp6-table", TCP6_TABLE),
-  text("snmp", SNMP),
-  text("flags", FLAGS),
-  ...ORIGINALS.map((value) => text("original", value)),
-  ...["12\n", "0", "1e2", " +7.5 "].map((value) => text("count", value)),
+  textSample("tcp-table", TCP_TABLE),
+  textSample("tcp-table", ` ${TCP_TABLE}`),
+  textSample("tcp6-table", TCP6_TABLE),
+  textSample("snmp", SNMP),
+  textSample("flags", FLAGS),
+  ...ORIGINALS.map((value) => textSample("original", value)),
+  ...["12\n", "0", "1e2", " +7.5 "].map((value) => textSample("count", value)),
   ...["http_active", 'http_active{route="/b"}', "no_labels", 'http_active{code="2\\"x"}'].map((extraArgument) =>
-    text("count", METRICS, extraArgument),
+    textSample("count", METRICS, extraArgument),
   ),
   ...["/server/active/2/n", "/server/a~1b/c~0d", "/server/text", "/é", "/__proto__/constructor"].map((extraArgument) =>
-    text("count", JSON_COUNT, extraArgument),
+    textSample("count", JSON_COUNT, extraArgument),
   ),
   ...['http://127.0.0.1:81/a?b=c#x{y="%2F"}', "http://[::1]", "http://10.0.0.1?q#/n"].map((value) =>
-    text("target", value),
+    textSample("target", value),
   ),
-  text("depth", '{"a":[[[{"b":"]]\\"}"}]]]}'),
-  ...["::ffff:10.0.0.1", "2001:DB8:0:0::1", "127.0.0.1", "fe80::1:2.3.4.5"].map((value) => text("address", value)),
-  text("route", "/t0ken/status", "GET"),
-  text("route", "/t0ken/drain?x=1", "POST"),
-  text("route", "/t0ken/prestop/web-1", "GET"),
-  text("relay-status", RELAY_STATUS),
+  textSample("depth", '{"a":[[[{"b":"]]\\"}"}]]]}'),
+  ...["::ffff:10.0.0.1", "2001:DB8:0:0::1", "127.0.0.1", "fe80::1:2.3.4.5"].map((value) =>
+    textSample("address", value),
+  ),
+  textSample("route", "/t0ken/status", "GET"),
+  textSample("route", "/t0ken/drain?x=1", "POST"),
+  textSample("route", "/t0ken/prestop/web-1", "GET"),
+  textSample("relay-status", RELAY_STATUS),
   ...[`status ${RELAY_STATUS}`, "lost its address refuses connections", "dial", "undelivered it answered 503"].map(
-    (value) => text("relay-message", value),
+    (value) => textSample("relay-message", value),
   ),
-  ...["drain-delay 1500", "disconnect", 'report {"version":1,"why":"é"}'].map((value) => text("relay-command", value)),
-  text("relay-settings", RELAY_VARIABLES),
-  text("relay-settings", RELAY_VARIABLES.replace("[fd00::10]", "10.0.0.10")),
-  text("relay-lines", `status ${RELAY_STATUS}\n`.repeat(2)),
-  text("relay-lines", "dial\nlost é😀\n\nstatus x\n"),
-  ...["250ms", "30s", "999999h"].map((value) => text("duration", value)),
+  ...["drain-delay 1500", "disconnect", 'report {"version":1,"why":"é"}'].map((value) =>
+    textSample("relay-command", value),
+  ),
+  textSample("relay-settings", RELAY_VARIABLES),
+  textSample("relay-settings", RELAY_VARIABLES.replace("[fd00::10]", "10.0.0.10")),
+  textSample("relay-lines", `status ${RELAY_STATUS}\n`.repeat(2)),
+  textSample("relay-lines", "dial\nlost é😀\n\nstatus x\n"),
+  ...["250ms", "30s", "999999h"].map((value) => textSample("duration", value)),
 ];
 
 /** @returns the parser's other argument; for netlink this is the received length, which may be wrong */

@@ -3,8 +3,8 @@ import type { Random } from "./seeded-random.ts";
 
 export type Budget = {
   readonly random: Random;
-  /** Whether the part runs another case. @param done number of completed cases */
-  readonly shouldContinue: (done: number) => boolean;
+  /** Whether the part runs another case. @param completedCases number of completed cases */
+  readonly shouldContinue: (completedCases: number) => boolean;
 };
 
 /** @returns a summary for the output */

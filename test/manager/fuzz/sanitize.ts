@@ -8,16 +8,16 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { buildManager, buildProgram } from "../../../native/build/build.ts";
 import { changedCredentials, damagedDocuments, randomPods } from "../../fuzz/parts.ts";
 import { preloadExchanges } from "../../preload/exchanges.ts";
-import { argumentMutants } from "./argument-mutants.ts";
-import { CALLER_PROGRAM, hostileAnswers } from "./hostile-answers.ts";
-import { hostileRelays, RELAY_CLIENT_PROGRAM } from "./hostile-relays.ts";
-import { httpMutants } from "./http-mutants.ts";
-import { PARSERS_PROGRAM, parserComparison } from "./parser-comparison.ts";
-import { processCases } from "./process-cases.ts";
+import { testArgumentMutants } from "./argument-mutants.ts";
+import { CALLER_PROGRAM, testHostileResponses } from "./hostile-answers.ts";
+import { RELAY_CLIENT_PROGRAM, testHostileRelays } from "./hostile-relays.ts";
+import { testHttpMutants } from "./http-mutants.ts";
+import { compareParsers, PARSERS_PROGRAM } from "./parser-comparison.ts";
+import { runProcessTests } from "./process-cases.ts";
 import { type Budget, Finding, type Part } from "./sanitize-part.ts";
-import { endAll, endAllWhenInterrupted, FUZZ_FOLDER } from "./sanitized-process.ts";
+import { FUZZ_FOLDER, killAll, killAllWhenInterrupted } from "./sanitized-process.ts";
 import { createRandom, seedOf } from "./seeded-random.ts";
-import { DRAINS_PROGRAM, virtualDay } from "./virtual-day.ts";
+import { DRAINS_PROGRAM, drainForVirtualDay } from "./virtual-day.ts";
 
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 64;
@@ -30,18 +30,18 @@ type PartEntry = {
 };
 
 const PARTS: Readonly<Record<string, PartEntry>> = {
-  parsers: { part: parserComparison, caseCount: 300_000 },
-  answers: { part: hostileAnswers, caseCount: 6_000 },
-  relay: { part: hostileRelays, caseCount: 2_400 },
-  requests: { part: httpMutants, caseCount: 46_000 },
-  arguments: { part: argumentMutants, caseCount: 1_000 },
+  parsers: { part: compareParsers, caseCount: 300_000 },
+  answers: { part: testHostileResponses, caseCount: 6_000 },
+  relay: { part: testHostileRelays, caseCount: 2_400 },
+  requests: { part: testHttpMutants, caseCount: 46_000 },
+  arguments: { part: testArgumentMutants, caseCount: 1_000 },
   documents: { part: damagedDocuments, caseCount: 120_000 },
   credentials: { part: changedCredentials, caseCount: 30_000 },
   pods: { part: randomPods, caseCount: 20_000 },
   /** Ten million requests, because a case consists of eight. */
   preload: { part: preloadExchanges, caseCount: 1_300_000 },
-  drains: { part: virtualDay },
-  cases: { part: processCases },
+  drains: { part: drainForVirtualDay },
+  cases: { part: runProcessTests },
 };
 /** The process tests measure times, which the sanitizers extend, so they run only with --only=cases. */
 const DEFAULT_PARTS = Object.keys(PARTS).filter((name) => name !== "cases");
@@ -121,9 +121,9 @@ if (typeof options === "string") {
   process.stderr.write(`test:sanitize: ${options}\n`);
   process.exit(EXIT_USAGE);
 }
-endAllWhenInterrupted();
+killAllWhenInterrupted();
 try {
   if (!(await run(options))) process.exitCode = EXIT_FAILED;
 } finally {
-  endAll();
+  killAll();
 }

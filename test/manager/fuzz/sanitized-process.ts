@@ -15,31 +15,39 @@ export const MANAGER_PORT = 17_890;
 export type ProcessEnd = {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  readonly out: string;
-  readonly err: string;
+  readonly stdout: string;
+  readonly stderr: string;
 };
-export type Running = { readonly child: ChildProcess; readonly ended: Promise<ProcessEnd>; readonly out: () => string };
+export type RunningProgram = {
+  readonly child: ChildProcess;
+  readonly ended: Promise<ProcessEnd>;
+  readonly stdout: () => string;
+};
 
-const REPORTS = /AddressSanitizer|LeakSanitizer|runtime error:|RC AUDIT FAILED|stack smashing/;
+const REPORT_PATTERN = /AddressSanitizer|LeakSanitizer|runtime error:|RC AUDIT FAILED|stack smashing/;
 const running = new Set<ChildProcess>();
 
 /** Kills programs that still run after a failure. */
-export function endAll(): void {
+export function killAll(): void {
   for (const child of running) child.kill("SIGKILL");
 }
 
 /** Kills the programs at SIGINT and SIGTERM, and exits. */
-export function endAllWhenInterrupted(): void {
+export function killAllWhenInterrupted(): void {
   for (const signal of ["SIGINT", "SIGTERM"] as const)
     process.on(signal, () => {
-      endAll();
+      killAll();
       process.exit(EXIT_INTERRUPTED);
     });
 }
 
 const EXIT_INTERRUPTED = 130;
 
-export function start(command: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): Running {
+export function start(
+  command: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): RunningProgram {
   const child = spawn(command, args, {
     env: {
       PATH: process.env["PATH"] ?? "",
@@ -50,40 +58,40 @@ export function start(command: string, args: readonly string[], env: Readonly<Re
     stdio: ["ignore", "pipe", "pipe"],
   });
   running.add(child);
-  let out = "";
-  let err = "";
+  let stdout = "";
+  let stderr = "";
   child.stdout.on("data", (chunk: Buffer) => {
-    out += chunk.toString("utf8");
+    stdout += chunk.toString("utf8");
   });
   child.stderr.on("data", (chunk: Buffer) => {
-    err += chunk.toString("utf8");
+    stderr += chunk.toString("utf8");
   });
   const ended = new Promise<ProcessEnd>((resolve, reject) => {
     child.on("error", reject);
     child.on("close", (code, signal) => {
       running.delete(child);
-      resolve({ code, signal, out, err });
+      resolve({ code, signal, stdout, stderr });
     });
   });
-  return { child, ended, out: () => out };
+  return { child, ended, stdout: () => stdout };
 }
 
 /** @throws Finding on a crash, a sanitizer's report, or a status that is not `allowed` */
 export function requireCleanExit(end: ProcessEnd, allowed: readonly number[], input: Buffer): void {
-  const exitDescription = `status ${end.code}, signal ${end.signal}; its standard error:\n${end.err.slice(0, 20_000)}`;
-  if (REPORTS.test(end.err)) throw new Finding(`a sanitizer reports a defect: ${exitDescription}`, input);
+  const exitDescription = `status ${end.code}, signal ${end.signal}; its standard error:\n${end.stderr.slice(0, 20_000)}`;
+  if (REPORT_PATTERN.test(end.stderr)) throw new Finding(`a sanitizer reports a defect: ${exitDescription}`, input);
   if (end.code === null || !allowed.includes(end.code))
     throw new Finding(`the program ended with ${exitDescription}`, input);
 }
 
 /** Waits until the output matches. @throws Finding if the program does not print a match in time */
-export async function untilPrinted(process: Running, pattern: RegExp, limitMs: number): Promise<void> {
+export async function untilPrinted(program: RunningProgram, pattern: RegExp, limitMs: number): Promise<void> {
   const deadlineMs = performance.now() + limitMs;
-  while (!pattern.test(process.out())) {
-    if (process.child.exitCode !== null || process.child.signalCode !== null)
-      requireCleanExit(await process.ended, [], Buffer.from(process.out()));
+  while (!pattern.test(program.stdout())) {
+    if (program.child.exitCode !== null || program.child.signalCode !== null)
+      requireCleanExit(await program.ended, [], Buffer.from(program.stdout()));
     if (performance.now() > deadlineMs)
-      throw new Finding(`the program never printed ${pattern}`, Buffer.from(process.out()));
+      throw new Finding(`the program never printed ${pattern}`, Buffer.from(program.stdout()));
     await pause(10, "the program has not printed a match yet");
   }
 }

@@ -1,15 +1,15 @@
-/** Sends rounds of requests to a manager that does not drain: for its status, for restarts of containers, and unauthenticated ones. */
+/** Sends rounds of requests to a manager without a drain: status requests, hook calls of restarts, unauthenticated requests. */
 import { readdirSync, readFileSync } from "node:fs";
 import { ownAddress } from "../../leases/own-address.ts";
 import { pause } from "../../time/pause.ts";
 import type { Round } from "./growth.ts";
 import { exchange, requireCleanExit, start, TOKEN, untilPrinted } from "./sanitized-process.ts";
 
-const request = (path: string): Buffer =>
+const encodeRequest = (path: string): Buffer =>
   Buffer.from(`GET /${path} HTTP/1.1\r\nHost: manager\r\nConnection: close\r\n\r\n`);
-const STATUS_REQUEST = request(`${TOKEN}/status`);
-const RESTART_REQUEST = request(`${TOKEN}/prestop/app`);
-const UNAUTHENTICATED_REQUESTS = [request("x"), Buffer.from("\x16\x03\x01\x02"), Buffer.from("GET /half")];
+const STATUS_REQUEST = encodeRequest(`${TOKEN}/status`);
+const RESTART_REQUEST = encodeRequest(`${TOKEN}/prestop/app`);
+const UNAUTHENTICATED_REQUESTS = [encodeRequest("x"), Buffer.from("\x16\x03\x01\x02"), Buffer.from("GET /half")];
 
 const LIMIT_MS = 30_000;
 /** Assumed interval of calls in a Pod; a Pod that restarts constantly makes fewer calls. */
@@ -29,10 +29,10 @@ export async function soakCalls(
   await untilPrinted(manager, /"listening"/, LIMIT_MS);
   const measuredRounds: Round[] = [];
   for (let round = 1; round <= rounds; round += 1) {
-    const restart = exchange(address, RESTART_REQUEST, LIMIT_MS);
+    const restartCall = exchange(address, RESTART_REQUEST, LIMIT_MS);
     for (let n = 0; n < calls; n += PARALLEL_CALLS)
-      await Promise.all(Array.from({ length: PARALLEL_CALLS }, (_, k) => exchange(address, callOf(k), LIMIT_MS)));
-    const response = await restart;
+      await Promise.all(Array.from({ length: PARALLEL_CALLS }, (_, k) => exchange(address, requestOf(k), LIMIT_MS)));
+    const response = await restartCall;
     if (!/"phase":"idle".*"outcome":"restarted"/.test(response)) throw new Error(`a restart was answered: ${response}`);
     await pause(CLOSE_WAIT_MS, "the manager closes the round's connections");
     const hours = (round * (calls + RESTARTS_PER_ROUND) * SECONDS_PER_CALL) / 3_600;
@@ -44,7 +44,7 @@ export async function soakCalls(
 }
 
 /** One call in four is unauthenticated. */
-function callOf(n: number): Buffer {
+function requestOf(n: number): Buffer {
   return n % 4 === 0
     ? (UNAUTHENTICATED_REQUESTS[(n / 4) % UNAUTHENTICATED_REQUESTS.length] ?? STATUS_REQUEST)
     : STATUS_REQUEST;

@@ -15,32 +15,32 @@ export async function soakDrains(
   const address = ownAddress();
   const pod = await openSoakPod(address);
   const measuredRounds: Round[] = [];
-  let sampling: NodeJS.Timeout | undefined;
+  let sampleTimer: NodeJS.Timeout | undefined;
   try {
-    const running = start(program, [address, pod.busyPort, pod.quietPort, rounds, drains].map(String));
+    const soakProgram = start(program, [address, pod.busyPort, pod.quietPort, rounds, drains].map(String));
     // The minimum of a round excludes descriptors that are open only during a sample.
     let fewestDescriptors = Number.POSITIVE_INFINITY;
-    sampling = setInterval(() => {
-      fewestDescriptors = Math.min(fewestDescriptors, descriptorsOf(running.child.pid ?? 0));
+    sampleTimer = setInterval(() => {
+      fewestDescriptors = Math.min(fewestDescriptors, descriptorsOf(soakProgram.child.pid ?? 0));
     }, SAMPLE_MS);
-    running.child.stdout?.on("data", () => {
-      fewestDescriptors = Math.min(fewestDescriptors, descriptorsOf(running.child.pid ?? 0));
+    soakProgram.child.stdout?.on("data", () => {
+      fewestDescriptors = Math.min(fewestDescriptors, descriptorsOf(soakProgram.child.pid ?? 0));
       // The program exits with its last line, so its descriptors may be unreadable.
       const descriptors = Number.isFinite(fewestDescriptors)
         ? fewestDescriptors
         : (measuredRounds.at(-1)?.descriptors ?? 0);
       fewestDescriptors = Number.POSITIVE_INFINITY;
-      for (const line of running.out().split("\n").slice(measuredRounds.length, -1)) {
+      for (const line of soakProgram.stdout().split("\n").slice(measuredRounds.length, -1)) {
         const [, , hours, residentKib] = line.split(" ").map(Number);
         measuredRounds.push({ hours: hours ?? 0, residentKib: residentKib ?? 0, descriptors });
       }
     });
-    const end = await running.ended;
-    requireCleanExit(end, [0], Buffer.from(end.out));
-    const outcomes = end.out.trimEnd().split(" ").slice(-2).join(" ");
+    const end = await soakProgram.ended;
+    requireCleanExit(end, [0], Buffer.from(end.stdout));
+    const outcomes = end.stdout.trimEnd().split(" ").slice(-2).join(" ");
     if (outcomes !== "timeout drained") throw new Error(`the Pods ended ${outcomes}, expected timeout drained`);
   } finally {
-    clearInterval(sampling);
+    clearInterval(sampleTimer);
     pod.close();
   }
   return measuredRounds;

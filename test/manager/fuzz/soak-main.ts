@@ -41,7 +41,7 @@ function run(args: readonly string[]): void {
     }
     const hours = (busyPod.nowMs() + quietPod.nowMs()) / MS_PER_HOUR;
     process.stdout.write(
-      `${round} ${busyPod.samples() + quietPod.samples()} ${hours} ${residentKib()} ${busyPod.outcome()} ${quietPod.outcome()}\n`,
+      `${round} ${busyPod.sampleCount() + quietPod.sampleCount()} ${hours} ${residentKib()} ${busyPod.outcome()} ${quietPod.outcome()}\n`,
     );
   }
 }

@@ -4,8 +4,8 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 export type SoakPod = { readonly busyPort: number; readonly quietPort: number; readonly close: () => void };
 
 export async function openSoakPod(address: string): Promise<SoakPod> {
-  const heldSockets: Socket[] = [];
-  const busyServer = await listen(address, (socket) => heldSockets.push(socket));
+  const busySockets: Socket[] = [];
+  const busyServer = await listen(address, (socket) => busySockets.push(socket));
   const quietServer = await listen(address, (socket) => socket.destroy());
   const client = connect({ host: address, port: portOf(busyServer), localAddress: "127.0.0.1" });
   await new Promise<void>((resolve, reject) => {
@@ -19,22 +19,22 @@ export async function openSoakPod(address: string): Promise<SoakPod> {
     busyPort: portOf(busyServer),
     quietPort: portOf(quietServer),
     close: () => {
-      for (const socket of [client, ...heldSockets]) socket.destroy();
+      for (const socket of [client, ...busySockets]) socket.destroy();
       busyServer.close();
       quietServer.close();
     },
   };
 }
 
-function listen(address: string, take: (socket: Socket) => void): Promise<Server> {
+function listen(address: string, onSocket: (socket: Socket) => void): Promise<Server> {
   const server = createServer({ pauseOnConnect: true }, (socket) => {
     socket.on("error", () => {});
-    take(socket);
+    onSocket(socket);
   });
   return new Promise((resolve) => server.listen(0, address, () => resolve(server)));
 }
 
 function portOf(server: Server): number {
-  const at = server.address();
-  return typeof at === "object" && at !== null ? at.port : 0;
+  const address = server.address();
+  return typeof address === "object" && address !== null ? address.port : 0;
 }

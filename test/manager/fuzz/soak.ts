@@ -6,7 +6,7 @@
 import { mkdirSync } from "node:fs";
 import { buildManager, buildProgram } from "../../../native/build/build.ts";
 import { growthOf, type Round } from "./growth.ts";
-import { endAll, endAllWhenInterrupted, FUZZ_FOLDER } from "./sanitized-process.ts";
+import { FUZZ_FOLDER, killAll, killAllWhenInterrupted } from "./sanitized-process.ts";
 import { soakCalls } from "./soak-calls.ts";
 import { soakDrains } from "./soak-drains.ts";
 
@@ -36,21 +36,21 @@ function printRounds(title: string, rounds: readonly Round[]): boolean {
   return problem === "";
 }
 
-endAllWhenInterrupted();
+killAllWhenInterrupted();
 try {
   mkdirSync(FUZZ_FOLDER, { recursive: true });
   const { file } = await buildManager("x64");
   const program = `${FUZZ_FOLDER}/drains`;
   await buildProgram("x64", { source: "test/manager/fuzz/soak-main.ts", bindsLibc: true }, program);
-  const drained = printRounds(
+  const drainsAreStable = printRounds(
     "drains, one Pod with a client that stays and one without",
     await soakDrains(program, options),
   );
-  const called = printRounds(
+  const callsAreStable = printRounds(
     "calls, restarts and unauthenticated clients of the manager",
     await soakCalls(file, options),
   );
-  if (!drained || !called) process.exitCode = EXIT_GREW;
+  if (!drainsAreStable || !callsAreStable) process.exitCode = EXIT_GREW;
 } finally {
-  endAll();
+  killAll();
 }

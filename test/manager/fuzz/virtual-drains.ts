@@ -19,13 +19,13 @@ export type VirtualPod = {
   /** Runs a drain and the minute after which the manager is ready again. */
   readonly drain: () => void;
   readonly nowMs: () => number;
-  readonly samples: () => number;
+  readonly sampleCount: () => number;
   /** Number of characters in responses and log lines. */
-  readonly written: () => number;
+  readonly writtenChars: () => number;
   readonly outcome: () => string;
 };
 
-/** A drain has some hundreds of ticks; the limit detects an endless one. */
+/** A drain has some hundreds of ticks; the limit detects an endless drain. */
 const TICK_LIMIT = 100_000;
 
 export function createVirtualPod(settings: DrainSettings, readSockets: SocketReader): VirtualPod {
@@ -41,7 +41,7 @@ export function createVirtualPod(settings: DrainSettings, readSockets: SocketRea
   let sampleAtMs = -1;
   let samples = 0;
   let written = 0;
-  let holds = 0;
+  let lastHoldId = 0;
   let outcome = "none";
 
   const visitor: SocketVisitor = {
@@ -103,14 +103,14 @@ export function createVirtualPod(settings: DrainSettings, readSockets: SocketRea
   };
 
   const drain = (): void => {
-    holds = holds + 2;
-    dispatch({ kind: "hook-called", nowMs, holdId: holds - 1, container: "app", peer: "10.0.0.1" });
-    dispatch({ kind: "drain-requested", nowMs, holdId: holds });
+    lastHoldId = lastHoldId + 2;
+    dispatch({ kind: "hook-called", nowMs, holdId: lastHoldId - 1, container: "app", peer: "10.0.0.1" });
+    dispatch({ kind: "drain-requested", nowMs, holdId: lastHoldId });
     for (let ticks = 0; ticks < TICK_LIMIT && state.phase.name !== "done"; ticks = ticks + 1) tick();
     if (state.phase.name !== "done") throw new Error("the drain never ended");
     if (wakeAtMs >= 0) tick();
     nowMs = nowMs + 120_000;
   };
 
-  return { drain, nowMs: () => nowMs, samples: () => samples, written: () => written, outcome: () => outcome };
+  return { drain, nowMs: () => nowMs, sampleCount: () => samples, writtenChars: () => written, outcome: () => outcome };
 }

@@ -18,12 +18,12 @@ const REOPEN_DELAY_MS = 1;
 
 let openedCount = 0;
 let closedByManager = 0;
-let next = 0;
+let openIndex = 0;
 
 function open(): Socket {
-  next += 1;
+  openIndex += 1;
   openedCount += 1;
-  const socket = connect({ host, port, localAddress: `10.9.1.${1 + (next % addresses)}` });
+  const socket = connect({ host, port, localAddress: `10.9.1.${1 + (openIndex % addresses)}` });
   socket.on("error", () => {});
   socket.resume();
   return socket;
@@ -40,7 +40,7 @@ const PIECES = ["", "GET /", "GET /another-token/prestop/app HTTP/1.1\r\nHost: x
 
 function openBriefly(): void {
   const socket = open();
-  const piece = PIECES[next % PIECES.length] ?? "";
+  const piece = PIECES[openIndex % PIECES.length] ?? "";
   socket.on("connect", () => {
     if (piece === "") socket.destroy();
     else socket.write(piece);
@@ -50,13 +50,13 @@ function openBriefly(): void {
 
 if (kind === "silent") for (let count = 0; count < amount; count += 1) openSilent();
 else {
-  let dueConnections = 0;
+  let dueCount = 0;
   let lastMs = performance.now();
   setInterval(() => {
     const nowMs = performance.now();
-    dueConnections = Math.min(MAX_PER_TICK, dueConnections + ((nowMs - lastMs) * amount) / 1_000);
+    dueCount = Math.min(MAX_PER_TICK, dueCount + ((nowMs - lastMs) * amount) / 1_000);
     lastMs = nowMs;
-    for (; dueConnections >= 1; dueConnections -= 1) openBriefly();
+    for (; dueCount >= 1; dueCount -= 1) openBriefly();
   }, TICK_MS);
 }
 process.stdout.write("started\n");

@@ -18,8 +18,8 @@ const PORT = 17_890;
 const POD_ADDRESS = "10.9.0.1";
 const KUBELET_ADDRESS = "10.9.0.250";
 const FLAGS = ["--drain-delay=1s", "--quiet-period=500ms", "--hooks=app:app,web:app"];
-const CALLS = 30;
-const BETWEEN_CALLS_MS = 20;
+const CALL_COUNT = 30;
+const CALL_INTERVAL_MS = 20;
 const LIMIT_MS = 20_000;
 const WARM_UP_MS = 1_500;
 const SAMPLE_MS = 50;
@@ -32,7 +32,7 @@ function call(path: string): Promise<void> {
   const startedMs = performance.now();
   return new Promise((resolve) => {
     const socket = connect({ host: POD_ADDRESS, port: PORT, localAddress: KUBELET_ADDRESS });
-    let text = "";
+    let response = "";
     let end: "answered" | "reset" | "silent" = "reset";
     const timer = setTimeout(() => {
       end = "silent";
@@ -40,12 +40,12 @@ function call(path: string): Promise<void> {
     }, LIMIT_MS);
     socket.on("connect", () => socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`));
     socket.on("data", (chunk: Buffer) => {
-      text += chunk.toString("latin1");
+      response += chunk.toString("latin1");
     });
     socket.on("error", () => {});
     socket.on("close", () => {
       clearTimeout(timer);
-      if (/^HTTP\/1\.1 200 .*\}$/s.test(text)) end = "answered";
+      if (/^HTTP\/1\.1 200 .*\}$/s.test(response)) end = "answered";
       counts[end] += 1;
       counts.slowestMs = Math.max(counts.slowestMs, Math.round(performance.now() - startedMs));
       resolve();
@@ -53,21 +53,27 @@ function call(path: string): Promise<void> {
   });
 }
 
-async function calls(path: string): Promise<void> {
-  for (let count = 0; count < CALLS; count += 1) {
+async function callRepeatedly(path: string): Promise<void> {
+  for (let count = 0; count < CALL_COUNT; count += 1) {
     await call(path);
-    await pause(BETWEEN_CALLS_MS, "an interval between two calls");
+    await pause(CALL_INTERVAL_MS, "an interval between two calls");
   }
 }
 
-function residentKb(pid: number): number {
+function residentKib(pid: number): number {
   return Number(/VmRSS:\s+([0-9]+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? "0");
 }
 
 // The clients have a separate namespace, so the manager's samples exclude their sockets.
 const [first = "", ...others] = CLIENTS_NETWORK;
-const clientsArgs = [scenario.attack, POD_ADDRESS, String(PORT), String(scenario.amount), String(scenario.addresses)];
-const clientsProgram = [process.execPath, new URL("attack-clients.ts", import.meta.url).pathname, ...clientsArgs];
+const clientsArguments = [
+  scenario.attack,
+  POD_ADDRESS,
+  String(PORT),
+  String(scenario.amount),
+  String(scenario.addresses),
+];
+const clientsProgram = [process.execPath, new URL("attack-clients.ts", import.meta.url).pathname, ...clientsArguments];
 const clients = spawn(first, [...others, ...clientsProgram], { stdio: ["pipe", "pipe", "inherit"] });
 let clientsOutput = "";
 clients.stdout.on("data", (chunk: Buffer) => {
@@ -98,36 +104,36 @@ const pid = manager.pid ?? 0;
 const app = createServer((_, res) => void res.end("done"));
 app.listen(8_080, POD_ADDRESS);
 await once(app, "listening");
-await calls(`/${TOKEN}/status`);
-const beforeKb = residentKb(pid);
+await callRepeatedly(`/${TOKEN}/status`);
+const kibBefore = residentKib(pid);
 Object.assign(counts, { sent: 0, answered: 0, reset: 0, silent: 0, slowestMs: 0 });
 
 const isAttacked = scenario.attack !== "none";
 clients.stdin.write(isAttacked ? "go\n" : "");
 if (isAttacked) await once(clients.stdout, "data");
 const attackStartedMs = performance.now();
-let mostKb = residentKb(pid);
+let peakKib = residentKib(pid);
 const sampler = setInterval(() => {
-  mostKb = Math.max(mostKb, residentKb(pid));
+  peakKib = Math.max(peakKib, residentKib(pid));
 }, SAMPLE_MS);
 await pause(WARM_UP_MS, "the attack grows to its full size");
 
-await calls(`/${TOKEN}/status`);
+await callRepeatedly(`/${TOKEN}/status`);
 // Like the kubelet, calls all hooks at the same time, including the manager's own hook.
 const [own = "", ...ownArgs] = [...scenario.wrapper, command, ...args, "drain"];
 counts.sent += 1;
-const drain = spawn(own, ownArgs, { env, stdio: ["ignore", "pipe", "pipe"] });
+const drainCommand = spawn(own, ownArgs, { env, stdio: ["ignore", "pipe", "pipe"] });
 let report = "";
-drain.stdout.on("data", (chunk: Buffer) => {
+drainCommand.stdout.on("data", (chunk: Buffer) => {
   report += chunk.toString("utf8");
 });
-const drained = once(drain, "close");
-const hooks = [call(`/${TOKEN}/prestop/app`), call(`/${TOKEN}/prestop/web`)];
-const [code] = await drained;
+const drainClosed = once(drainCommand, "close");
+const hookCalls = [call(`/${TOKEN}/prestop/app`), call(`/${TOKEN}/prestop/web`)];
+const [code] = await drainClosed;
 if (code === 0) counts.answered += 1;
 else counts.silent += 1;
-await Promise.all(hooks);
-await calls(`/${TOKEN}/prestop/app`);
+await Promise.all(hookCalls);
+await callRepeatedly(`/${TOKEN}/prestop/app`);
 
 clearInterval(sampler);
 const attackMs = performance.now() - attackStartedMs;
@@ -140,9 +146,9 @@ const result: AttackResult = {
   ...counts,
   outcome,
   drainMs: (took.withdrawing ?? 0) + (took.draining ?? 0) + (took.holding ?? 0),
-  beforeKb,
-  mostKb,
-  perSecond: Math.round((opened * 1_000) / attackMs),
+  kibBefore: kibBefore,
+  peakKib: peakKib,
+  connectionsPerSecond: Math.round((opened * 1_000) / attackMs),
   closedByManager,
 };
 process.stdout.write(`${JSON.stringify(result)}\n`);

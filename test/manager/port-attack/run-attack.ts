@@ -23,10 +23,10 @@ export type AttackResult = {
   readonly slowestMs: number;
   readonly outcome: string;
   readonly drainMs: number;
-  readonly beforeKb: number;
-  readonly mostKb: number;
+  readonly kibBefore: number;
+  readonly peakKib: number;
   /** Connections that the attack opened, per second. */
-  readonly perSecond: number;
+  readonly connectionsPerSecond: number;
   readonly closedByManager: number;
 };
 
@@ -73,7 +73,8 @@ export function runAttack(scenario: AttackScenario): Promise<AttackResult> {
 }
 
 export function attackText(title: string, result: AttackResult): string {
-  const { sent, answered, reset, silent, outcome, drainMs, beforeKb, mostKb, perSecond, slowestMs } = result;
+  const { sent, answered, reset, silent, outcome, drainMs, kibBefore, peakKib, connectionsPerSecond, slowestMs } =
+    result;
   const calls = `${answered} of ${sent} answered, ${reset} reset, ${silent} silent, slowest ${slowestMs} ms`;
-  return `${title}: ${calls}; drain ${outcome} in ${drainMs} ms; ${beforeKb} -> ${mostKb} KB; ${perSecond} connections/s`;
+  return `${title}: ${calls}; drain ${outcome} in ${drainMs} ms; ${kibBefore} -> ${peakKib} KiB; ${connectionsPerSecond} connections/s`;
 }

@@ -9,9 +9,9 @@ export type RawRequest = {
   /** After the last piece: ends the sending side or resets the connection. */
   readonly ending?: "half-close" | "reset";
   /** A text that is sent twice after the manager has ended its side. */
-  readonly late?: string;
+  readonly lateText?: string;
   /** For a HEAD request, whose response has a Content-Length and no body. */
-  readonly bodyless?: boolean;
+  readonly isBodyless?: boolean;
 };
 
 export type Exchange = {
@@ -24,8 +24,8 @@ export type Exchange = {
 
 const PIECE_PAUSE_MS = 20;
 
-export async function exchange(address: string, sent: RawRequest): Promise<Exchange> {
-  const socket = await dial({ address }, PORT, sent.late !== undefined);
+export async function exchange(address: string, request: RawRequest): Promise<Exchange> {
+  const socket = await dial({ address }, PORT, request.lateText !== undefined);
   const chunks: Buffer[] = [];
   socket.on("data", (chunk: Buffer) => chunks.push(chunk));
   let error = "";
@@ -33,27 +33,27 @@ export async function exchange(address: string, sent: RawRequest): Promise<Excha
   socket.on("error", (cause: NodeJS.ErrnoException) => {
     error = cause.code ?? cause.message;
   });
-  socket.on("end", () => void sendLate(socket, sent.late));
+  socket.on("end", () => void sendLate(socket, request.lateText));
   const socketClosed = new Promise<void>((resolve) => socket.on("close", () => resolve()));
-  for (const piece of sent.pieces) {
+  for (const piece of request.pieces) {
     if (socket.destroyed) break;
     socket.write(piece, "latin1");
-    if (sent.pieces.length > 1) await pause(PIECE_PAUSE_MS, "each piece is a segment of its own");
+    if (request.pieces.length > 1) await pause(PIECE_PAUSE_MS, "each piece is a segment of its own");
   }
-  if (sent.ending === "half-close") socket.end();
-  if (sent.ending === "reset") socket.resetAndDestroy();
+  if (request.ending === "half-close") socket.end();
+  if (request.ending === "reset") socket.resetAndDestroy();
   await socketClosed;
-  return { ...parseResponses(Buffer.concat(chunks).toString("latin1"), sent.bodyless ?? false), error };
+  return { ...parseResponses(Buffer.concat(chunks).toString("latin1"), request.isBodyless ?? false), error };
 }
 
-async function sendLate(socket: Socket, late: string | undefined): Promise<void> {
-  if (late === undefined) return;
-  socket.write(late, "latin1");
+async function sendLate(socket: Socket, text: string | undefined): Promise<void> {
+  if (text === undefined) return;
+  socket.write(text, "latin1");
   await pause(PIECE_PAUSE_MS, "a reset by the other side arrives before the second piece");
-  socket.end(late, "latin1");
+  socket.end(text, "latin1");
 }
 
-function parseResponses(text: string, bodyless: boolean): { statuses: number[]; rest: string } {
+function parseResponses(text: string, isBodyless: boolean): { statuses: number[]; rest: string } {
   const statuses: number[] = [];
   let rest = text;
   for (;;) {
@@ -61,7 +61,7 @@ function parseResponses(text: string, bodyless: boolean): { statuses: number[]; 
     if (head === null) return { statuses, rest };
     statuses.push(Number(head[1]));
     const afterHead = rest.slice(head[0].length);
-    rest = bodyless ? afterHead : afterHead.slice(bodyLength(head[0], afterHead));
+    rest = isBodyless ? afterHead : afterHead.slice(bodyLength(head[0], afterHead));
   }
 }
 

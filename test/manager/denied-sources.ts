@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 
 const MOUNT = 'mount --bind "$0" /proc && exec "$@"';
-const SOURCE = new URL("blindfold.c", import.meta.url).pathname;
+const SOURCE = new URL("deny-netlink.c", import.meta.url).pathname;
 
 export type DeniedSources = {
   /** The reason for skipping the tests; empty if this host can run both command prefixes. */
@@ -17,8 +17,8 @@ export type DeniedSources = {
 };
 
 export function prepareDeniedSources(): DeniedSources {
-  const folder = mkdtempSync(`${tmpdir()}/lastcall-blindfold-`);
-  const program = `${folder}/blindfold`;
+  const folder = mkdtempSync(`${tmpdir()}/lastcall-denied-sources-`);
+  const program = `${folder}/deny-netlink`;
   const withoutNetlink = [program];
   const emptyFolder = mkdtempSync(`${folder}/proc-`);
   const withoutSources = ["unshare", "-m", "sh", "-c", MOUNT, emptyFolder, program];

@@ -1,4 +1,4 @@
-/* Runs a program that cannot open netlink sockets, as under a strict seccomp profile: `blindfold PROGRAM [ARGUMENT...]`. */
+/* Runs a program that cannot open netlink sockets, as under a strict seccomp profile: `deny-netlink PROGRAM [ARGUMENT...]`. */
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
