@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { attempt } from "../../../e2e/host/run.ts";
 import { NATIVE_BUILD } from "../../manager/builds.ts";
-import { type CaseResults, requireEnvoys, requireResult } from "../envoy/run-cases.ts";
+import { type CaseResults, type RunRequest, requireEnvoys, requireResult } from "../envoy/run-cases.ts";
 import { type CaseContext, insideNamespaces } from "../harness/inside-namespaces.ts";
 import { requireProgram, skipCase } from "../install/program-of.ts";
 import { recordResult } from "../results/record-result.ts";
@@ -21,7 +21,8 @@ async function runAllCases(context: CaseContext): Promise<CaseResults<IstioResul
   const [setpriv = "", ...args] = runAs(UIDS.proxy, [...iptables.command, "--version"]);
   const attempted = await attempt(setpriv, args);
   if (attempted.status !== 0) return skipCase(`iptables needs root: ${attempted.stderr.trim()}`, context);
-  return insideNamespaces(SCRIPT, { envoys, native: NATIVE_BUILD.command }, context);
+  const request: RunRequest = { envoys, nativeManagerPath: NATIVE_BUILD.command };
+  return insideNamespaces(SCRIPT, request, context);
 }
 
 describe("a Pod with Envoy as Istio's sidecar", { timeout: 240_000 }, () => {
