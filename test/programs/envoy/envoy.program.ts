@@ -12,7 +12,7 @@ import { type CaseResults, type RunRequest, requireEnvoys, requireResult } from 
 
 const SCRIPT = new URL("./envoy-inside.ts", import.meta.url).pathname;
 
-let running: Promise<CaseResults<EnvoyResult>> | undefined;
+let caseResults: Promise<CaseResults<EnvoyResult>> | undefined;
 
 async function runAllCases(context: CaseContext): Promise<CaseResults<EnvoyResult>> {
   const envoys = await requireEnvoys(context);
@@ -26,8 +26,8 @@ describe("a drain ends on time and no request fails", { timeout: 300_000 }, () =
   for (const envoyCase of envoyCases(NATIVE_BUILD.command !== "")) {
     // test.for would shorten the values in titles.
     test(`with Envoy ${envoyCase.version}, the ${envoyCase.manager === "node" ? "Node" : "native"} manager and ${envoyCase.scenario.title}`, async (context) => {
-      running ??= runAllCases(context);
-      const result = requireResult(await running, caseName(envoyCase));
+      caseResults ??= runAllCases(context);
+      const result = requireResult(await caseResults, caseName(envoyCase));
       await recordResult(result);
       expect(checkEnvoy(envoyCase.scenario, result)).toEqual([]);
     });

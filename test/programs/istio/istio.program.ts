@@ -12,15 +12,15 @@ import { runAs, UIDS } from "./istio-ports.ts";
 
 const SCRIPT = new URL("./istio-inside.ts", import.meta.url).pathname;
 
-let running: Promise<CaseResults<IstioResult>> | undefined;
+let caseResults: Promise<CaseResults<IstioResult>> | undefined;
 
 async function runAllCases(context: CaseContext): Promise<CaseResults<IstioResult>> {
   const envoys = await requireEnvoys(context);
   // The redirection distinguishes the proxy from the app by their user IDs.
   const iptables = await requireProgram("iptables", context);
   const [setpriv = "", ...args] = runAs(UIDS.proxy, [...iptables.command, "--version"]);
-  const attempted = await attempt(setpriv, args);
-  if (attempted.status !== 0) return skipCase(`iptables needs root: ${attempted.stderr.trim()}`, context);
+  const iptablesCheck = await attempt(setpriv, args);
+  if (iptablesCheck.status !== 0) return skipCase(`iptables needs root: ${iptablesCheck.stderr.trim()}`, context);
   const request: RunRequest = { envoys, nativeManagerPath: NATIVE_BUILD.command };
   return insideNamespaces(SCRIPT, request, context);
 }
@@ -29,8 +29,8 @@ describe("a Pod with Envoy as Istio's sidecar", { timeout: 240_000 }, () => {
   for (const istioCase of ISTIO_CASES) {
     const title = `${istioCase.form} proxy, Envoy ${istioCase.version}, statistics ${istioCase.statistics === "cut" ? "Istio's default" : "all"}`;
     test(`drains inbound traffic and keeps outbound calls working to the end: ${title}`, async (context) => {
-      running ??= runAllCases(context);
-      const result = requireResult(await running, istioCaseName(istioCase));
+      caseResults ??= runAllCases(context);
+      const result = requireResult(await caseResults, istioCaseName(istioCase));
       await recordResult(result);
       expect(checkIstio(result)).toEqual([]);
     });
