@@ -13,8 +13,8 @@ const host = process.env["LISTEN_ON"] ?? "127.0.0.1";
 const LONGER_THAN_ANY_SCENARIO_MS = 600_000;
 
 const webSockets = createWebSocketServer({
-  opened: () => {},
-  received: (session) => webSockets.send(session, "answer"),
+  onOpen: () => {},
+  onFrame: (session) => webSockets.send(session, "answer"),
 });
 // The path of a request without an Upgrade header contains the milliseconds until its response.
 webSockets.server.removeAllListeners("request");

@@ -8,4 +8,4 @@ export const UPSTREAM_HOST = "10.66.0.1";
 export const UPSTREAM_HTTP1_PORT = 9_000;
 export const UPSTREAM_HTTP2_PORT = 9_001;
 /** Long enough that several requests of one connection are in flight at any time. */
-export const ANSWER_MS = 20;
+export const RESPONSE_DELAY_MS = 20;

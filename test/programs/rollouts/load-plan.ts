@@ -5,11 +5,11 @@ import { type Driver, type LoadPlan, type PerProtocol, type Protocol, perProtoco
 const REQUESTS_PER_SECOND = 570;
 const MAX_CONNECTION_LIFETIME_MS = 10_000;
 
-export type Clients = "short-lived" | "endless";
+export type ClientKind = "short-lived" | "endless";
 
 export type LoadChoice = {
   readonly protocols: readonly Protocol[];
-  readonly clients: Clients;
+  readonly clients: ClientKind;
   readonly driver: Driver;
   readonly slowestResponseMs: number;
 };

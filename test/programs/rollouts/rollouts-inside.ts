@@ -59,9 +59,9 @@ function withRaisedPriority(processes: ProcessTable): ProcessTable {
   return {
     ...processes,
     start: (request) => {
-      const started = processes.start(request);
-      if (started.pid !== 0) raisePriority(started.pid);
-      return started;
+      const localProcess = processes.start(request);
+      if (localProcess.pid !== 0) raisePriority(localProcess.pid);
+      return localProcess;
     },
   };
 }

@@ -28,9 +28,9 @@ test("a drain with an idle HTTP/2 connection ends after the drain delay or at th
     const request: Http2Request = { deployments };
     const { manager, ends } = await insideNamespaces<Http2Result>(SCRIPT, request, context);
     for (const { system } of HTTP2_SERVERS) {
-      const end = ends[system];
-      if (end === undefined) throw new Error(`${system} has no result`);
-      const { first, later, large } = end;
+      const endByPattern = ends[system];
+      if (endByPattern === undefined) throw new Error(`${system} has no result`);
+      const { first, later, large } = endByPattern;
       const result: Http2ServerResult = {
         kind: "http2",
         system,
