@@ -1,4 +1,4 @@
-/** Generates the kinds of traffic of the drain benchmark. Each reports the time of its last response. */
+/** Generates the kinds of traffic of the drain benchmark. Each kind reports the time of its last response. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { Agent, createServer, get, type IncomingMessage, type ServerResponse } from "node:http";

@@ -26,7 +26,7 @@ export function checkEnvoy(scenario: Scenario, result: EnvoyResult): readonly st
   return [...checkDrain(result), ...checks.filter(([isFailed]) => isFailed).map(([, message]) => message)];
 }
 
-/** Checks that hold for every drain of a proxy: answered hooks, no failed request, no over-wait. */
+/** Runs the checks of every proxy's drain: the hooks' responses, failed requests, and the time of the stop signal. */
 export function checkDrain(measurements: DrainMeasurements): readonly string[] {
   const { hookStatus, hooksFailed, failures, answered, overWaitSeconds, lagSeconds } = measurements;
   const allowedSeconds = MAX_OVER_WAIT_SECONDS + lagSeconds;

@@ -1,4 +1,4 @@
-/** HTTP/1.1 clients that classify failed requests and never retry one. */
+/** Runs HTTP/1.1 clients that classify failed requests and do not retry them. */
 import { type HttpConnection, openConnection } from "../../../src/demo/load/http-client.ts";
 import type { ClientEnvironment, Clients } from "./envoy-scenario.ts";
 import { createRequestLoops } from "./request-loops.ts";

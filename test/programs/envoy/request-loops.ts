@@ -1,4 +1,4 @@
-/** Runs clients that send requests at a fixed pace and never retry one. */
+/** Runs clients that send requests at a fixed pace and do not retry failed requests. */
 import type { ClientCounts, ClientEnvironment, Clients } from "./envoy-scenario.ts";
 
 export type RequestResult = {

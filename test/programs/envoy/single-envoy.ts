@@ -26,7 +26,7 @@ export type SingleEnvoy = {
   readonly kill: (signal: NodeJS.Signals) => void;
   readonly crash: () => Promise<void>;
   readonly restart: () => Promise<void>;
-  /** Starts a process that takes over sockets and counters. Resolves after the old process exited and the new one is ready. */
+  /** Starts a process that takes over sockets and counters. Resolves after the old process has exited and the new process is ready. */
   readonly hotRestart: () => Promise<void>;
 };
 

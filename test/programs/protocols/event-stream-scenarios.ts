@@ -1,4 +1,4 @@
-/** Scenarios of server-sent events: a response that never ends. */
+/** Defines the scenarios of server-sent events: a response that never ends. */
 import { createServer, get, type ServerResponse } from "node:http";
 import {
   endings,

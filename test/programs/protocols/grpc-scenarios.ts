@@ -1,4 +1,4 @@
-/** Scenarios of gRPC, with grpcio's server and client in separate processes. */
+/** Defines the scenarios of gRPC, with grpcio's server and client in separate processes. */
 import { startPeer } from "../harness/peer-process.ts";
 import { findProgram } from "../install/program-of.ts";
 import {

@@ -1,4 +1,7 @@
-/** Scenarios of HTTP/1.1 with Node's server and client: requests, keep-alive connections, pipelining, long polls and uploads. */
+/**
+ * Defines the scenarios of HTTP/1.1 with Node's server and client: requests, keep-alive connections, pipelining, long polls and
+ * uploads.
+ */
 import { Agent, createServer, get, request, type ServerResponse } from "node:http";
 import { connect } from "node:net";
 import {

@@ -1,4 +1,4 @@
-/** Scenarios of HTTP/2 without TLS, with Node's server and client, which also send frames outside of requests. */
+/** Defines the scenarios of HTTP/2 without TLS, with Node's server and client, which also send frames outside of requests. */
 import { connect, createServer, type ServerHttp2Session } from "node:http2";
 import {
   endings,

@@ -19,7 +19,7 @@ export type RunningScenario = {
   readonly activeRequests: () => number;
   readonly openConnections: () => number;
   readonly lastTrafficMs: () => number;
-  /** Handles a request to the `drain-url`: disconnects clients as the protocol defines it, such as with GOAWAY. */
+  /** Handles a request to the `drain-url`: disconnects clients as the protocol defines, for example with GOAWAY. */
   readonly startDrain: () => void;
   readonly stop: () => Promise<void>;
 };

@@ -6,7 +6,7 @@ import type { RunningScenario } from "./protocol-scenario.ts";
 export type ServerActivity = {
   readonly listen: (server: Server, address: string, port: number) => Promise<void>;
   readonly recordTraffic: () => void;
-  /** Counts a request or session as active. @returns a function that ends it; further calls have no effect */
+  /** Counts a request or session as active. @returns a function that ends the request; only its first call has an effect */
   readonly beginRequest: () => () => void;
   readonly sockets: () => readonly Socket[];
   readonly repeatEvery: (ms: number, action: () => void) => void;

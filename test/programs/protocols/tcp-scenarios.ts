@@ -1,4 +1,4 @@
-/** Scenarios of raw TCP protocols, and of clients that have closed their half of the connection. */
+/** Defines the scenarios of raw TCP protocols, and of clients that have closed their half of the connection. */
 import { connect, createServer, type Socket } from "node:net";
 import {
   endings,
@@ -61,12 +61,12 @@ type SessionOptions = ServerAddress & {
   readonly responds: "at once" | "never";
   readonly firstMessage: string;
   readonly endsAfterResponse?: boolean;
-  /** Interval at which the client sends. With `sendsMs` or `pushesMs` the app counts the session as an active request. */
+  /** Interval at which the client sends. With `sendIntervalMs` or `pushIntervalMs` the app counts the session as an active request. */
   readonly sendIntervalMs?: number;
   readonly pushIntervalMs?: number;
 };
 
-/** When a drain starts, the app closes its connections, because its protocol has no close message. */
+/** When a drain starts, the app closes its connections, because raw TCP has no close message. */
 async function startSession(options: SessionOptions): Promise<RunningScenario> {
   const activity = createServerActivity();
   const server = createServer({ allowHalfOpen: true }, (socket) => {

@@ -1,4 +1,4 @@
-/** Scenarios of WebSockets between Node's client and a small server. The app counts each open session as an active request. */
+/** Defines the scenarios of WebSockets with Node's client. The app counts each open session as an active request. */
 import { once } from "node:events";
 import type { Duplex } from "node:stream";
 import {

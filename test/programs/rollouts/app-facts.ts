@@ -1,4 +1,4 @@
-/** Ports and times that the app, its Deployment and its clients share. */
+/** Defines the ports and times that the app, its Deployment and its clients share. */
 
 export const HTTP1_PORT = 8_080;
 export const HTTP2_PORT = 8_081;

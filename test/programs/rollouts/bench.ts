@@ -1,6 +1,7 @@
 /**
- * `npm run bench:rollouts`: runs 20 rollouts of each protocol at 500 requests a second, for every kind of client, and compares the ends of Pods
- * with `preStop: sleep 5`. Takes about an hour; `--only=TEXT` runs the scenarios whose names contain the text. Needs network namespaces.
+ * `npm run bench:rollouts`: runs 20 rollouts of each protocol at 500 requests a second, for every kind of client, and compares
+ * lastcall with `preStop: sleep 5`. Takes about an hour; `--only=TEXT` runs the scenarios whose names contain the text. Needs
+ * network namespaces.
  */
 import { join } from "node:path";
 import { detectNamespaces } from "../../../src/demo/network/namespace-network.ts";

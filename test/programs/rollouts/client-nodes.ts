@@ -1,4 +1,4 @@
-/** Starts one process for each simulated client node, sends the processes endpoint changes and commands, and receives their counts. */
+/** Starts one process for each simulated client node, sends them endpoint changes and commands, and receives their counts. */
 import { type ChildProcess, fork } from "node:child_process";
 import { join } from "node:path";
 import type { EndpointChange } from "../../../src/demo/network/service-proxy.ts";

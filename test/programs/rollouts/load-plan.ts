@@ -28,7 +28,7 @@ export function planLoad({ protocols, clients, driver, slowestResponseMs }: Load
     newConnectionEvery: 10,
     slowClients: hasHttp1 ? 2 : 0,
     slowestResponseMs,
-    // Idle connections are part of the scenarios with short-lived clients and without a driver only.
+    // Only the scenarios with short-lived clients and without a driver have idle connections.
     idleConnections: hasHttp1 && driver === "none" && clients === "short-lived",
   };
 }

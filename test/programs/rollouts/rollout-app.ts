@@ -80,7 +80,7 @@ function respondGrpc(stream: ServerHttp2Stream): void {
   stream.end(encodeFrame("hello"));
 }
 
-/** Sends a shutdown notice, and the final GOAWAY when the client has answered a PING: RFC 9113 section 6.8. */
+/** Sends a shutdown notice, and the final GOAWAY after the client's ACK of a PING (RFC 9113, section 6.8). */
 function drainSession(session: ServerHttp2Session, connection: Http2Connection): void {
   if (session.closed || session.destroyed) return;
   connection.sendShutdownNotice();

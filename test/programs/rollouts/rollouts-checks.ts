@@ -16,7 +16,7 @@ export type RolloutsLine = Pick<
   readonly manager: "native" | "node";
   readonly answered: PerProtocol<number>;
   readonly failed: PerProtocol<number>;
-  /** Responses per second: the average of the run; `slowestSecond`: the lowest count. */
+  /** Average of the responses per second; `slowestSecond` is the lowest count of a second. */
   readonly rate: number;
   readonly slowestSecond: number;
   readonly drains: number;

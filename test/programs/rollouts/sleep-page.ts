@@ -1,4 +1,4 @@
-/** Renders docs/beside-sleep.md from the results of `npm run bench:rollouts`. Pure. */
+/** Writes docs/beside-sleep.md from the results of `npm run bench:rollouts`. Pure. */
 import { table } from "../results/page.ts";
 import type { OtherResult } from "../results/program-result.ts";
 import { type RolloutScenario, scenarioName } from "./rollout-scenarios.ts";

@@ -60,7 +60,7 @@ export const SLEEP_SCENARIOS: readonly RolloutScenario[] = [
   ...SLOW_RESPONSE_SCENARIOS,
 ];
 
-/** The check forbids no failed requests here: the table compares the failures of the different ends of a Pod. */
+/** `promised` is false, so the check does not forbid failed requests: the table compares the failures of the different ends. */
 function buildScenario(
   clients: RolloutScenario["clients"],
   [shutdown, ending]: readonly [AppShutdown, Ending],

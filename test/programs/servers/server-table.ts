@@ -1,4 +1,4 @@
-/** Lists the servers of the rollouts, each with its common start command. */
+/** Lists the servers of the rollouts, each with its usual start command. */
 import { join } from "node:path";
 import type { StopSignal } from "../../../src/demo/pods/kubelet-rules.ts";
 import { webDeployment } from "../harness/web-deployment.ts";

@@ -1,4 +1,4 @@
-/** Runs all clients of one node as a process. Receives endpoint changes and commands by IPC; sends its counts at the end. */
+/** Runs all clients of one node as a process. Receives endpoint changes and commands by IPC; sends the clients' counts at the end. */
 import { realClock } from "../../../../src/demo/clock.ts";
 import {
   applyChange,

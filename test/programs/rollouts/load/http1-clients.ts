@@ -53,7 +53,7 @@ export function createHttp1Clients(ports: NodePorts): Http1Clients {
     openCount -= 1;
     pooled.connection.close();
   };
-  /** Returns the connection that was idle longest, so that all connections are used often; closes expired ones. */
+  /** Returns the connection that was idle longest, so that all connections are used often; closes expired connections. */
   const takeIdleConnection = (): PooledConnection | undefined => {
     for (;;) {
       const pooled = idleConnections.shift();

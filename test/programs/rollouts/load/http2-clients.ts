@@ -51,7 +51,7 @@ export function createHttp2Clients(protocol: "http2" | "grpc", ports: NodePorts)
     pooled.isRetired = true;
     closeIfComplete(pooled);
   };
-  /** Closing a session before its responses would send GOAWAY before queued requests, and Node's server would refuse these. */
+  /** Closing a session before its responses would send GOAWAY before queued requests, and Node's server would refuse these requests. */
   const closeIfComplete = ({ session, isRetired, openRequests, pod }: PooledSession) => {
     if (!isRetired || openRequests > 0 || session.destroyed) return;
     session.close();
@@ -114,8 +114,8 @@ export function createHttp2Clients(protocol: "http2" | "grpc", ports: NodePorts)
 }
 
 /**
- * The client received GOAWAY before it wrote the request's HEADERS. It sends the request on another connection, which is not
- * a retry, because no server has received the request.
+ * Result of a request whose client received GOAWAY before it wrote the request's HEADERS. The client sends the request on
+ * another connection, which is not a retry, because no server has received the request.
  */
 const UNSENT = "unsent";
 
