@@ -21,8 +21,8 @@ const PROGRAM = join(BENCH_FOLDER, "../src/lastcall.ts");
 const CONNECTIONS = 8;
 /** The warm-up is long enough for V8 to compile the code, as in a server that runs for days. */
 const PLAN = {
-  small: { warmUp: 20_000, rounds: 7, requests: 3_000, half: 4_000 },
-  large: { warmUp: 500, rounds: 7, requests: 200, half: 500 },
+  small: { warmUp: 20_000, rounds: 7, requests: 3_000, halfLoadRequests: 4_000 },
+  large: { warmUp: 500, rounds: 7, requests: 200, halfLoadRequests: 500 },
 } as const;
 const SOAK = { full: 100_000, short: 20_000, steps: 5 } as const;
 
@@ -52,50 +52,53 @@ function sendLoad(
   });
 }
 
-type Round = { readonly cpu: number; readonly load: LoadResult };
+type Round = { readonly cpuMicroseconds: number; readonly result: LoadResult };
 
-async function measureRound(bench: BenchFiles, server: ServerProcess, size: Size): Promise<Round> {
-  const before = readCpuMicroseconds(server.pid);
-  const result = await sendLoad(bench, server, size, { requests: PLAN[size].requests, perSecond: 0 });
-  return { cpu: (readCpuMicroseconds(server.pid) - before) / result.answered, load: result };
+async function measureRound(files: BenchFiles, server: ServerProcess, size: Size): Promise<Round> {
+  const cpuBefore = readCpuMicroseconds(server.pid);
+  const result = await sendLoad(files, server, size, { requests: PLAN[size].requests, perSecond: 0 });
+  return { cpuMicroseconds: (readCpuMicroseconds(server.pid) - cpuBefore) / result.answered, result };
 }
 
-async function measure(bench: BenchFiles, servers: readonly ServerProcess[], size: Size): Promise<ServerResults[]> {
+async function measure(files: BenchFiles, servers: readonly ServerProcess[], size: Size): Promise<ServerResults[]> {
   const rounds = new Map<string, Round[]>();
   for (const server of servers) {
-    await sendLoad(bench, server, size, { requests: PLAN[size].warmUp, perSecond: 0 });
+    await sendLoad(files, server, size, { requests: PLAN[size].warmUp, perSecond: 0 });
     rounds.set(server.name, []);
   }
   for (let turn = 0; turn < PLAN[size].rounds; turn += 1) {
     // Alternating the order distributes slow changes of the host's load over both servers.
     for (const server of turn % 2 === 0 ? servers : [...servers].reverse()) {
-      rounds.get(server.name)?.push(await measureRound(bench, server, size));
+      rounds.get(server.name)?.push(await measureRound(files, server, size));
     }
   }
   const results: ServerResults[] = [];
   for (const server of servers) {
-    const measured = rounds.get(server.name) ?? [];
-    const perSecond = median(measured.map((each) => each.load.answered / each.load.seconds));
-    const halfLoad = await sendLoad(bench, server, size, { requests: PLAN[size].half, perSecond: perSecond / 2 });
-    const cpu = median(measured.map((each) => each.cpu));
+    const serverRounds = rounds.get(server.name) ?? [];
+    const perSecond = median(serverRounds.map((each) => each.result.answered / each.result.seconds));
+    const halfLoadResult = await sendLoad(files, server, size, {
+      requests: PLAN[size].halfLoadRequests,
+      perSecond: perSecond / 2,
+    });
+    const cpuMicroseconds = median(serverRounds.map((each) => each.cpuMicroseconds));
     results.push({
       server: server.name,
-      cpuMicroseconds: cpu,
-      perSecondPerCore: 1e6 / cpu,
+      cpuMicroseconds,
+      perSecondPerCore: 1e6 / cpuMicroseconds,
       perSecond,
-      p50Ms: median(measured.map((each) => each.load.p50)),
-      p99Ms: median(measured.map((each) => each.load.p99)),
-      p999Ms: median(measured.map((each) => each.load.p999)),
-      halfLoadP99Ms: halfLoad.p99,
+      p50Ms: median(serverRounds.map((each) => each.result.p50)),
+      p99Ms: median(serverRounds.map((each) => each.result.p99)),
+      p999Ms: median(serverRounds.map((each) => each.result.p999)),
+      halfLoadP99Ms: halfLoadResult.p99,
     });
   }
   return results;
 }
 
-async function measureSoak(bench: BenchFiles, server: ServerProcess, requests: number): Promise<number[]> {
+async function measureSoak(files: BenchFiles, server: ServerProcess, requests: number): Promise<number[]> {
   const bytes = [readResidentBytes(server.pid)];
   for (let step = 0; step < SOAK.steps; step += 1) {
-    await sendLoad(bench, server, "small", { requests: requests / SOAK.steps, perSecond: 0 });
+    await sendLoad(files, server, "small", { requests: requests / SOAK.steps, perSecond: 0 });
     bytes.push(readResidentBytes(server.pid));
   }
   return bytes;
@@ -103,41 +106,41 @@ async function measureSoak(bench: BenchFiles, server: ServerProcess, requests: n
 
 async function runBenchmark(isFullSoak: boolean): Promise<AdmissionResults> {
   const folder = mkdtempSync(join(tmpdir(), "lastcall-bench-"));
-  const bench = { folder, cert: join(folder, "tls.crt"), key: join(folder, "tls.key"), ca: join(folder, "ca.crt") };
-  const running: ServerProcess[] = [];
+  const files = { folder, cert: join(folder, "tls.crt"), key: join(folder, "tls.key"), ca: join(folder, "ca.crt") };
+  const servers: ServerProcess[] = [];
   const loadBefore = oneMinuteLoad();
   try {
     const certificate = await makeCertificate("lastcall", Date.now());
-    writeFileSync(bench.cert, certificate.source.current().cert);
-    writeFileSync(bench.key, certificate.source.current().key);
-    writeFileSync(bench.ca, certificate.caCertificate);
+    writeFileSync(files.cert, certificate.source.current().cert);
+    writeFileSync(files.key, certificate.source.current().key);
+    writeFileSync(files.ca, certificate.caCertificate);
     for (const size of SIZES) writeFileSync(join(folder, `${size}.json`), reviewBytes(size));
-    const idle = await measureIdleMemory(folder, bench);
-    const pair = [`--cert=${bench.cert}`, `--key=${bench.key}`];
-    const webhook = [PROGRAM, "webhook", "--port=0", "--host=127.0.0.1", "--opt-in=all", ...pair];
-    const baselineArgs = [join(BENCH_FOLDER, "baseline-server.ts"), bench.cert, bench.key];
-    running.push(await startServer("baseline", baselineArgs, join(folder, "baseline.log")));
-    running.push(await startServer("webhook", webhook, join(folder, "webhook.log")));
-    const small = await measure(bench, running, "small");
-    const large = await measure(bench, running, "large");
+    const idle = await measureIdleMemory(folder, files);
+    const certificateFlags = [`--cert=${files.cert}`, `--key=${files.key}`];
+    const webhookArgs = [PROGRAM, "webhook", "--port=0", "--host=127.0.0.1", "--opt-in=all", ...certificateFlags];
+    const baselineArgs = [join(BENCH_FOLDER, "baseline-server.ts"), files.cert, files.key];
+    servers.push(await startServer("baseline", baselineArgs, join(folder, "baseline.log")));
+    servers.push(await startServer("webhook", webhookArgs, join(folder, "webhook.log")));
+    const small = await measure(files, servers, "small");
+    const large = await measure(files, servers, "large");
     const soakRequests = isFullSoak ? SOAK.full : SOAK.short;
-    const webhookServers = running.filter((server) => server.name === "webhook");
-    const memory = webhookServers[0] === undefined ? [] : await measureSoak(bench, webhookServers[0], soakRequests);
+    const webhookServers = servers.filter((server) => server.name === "webhook");
+    const soakBytes = webhookServers[0] === undefined ? [] : await measureSoak(files, webhookServers[0], soakRequests);
     const bytes = { small: reviewBytes("small").length, large: reviewBytes("large").length };
-    const share = { small: shareOfBaseline(small), large: shareOfBaseline(large) };
+    const shares = { small: shareOfBaseline(small), large: shareOfBaseline(large) };
     return {
       cores: availableParallelism(),
       loadAverage: { before: loadBefore, after: oneMinuteLoad() },
       bytes,
       small,
       large,
-      shareOfBaseline: share,
+      shareOfBaseline: shares,
       idle,
       soakRequests,
-      soakBytes: memory,
+      soakBytes,
     };
   } finally {
-    for (const server of running) await server.stop();
+    for (const server of servers) await server.stop();
     rmSync(folder, { recursive: true, force: true });
   }
 }

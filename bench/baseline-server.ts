@@ -3,15 +3,15 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:https";
 
 const [certFile = "", keyFile = ""] = process.argv.slice(2);
-const answer = `{"answer":"${"x".repeat(187)}"}`;
+const responseBody = `{"answer":"${"x".repeat(187)}"}`;
 
 const server = createServer({ cert: readFileSync(certFile), key: readFileSync(keyFile) }, (request, response) => {
   const chunks: Buffer[] = [];
   request.on("data", (chunk: Buffer) => chunks.push(chunk));
   request.on("end", () => {
     JSON.parse(Buffer.concat(chunks).toString("utf8"));
-    response.writeHead(200, { "content-type": "application/json", "content-length": answer.length });
-    response.end(answer);
+    response.writeHead(200, { "content-type": "application/json", "content-length": responseBody.length });
+    response.end(responseBody);
   });
 });
 server.listen(0, "127.0.0.1", () => {

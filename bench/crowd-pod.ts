@@ -19,7 +19,7 @@ export type CrowdPod = {
 };
 
 export const APP_PORTS = [8_080, 8_081, 8_082] as const;
-const [SILENT_PORT, ANSWERED_PORT, BUSY_PORT] = APP_PORTS;
+const [SILENT_PORT, RESPONDING_PORT, BUSY_PORT] = APP_PORTS;
 
 const POD_ADDRESSES = ["10.111.0.1", "fd00::1"] as const;
 /** Each source address has 28 000 ephemeral ports towards each port of the Pod. */
@@ -44,32 +44,35 @@ export async function startCrowdPod(folder: string): Promise<CrowdPod> {
   execFileSync("cc", ["-O1", "-o", program, join(import.meta.dirname, "crowd.c")]);
   const children: ChildProcess[] = [];
   const createNetwork = async (): Promise<{ readonly enterCommand: readonly string[]; readonly pid: number }> => {
-    const namespaceHolder = spawn("unshare", ["-n", "sh", "-c", "echo ready; exec sleep infinity"], {
+    const namespaceProcess = spawn("unshare", ["-n", "sh", "-c", "echo ready; exec sleep infinity"], {
       stdio: ["ignore", "pipe", "inherit"],
     });
-    children.push(namespaceHolder);
-    await waitForOutput(namespaceHolder, "ready");
-    return { enterCommand: ["nsenter", "-t", String(namespaceHolder.pid), "-n", "--"], pid: namespaceHolder.pid ?? 0 };
+    children.push(namespaceProcess);
+    await waitForOutput(namespaceProcess, "ready");
+    return {
+      enterCommand: ["nsenter", "-t", String(namespaceProcess.pid), "-n", "--"],
+      pid: namespaceProcess.pid ?? 0,
+    };
   };
   const pod = await createNetwork();
   const client = await createNetwork();
   connectNetworks(pod, client);
-  const start = (enterCommand: readonly string[], mode: string): ChildProcess => {
+  const startProgram = (enterCommand: readonly string[], mode: string): ChildProcess => {
     const [command = "", ...args] = [...enterCommand, program, mode];
     const child = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] });
     children.push(child);
     return child;
   };
-  await waitForOutput(start(pod.enterCommand, "serve"), "ready");
-  const connectionClient = createConnectionClient(start(client.enterCommand, "hold"));
+  await waitForOutput(startProgram(pod.enterCommand, "serve"), "ready");
+  const connectionClient = createConnectionClient(startProgram(client.enterCommand, "hold"));
   return {
     enterCommand: pod.enterCommand,
     open: async (kind, connections) => {
-      const kinds = { idle: [SILENT_PORT], busy: [BUSY_PORT], mixed: [SILENT_PORT, ANSWERED_PORT, BUSY_PORT] }[kind];
+      const ports = { idle: [SILENT_PORT], busy: [BUSY_PORT], mixed: [SILENT_PORT, RESPONDING_PORT, BUSY_PORT] }[kind];
       let remaining = connections;
       // The busy port is last, because closeBusy closes the connections that were opened last.
-      for (const [index, port] of kinds.entries()) {
-        const share = index === kinds.length - 1 ? remaining : Math.floor(connections / kinds.length);
+      for (const [index, port] of ports.entries()) {
+        const share = index === ports.length - 1 ? remaining : Math.floor(connections / ports.length);
         remaining -= share;
         await connectionClient.open(port, share);
       }
@@ -106,13 +109,13 @@ function createConnectionClient(child: ChildProcess) {
   if (stdin === null || stdout === null) throw new Error("crowd hold has no stdin or stdout");
   const lines: Interface = createInterface({ input: stdout });
   const send = async (line: string): Promise<void> => {
-    const answer = once(lines, "line");
-    const exited = once(child, "exit").then(() => {
+    const reply = once(lines, "line");
+    const exit = once(child, "exit").then(() => {
       throw new Error(`crowd hold ended at: ${line}`);
     });
     stdin.write(`${line}\n`);
-    await Promise.race([answer, exited]);
-    exited.catch(() => undefined);
+    await Promise.race([reply, exit]);
+    exit.catch(() => undefined);
   };
   return {
     open: async (port: number, connections: number): Promise<void> => {

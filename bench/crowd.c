@@ -3,8 +3,8 @@
  *
  *   crowd serve   listens on 8080 (never reads), 8081 (responds to one byte with one byte), 8082 (never responds)
  *   crowd hold    reads lines: `open SERVER4 SERVER6 PORT COUNT4 COUNT6 SOURCE4 SOURCE6...` opens connections over IPv4 and
- *                 IPv6, from the sources in turn; `close` closes the connections of the last `open`. Each line is answered
- *                 with `done`.
+ *                 IPv6, from the sources in turn; `close` closes the connections of the last `open`. The reply to each line
+ *                 is `done`.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #define PORTS 3
-#define ANSWERS 8081
+#define RESPONDING 8081
 #define SILENT 8080
 /* Connections per process: common limits of open files are 20000 and more. */
 #define SHARE 15000
@@ -91,7 +91,7 @@ static void serve(void) {
       if (fd < 0) continue;
       taken++;
       char byte;
-      if (SILENT + n % PORTS == ANSWERS && (recv(fd, &byte, 1, 0) != 1 || send(fd, &byte, 1, 0) != 1)) fail("answer");
+      if (SILENT + n % PORTS == RESPONDING && (recv(fd, &byte, 1, 0) != 1 || send(fd, &byte, 1, 0) != 1)) fail("answer");
     }
   }
   for (;;) pause();
@@ -111,7 +111,7 @@ static void dial(const char *server, int port, const char *source) {
   if (connect(fd, (struct sockaddr *)&to, toLength) != 0) fail("connect");
   char byte = 'x';
   if (port != SILENT && send(fd, &byte, 1, 0) != 1) fail("send");
-  if (port == ANSWERS && recv(fd, &byte, 1, 0) != 1) fail("receive");
+  if (port == RESPONDING && recv(fd, &byte, 1, 0) != 1) fail("receive");
 }
 
 static void dialShare(char **words, int six, int sources, int count) {

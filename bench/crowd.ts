@@ -49,7 +49,7 @@ async function measure(kind: CrowdKind, command: readonly string[]): Promise<voi
   const limits = { memoryMib: values.node === true ? NODE_LIMIT_MIB : NATIVE_LIMIT_MIB };
   const cgroupSkipText = cgroupSkipReason(limits);
   const cgroup = cgroupSkipText === "" ? openCgroup(limits) : undefined;
-  const limitText = (): string =>
+  const describeLimit = (): string =>
     cgroup === undefined
       ? cgroupSkipText
       : `${limits.memoryMib} MiB of memory, ${cgroup.readMemoryUsage().outOfMemoryKills} killed`;
@@ -62,24 +62,24 @@ async function measure(kind: CrowdKind, command: readonly string[]): Promise<voi
       flags: FLAGS,
       wrapper: cgroup?.wrapper ?? [],
     });
-    const before = manager.readCost();
+    const costBefore = manager.readCost();
     const startMs = performance.now();
     try {
       const report = await manager.drain();
       const elapsedMs = performance.now() - startMs;
       const { peakKiB, cpuMs } = manager.readCost();
-      const share = (cpuMs - before.cpuMs) / elapsedMs;
+      const shareOfCore = (cpuMs - costBefore.cpuMs) / elapsedMs;
       const summary = `${report.outcome} after ${(elapsedMs / 1_000).toFixed(1)} s, ${report.leftTotal} open, evidence from ${report.evidenceSource}`;
-      printGoal(kind, `peak ${peakKiB} KiB (idle ${before.peakKiB})`, peakKiB <= MAX_PEAK_KIB);
-      printGoal(kind, `CPU ${(100 * share).toFixed(2)} % of a core`, share <= MAX_SHARE_OF_CORE);
+      printGoal(kind, `peak ${peakKiB} KiB (idle ${costBefore.peakKiB})`, peakKiB <= MAX_PEAK_KIB);
+      printGoal(kind, `CPU ${(100 * shareOfCore).toFixed(2)} % of a core`, shareOfCore <= MAX_SHARE_OF_CORE);
       printGoal(
         kind,
         summary,
         report.outcome === (kind === "idle" ? "drained" : "timeout") && report.leftTotal === connections,
       );
-      process.stdout.write(`        ${limitText()}\n`);
+      process.stdout.write(`        ${describeLimit()}\n`);
     } catch (error) {
-      printGoal(kind, `${String(error)} (${limitText()})`, false);
+      printGoal(kind, `${String(error)} (${describeLimit()})`, false);
     } finally {
       await manager.end();
     }

@@ -1,4 +1,4 @@
-/** Generates the kinds of traffic of the drain benchmark. Each reports the time of its last response. */
+/** Generates the kinds of traffic of the drain benchmark. Each kind reports the time of its last response. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { Agent, createServer, get, type IncomingMessage, type ServerResponse } from "node:http";
@@ -8,7 +8,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { killProcess } from "./drain-pod.ts";
 
 export type Traffic = {
-  /** Continues the traffic after the drain's trigger. @returns the time of the last response; -1 without one */
+  /** Continues the traffic after the drain's trigger. @returns the time of the last response; -1 without a response */
   readonly sendDuringDrain: () => Promise<number>;
   readonly end: () => Promise<void>;
 };
@@ -49,9 +49,9 @@ async function startShortRequests(address: string): Promise<Traffic> {
 
 async function startLongRequest(address: string): Promise<Traffic> {
   const server = await serve(address, (_, res) => setTimeout(() => res.end("long"), 1_700));
-  const answeredMs = fetchOnce(address, server.port, false);
+  const lastResponseMs = fetchOnce(address, server.port, false);
   await pause(50);
-  return { sendDuringDrain: () => answeredMs, end: server.end };
+  return { sendDuringDrain: () => lastResponseMs, end: server.end };
 }
 
 /** Sends requests on four keep-alive connections until 700 ms after the trigger, then leaves the connections idle. */
@@ -59,8 +59,8 @@ async function startIdleKeepAlive(address: string): Promise<Traffic> {
   const server = await serve(address, (_, res) => res.end("kept"));
   const agents = [1, 2, 3, 4].map(() => new Agent({ keepAlive: true, maxSockets: 1 }));
   const requestOnAllAgents = async (): Promise<number> => {
-    const answered = await Promise.all(agents.map((agent) => fetchOnce(address, server.port, agent)));
-    return Math.max(...answered);
+    const responseTimesMs = await Promise.all(agents.map((agent) => fetchOnce(address, server.port, agent)));
+    return Math.max(...responseTimesMs);
   };
   for (let n = 0; n < 3; n += 1) {
     await requestOnAllAgents();

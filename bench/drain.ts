@@ -22,9 +22,9 @@ async function measureOverWaitMs(pod: Pod, kind: TrafficKind): Promise<number> {
   const traffic = await kind.start(pod.address);
   try {
     const triggerMs = performance.now();
-    const [drained, lastResponseMs] = await Promise.all([pod.drain(), traffic.sendDuringDrain()]);
-    if (drained.outcome !== "drained") throw new Error(`${kind.name}: the drain ended as ${drained.outcome}`);
-    return drained.releasedMs - Math.max(triggerMs + DRAIN_DELAY_MS, lastResponseMs + QUIET_PERIOD_MS);
+    const [result, lastResponseMs] = await Promise.all([pod.drain(), traffic.sendDuringDrain()]);
+    if (result.outcome !== "drained") throw new Error(`${kind.name}: the drain ended as ${result.outcome}`);
+    return result.releasedMs - Math.max(triggerMs + DRAIN_DELAY_MS, lastResponseMs + QUIET_PERIOD_MS);
   } finally {
     await traffic.end();
   }
@@ -50,13 +50,13 @@ function itemAt<T>(list: readonly T[], index: number): T {
 
 function percentilesOf(overWaits: readonly number[]): Percentiles {
   const sorted = [...overWaits].sort((a, b) => a - b);
-  const rank = (share: number): number =>
+  const valueAt = (share: number): number =>
     itemAt(sorted, Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1));
   const roundMs = (ms: number): number => Math.round(ms);
   return {
     drains: sorted.length,
-    p50: roundMs(rank(0.5)),
-    p99: roundMs(rank(0.99)),
+    p50: roundMs(valueAt(0.5)),
+    p99: roundMs(valueAt(0.99)),
     max: roundMs(itemAt(sorted, sorted.length - 1)),
     min: roundMs(itemAt(sorted, 0)),
   };

@@ -1,15 +1,15 @@
 /**
- * `npm run bench:hostile-port [-- --manager=BINARY] [--node] [--only=TEXT]`: measures the manager's hooks while unauthenticated
- * clients attack its port, and without them. --manager defaults to the native build in build/native; --only selects the
- * scenarios whose titles contain the text.
+ * `npm run bench:hostile-port [-- --manager=BINARY] [--node] [--only=TEXT]`: measures the manager's responses to preStop hooks
+ * with and without attacks of unauthenticated clients on its port. --manager defaults to the native build in build/native;
+ * --only selects the scenarios whose titles contain the text.
  */
 import { cgroupSkipReason, openCgroup } from "../test/manager/in-cgroup.ts";
 import { attackText, NO_ATTACK, namespacesFailure, runAttack } from "../test/manager/port-attack/run-attack.ts";
 
 const binary = process.argv.find((arg) => arg.startsWith("--manager="))?.slice("--manager=".length);
-const onNode = process.argv.includes("--node");
+const usesNode = process.argv.includes("--node");
 const NODE_COMMAND = [process.execPath, new URL("../test/manager/compiled-once.mjs", import.meta.url).pathname];
-const managerCommand = onNode
+const managerCommand = usesNode
   ? NODE_COMMAND
   : [binary ?? new URL("../build/native/lastcall", import.meta.url).pathname];
 
@@ -32,7 +32,7 @@ for (const { title, ...scenario } of SCENARIOS)
     print(attackText(title, await runAttack({ manager: managerCommand, wrapper: [], ...scenario })));
 const CPU_LIMIT = { milliCpu: 10 };
 const cgroupSkipText = cgroupSkipReason(CPU_LIMIT);
-if (onNode) print("10m of CPU: skipped; measured with the native build only");
+if (usesNode) print("10m of CPU: skipped; measured with the native build only");
 else if (cgroupSkipText !== "") print(`10m of CPU: skipped: ${cgroupSkipText}`);
 else {
   const cgroup = openCgroup(CPU_LIMIT);

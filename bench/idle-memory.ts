@@ -10,25 +10,25 @@ const SETTLE_MS = 2_000;
 
 export type CertificatePair = { readonly cert: string; readonly key: string };
 
-export async function measureIdleMemory(folder: string, pair: CertificatePair): Promise<IdleMemory[]> {
-  const release = join(folder, "release");
-  await bundleInto(release);
-  const bundle = [join(release, "lastcall/lastcall.mjs"), "webhook"];
-  const files = [`--cert=${pair.cert}`, `--key=${pair.key}`];
+export async function measureIdleMemory(folder: string, certificateFiles: CertificatePair): Promise<IdleMemory[]> {
+  const releaseFolder = join(folder, "release");
+  await bundleInto(releaseFolder);
+  const bundleArgs = [join(releaseFolder, "lastcall/lastcall.mjs"), "webhook"];
+  const certificateFlags = [`--cert=${certificateFiles.cert}`, `--key=${certificateFiles.key}`];
   const setups: readonly (readonly [string, readonly string[]])[] = [
-    ["bundled as released, certificate from files", [...bundle, ...files]],
-    ["bundled as released, certificate made in memory", bundle],
-    ["from sources, certificate from files", [join(ROOT, "src/lastcall.ts"), "webhook", ...files]],
+    ["bundled as released, certificate from files", [...bundleArgs, ...certificateFlags]],
+    ["bundled as released, certificate made in memory", bundleArgs],
+    ["from sources, certificate from files", [join(ROOT, "src/lastcall.ts"), "webhook", ...certificateFlags]],
   ];
-  const measured: IdleMemory[] = [];
+  const results: IdleMemory[] = [];
   for (const [setup, args] of setups) {
     const server = await startServer(setup, [...args, "--port=0", "--host=127.0.0.1"], join(folder, "idle.log"));
     try {
       await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
-      measured.push({ setup, bytes: readResidentBytes(server.pid) });
+      results.push({ setup, bytes: readResidentBytes(server.pid) });
     } finally {
       await server.stop();
     }
   }
-  return measured;
+  return results;
 }

@@ -16,7 +16,7 @@ const BENCH_FOLDER = import.meta.dirname;
 const ROUNDS = 5;
 
 type JsonObject = { readonly [key: string]: unknown };
-type LargeReview = { readonly title: string; readonly count: number; readonly pod: (count: number) => object };
+type LargeReview = { readonly title: string; readonly count: number; readonly createPod: (count: number) => object };
 
 function repeat<T>(count: number, createItem: (index: number) => T): T[] {
   return Array.from({ length: count }, (_, index) => createItem(index));
@@ -33,17 +33,18 @@ const REVIEWS: readonly LargeReview[] = [
   {
     title: "20 000 containers, as small as possible",
     count: 20_000,
-    pod: (count) => buildPod({ containers: repeat(count, (index) => ({ name: `c${index}`, image: "x" })) }),
+    createPod: (count) => buildPod({ containers: repeat(count, (index) => ({ name: `c${index}`, image: "x" })) }),
   },
   {
     title: "20 000 containers in 3 MiB",
     count: 20_000,
-    pod: (count) => buildPod({ containers: repeat(count, (index) => ({ name: `c${index}`, image: "x".repeat(130) })) }),
+    createPod: (count) =>
+      buildPod({ containers: repeat(count, (index) => ({ name: `c${index}`, image: "x".repeat(130) })) }),
   },
   {
     title: "1 000 containers in 3 MiB, with 3 probes each",
     count: 1_000,
-    pod: (count) => {
+    createPod: (count) => {
       const probes = { livenessProbe: probe, readinessProbe: probe, startupProbe: probe };
       return buildPod({
         containers: repeat(count, (index) => ({ name: `c${index}`, image: "x".repeat(2_900), ...probes })),
@@ -53,19 +54,19 @@ const REVIEWS: readonly LargeReview[] = [
   {
     title: "36 000 unknown annotations",
     count: 36_000,
-    pod: (count) =>
+    createPod: (count) =>
       buildPod({ containers: [APP] }, Object.fromEntries(repeat(count, (index) => [`lastcall.dev/key-${index}`, "x"]))),
   },
   {
     title: "400 000 names in a list",
     count: 400_000,
-    pod: (count) =>
+    createPod: (count) =>
       buildPod({ containers: [APP] }, { "lastcall.dev/containers": repeat(count, (index) => `n${index}`).join() }),
   },
   {
     title: "20 000 mounts and 20 000 volumes beside a driver's socket",
     count: 20_000,
-    pod: (count) => {
+    createPod: (count) => {
       const volumeMounts = repeat(count, (index) => ({ name: `v${index}`, mountPath: "/run/envoy" }));
       const volumes = repeat(count, (index) => ({ name: `v${index}`, emptyDir: {} }));
       const driver = { "lastcall.dev/driver": "envoy", "lastcall.dev/driver-url": "unix:/run/envoy/x.sock" };
@@ -75,7 +76,7 @@ const REVIEWS: readonly LargeReview[] = [
   {
     title: "a manager with 60 arguments of 50 KB",
     count: 57,
-    pod: (count) => {
+    createPod: (count) => {
       const args = [
         "serve",
         "--port=17890",
@@ -88,7 +89,7 @@ const REVIEWS: readonly LargeReview[] = [
   {
     title: "a manager with 100 000 variables",
     count: 100_000,
-    pod: (count) => {
+    createPod: (count) => {
       const env = repeat(count, (index) => ({ name: `V${index}` }));
       const manager = { name: "lastcall", image: "x", args: ["serve", "--port=17890"], env };
       return buildPod({ initContainers: [manager], containers: [APP] });
@@ -108,24 +109,24 @@ function buildReview(pod: object): Buffer {
 }
 
 /** `bytes` is 0 if the connection ended without a response. */
-type Answer = { readonly bytes: number; readonly ms: number };
+type PostResult = { readonly bytes: number; readonly ms: number };
 
-function post(server: ServerProcess, agent: Agent, body: Buffer): Promise<Answer> {
+function post(server: ServerProcess, agent: Agent, body: Buffer): Promise<PostResult> {
   const startMs = performance.now();
   return new Promise((resolve) => {
     const headers = { "content-type": "application/json", "content-length": body.length };
-    const sent = request(
+    const outgoing = request(
       { host: "127.0.0.1", port: server.port, path: "/mutate", method: "POST", agent, headers },
-      (answer) => {
+      (response) => {
         let bytes = 0;
-        answer.on("data", (chunk: Buffer) => {
+        response.on("data", (chunk: Buffer) => {
           bytes += chunk.length;
         });
-        answer.on("end", () => resolve({ bytes, ms: performance.now() - startMs }));
+        response.on("end", () => resolve({ bytes, ms: performance.now() - startMs }));
       },
     );
-    sent.on("error", () => resolve({ bytes: 0, ms: performance.now() - startMs }));
-    sent.end(body);
+    outgoing.on("error", () => resolve({ bytes: 0, ms: performance.now() - startMs }));
+    outgoing.end(body);
   });
 }
 
@@ -134,7 +135,7 @@ type Measurement = {
   readonly smallMedianMs: number;
   /** CPU time of the server for one large review, measured without other requests. */
   readonly cpuMs: number;
-  readonly answerBytes: number;
+  readonly responseBytes: number;
   readonly unanswered: number;
 };
 
@@ -145,33 +146,33 @@ async function measure(server: ServerProcess, ca: Buffer, body: Buffer): Promise
   // Warm-up: opens the connections and lets V8 compile the code before the measurement.
   for (const agent of agents) await post(server, agent, reviewBytes("small"));
   for (let round = 0; round < ROUNDS; round += 1) await post(server, largeAgent, body);
-  const before = readCpuMicroseconds(server.pid);
+  const cpuBefore = readCpuMicroseconds(server.pid);
   for (let round = 0; round < ROUNDS; round += 1) await post(server, largeAgent, body);
-  const cpuMs = (readCpuMicroseconds(server.pid) - before) / ROUNDS / 1_000;
-  const smallAnswers: Answer[] = [];
+  const cpuMs = (readCpuMicroseconds(server.pid) - cpuBefore) / ROUNDS / 1_000;
+  const smallResults: PostResult[] = [];
   let isDone = false;
   const smallRequests = (async () => {
-    while (!isDone) smallAnswers.push(await post(server, smallAgent, reviewBytes("small")));
+    while (!isDone) smallResults.push(await post(server, smallAgent, reviewBytes("small")));
   })();
-  const largeAnswers: Answer[] = [];
-  for (let round = 0; round < ROUNDS; round += 1) largeAnswers.push(await post(server, largeAgent, body));
+  const largeResults: PostResult[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) largeResults.push(await post(server, largeAgent, body));
   isDone = true;
   await smallRequests;
   for (const agent of agents) agent.destroy();
-  const sorted = smallAnswers.map(({ ms }) => ms).toSorted((left, right) => left - right);
+  const sorted = smallResults.map(({ ms }) => ms).toSorted((left, right) => left - right);
   return {
     smallMaxMs: sorted.at(-1) ?? 0,
     smallMedianMs: sorted[Math.floor(sorted.length / 2)] ?? 0,
     cpuMs,
-    answerBytes: Math.max(...largeAnswers.map(({ bytes }) => bytes)),
-    unanswered: [...smallAnswers, ...largeAnswers].filter(({ bytes }) => bytes === 0).length,
+    responseBytes: Math.max(...largeResults.map(({ bytes }) => bytes)),
+    unanswered: [...smallResults, ...largeResults].filter(({ bytes }) => bytes === 0).length,
   };
 }
 
 const defaultProgram = join(BENCH_FOLDER, "../src/lastcall.ts");
 const { values } = parseArgs({ options: { program: { type: "string", default: defaultProgram } } });
 const folder = mkdtempSync(join(tmpdir(), "lastcall-bench-"));
-const running: ServerProcess[] = [];
+const servers: ServerProcess[] = [];
 try {
   const certificate = await makeCertificate("lastcall", Date.now());
   const [cert, key] = [join(folder, "tls.crt"), join(folder, "tls.key")];
@@ -179,7 +180,7 @@ try {
   writeFileSync(key, certificate.source.current().key);
   writeFileSync(join(folder, "ca.crt"), certificate.caCertificate);
   const ca = readFileSync(join(folder, "ca.crt"));
-  const webhook = [
+  const webhookArgs = [
     values.program,
     "webhook",
     "--port=0",
@@ -188,26 +189,26 @@ try {
     `--cert=${cert}`,
     `--key=${key}`,
   ];
-  running.push(
+  servers.push(
     await startServer("baseline", [join(BENCH_FOLDER, "baseline-server.ts"), cert, key], join(folder, "baseline.log")),
   );
-  running.push(await startServer("webhook", webhook, join(folder, "webhook.log")));
+  servers.push(await startServer("webhook", webhookArgs, join(folder, "webhook.log")));
   process.stdout.write(
     "latency of small admissions during large reviews; the baseline server only parses the bodies\n",
   );
-  for (const { title, pod, count } of REVIEWS) {
-    const body = buildReview(pod(count));
+  for (const { title, createPod, count } of REVIEWS) {
+    const body = buildReview(createPod(count));
     process.stdout.write(`${title} (${(body.length / 1e6).toFixed(2)} MB)\n`);
-    for (const server of running) {
-      const { smallMaxMs, smallMedianMs, cpuMs, answerBytes, unanswered } = await measure(server, ca, body);
+    for (const server of servers) {
+      const { smallMaxMs, smallMedianMs, cpuMs, responseBytes, unanswered } = await measure(server, ca, body);
       const latency = `small reviews: median ${smallMedianMs.toFixed(1)} ms, max ${smallMaxMs.toFixed(0)} ms`;
       const cells = [`large review: ${cpuMs.toFixed(0)} ms of CPU time`, latency, `${unanswered} unanswered`];
       process.stdout.write(
-        `  ${server.name.padEnd(8)} ${cells.join(", ")}, answer to the large review: ${answerBytes} bytes\n`,
+        `  ${server.name.padEnd(8)} ${cells.join(", ")}, response to the large review: ${responseBytes} bytes\n`,
       );
     }
   }
 } finally {
-  for (const server of running) await server.stop();
+  for (const server of servers) await server.stop();
   rmSync(folder, { recursive: true, force: true });
 }

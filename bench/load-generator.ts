@@ -19,7 +19,7 @@ export type LoadResult = {
   readonly answered: number;
   readonly failed: number;
   readonly seconds: number;
-  /** Milliseconds from the time at which a request was due to its complete response. */
+  /** Percentiles of the latency in milliseconds: from the time at which a request was due to its complete response. */
   readonly p50: number;
   readonly p99: number;
   readonly p999: number;
@@ -29,15 +29,15 @@ const settings: LoadSettings = JSON.parse(process.argv[2] ?? "{}");
 const body = readFileSync(settings.bodyFile);
 const requestHead = `POST /mutate HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`;
 const requestBytes = Buffer.concat([Buffer.from(requestHead), body]);
-const latencies: number[] = [];
+const latenciesMs: number[] = [];
 let failed = 0;
-let started = 0;
+let startedRequests = 0;
 const overdueMs: number[] = [];
 const idleConnections: Connection[] = [];
 
 type Connection = { readonly send: (dueMs: number) => void };
 
-function openConnection(onAnswer: (connection: Connection) => void): Promise<Connection> {
+function openConnection(onResponse: (connection: Connection) => void): Promise<Connection> {
   return new Promise((resolve, reject) => {
     const ca = readFileSync(settings.caFile);
     const socket: TLSSocket = connect({ host: "127.0.0.1", port: settings.port, ca, servername: "localhost" });
@@ -53,18 +53,18 @@ function openConnection(onAnswer: (connection: Connection) => void): Promise<Con
     socket.setEncoding("latin1");
     socket.on("data", (chunk: string) => {
       text += chunk;
-      if (text.length < answerLengthOf(text)) return;
-      latencies.push(performance.now() - dueMs);
+      if (text.length < responseLengthOf(text)) return;
+      latenciesMs.push(performance.now() - dueMs);
       if (!text.startsWith("HTTP/1.1 200")) failed += 1;
       text = "";
-      onAnswer(connection);
+      onResponse(connection);
     });
     socket.on("error", reject);
     socket.once("secureConnect", () => resolve(connection));
   });
 }
 
-function answerLengthOf(text: string): number {
+function responseLengthOf(text: string): number {
   const end = text.indexOf("\r\n\r\n");
   if (end < 0) return Number.POSITIVE_INFINITY;
   const length = /content-length: ([0-9]+)/i.exec(text.slice(0, end))?.[1];
@@ -72,35 +72,35 @@ function answerLengthOf(text: string): number {
 }
 
 function sendNext(connection: Connection): void {
-  if (latencies.length === settings.requests) printResult();
+  if (latenciesMs.length === settings.requests) printResult();
   if (settings.perSecond > 0) {
-    const due = overdueMs.shift();
-    if (due === undefined) idleConnections.push(connection);
-    else connection.send(due);
-  } else if (started < settings.requests) {
-    started += 1;
+    const dueMs = overdueMs.shift();
+    if (dueMs === undefined) idleConnections.push(connection);
+    else connection.send(dueMs);
+  } else if (startedRequests < settings.requests) {
+    startedRequests += 1;
     connection.send(performance.now());
   }
 }
 
 function startDueRequests(startMs: number): void {
   const nowMs = performance.now();
-  while (started < settings.requests && startMs + (started * 1000) / settings.perSecond <= nowMs) {
-    started += 1;
+  while (startedRequests < settings.requests && startMs + (startedRequests * 1000) / settings.perSecond <= nowMs) {
+    startedRequests += 1;
     const connection = idleConnections.pop();
     if (connection === undefined) overdueMs.push(nowMs);
     else connection.send(nowMs);
   }
-  if (started < settings.requests) setTimeout(() => startDueRequests(startMs), 1);
+  if (startedRequests < settings.requests) setTimeout(() => startDueRequests(startMs), 1);
 }
 
 function printResult(): void {
   const seconds = (performance.now() - startMs) / 1000;
-  latencies.sort((left, right) => left - right);
+  latenciesMs.sort((left, right) => left - right);
   const latencyAt = (share: number) =>
-    latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? 0;
+    latenciesMs[Math.min(latenciesMs.length - 1, Math.floor(latenciesMs.length * share))] ?? 0;
   const result: LoadResult = {
-    answered: latencies.length,
+    answered: latenciesMs.length,
     failed,
     seconds,
     p50: latencyAt(0.5),

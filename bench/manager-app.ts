@@ -1,4 +1,4 @@
-/** Accepts requests and never responds: `node manager-app.ts PORT`. Prints the number of requests after each. */
+/** Accepts requests and never responds: `node manager-app.ts PORT`. Prints the number of requests after each request. */
 import { writeSync } from "node:fs";
 import { createServer } from "node:net";
 

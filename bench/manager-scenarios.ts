@@ -14,7 +14,7 @@ const CONTAINERS = HOLDS_LIMIT / HOLDS_PER_CONTAINER;
 const CALLS = 10_000;
 const CONCURRENT_CALLERS = 10;
 const START_ROUNDS = 21;
-/** The drain ends at its deadline only, so it samples no connections. */
+/** With these flags a drain ends only at its deadline, so the manager does not sample connections. */
 const DEADLINE_ONLY_FLAGS = ["--drained-when=deadline", "--drain-delay=60m", "--drain-timeout=60m"];
 
 export type IdleMeasurement = { readonly memory: Memory; readonly threads: number; readonly switches: number };
@@ -23,9 +23,9 @@ export async function measureIdle(network: PodNetwork, build: Build, seconds: nu
   const pod = await startPod(await network.attach(), build, []);
   try {
     await pause(SETTLE_MS);
-    const before = countContextSwitches(pod.pid);
+    const switchesBefore = countContextSwitches(pod.pid);
     await pause(seconds * 1_000);
-    const switches = countContextSwitches(pod.pid) - before;
+    const switches = countContextSwitches(pod.pid) - switchesBefore;
     return { memory: readMemory(pod.pid), threads: countThreads(pod.pid), switches };
   } finally {
     await pod.end();
@@ -58,13 +58,13 @@ export async function measureAfterCalls(network: PodNetwork, build: Build): Prom
   const pod = await startPod(await network.attach(), build, []);
   try {
     let remainingCalls = CALLS;
-    const caller = async (): Promise<void> => {
+    const callRepeatedly = async (): Promise<void> => {
       while (remainingCalls > 0) {
         remainingCalls -= 1;
         await pod.call("status");
       }
     };
-    await Promise.all(Array.from({ length: CONCURRENT_CALLERS }, caller));
+    await Promise.all(Array.from({ length: CONCURRENT_CALLERS }, callRepeatedly));
     await pause(SETTLE_MS);
     return readMemory(pod.pid);
   } finally {

@@ -5,7 +5,7 @@ import type { Goal } from "./manager-goals.ts";
 import type { Options } from "./manager-options.ts";
 import type { BuildResults } from "./manager-results.ts";
 
-type Row = { readonly name: string; readonly cell: (results: BuildResults) => string };
+type Row = { readonly name: string; readonly formatCell: (results: BuildResults) => string };
 
 const MISSING = "-";
 
@@ -14,33 +14,36 @@ export function formatTable(results: readonly BuildResults[], options: Options):
     "",
     results.map(({ build }) => build),
   );
-  const rows = rowsFor(results, options).map(({ name, cell }) => formatLine(name, results.map(cell)));
+  const rows = rowsFor(results, options).map(({ name, formatCell }) => formatLine(name, results.map(formatCell)));
   return [head, ...rows].join("\n");
 }
 
 function rowsFor(results: readonly BuildResults[], options: Options): readonly Row[] {
   const drains = results[0]?.manager?.drains ?? [];
   return [
-    { name: "size, KiB", cell: ({ bytes }) => (bytes / 1024).toFixed(1) },
-    { name: "size without symbols, KiB", cell: ({ strippedBytes }) => (strippedBytes / 1024).toFixed(1) },
-    { name: "start until listening, ms (median)", cell: ({ startMs }) => startMs.toFixed(1) },
-    { name: "threads", cell: ({ threads }) => String(threads) },
-    { name: `context switches in ${options.idleSeconds} s idle`, cell: ({ idleSwitches }) => String(idleSwitches) },
+    { name: "size, KiB", formatCell: ({ bytes }) => (bytes / 1024).toFixed(1) },
+    { name: "size without symbols, KiB", formatCell: ({ strippedBytes }) => (strippedBytes / 1024).toFixed(1) },
+    { name: "start until listening, ms (median)", formatCell: ({ startMs }) => startMs.toFixed(1) },
+    { name: "threads", formatCell: ({ threads }) => String(threads) },
+    {
+      name: `context switches in ${options.idleSeconds} s idle`,
+      formatCell: ({ idleSwitches }) => String(idleSwitches),
+    },
     ...memoryRows("idle", ({ idle }) => idle),
     ...memoryRows(`${HOLDS_LIMIT} hooks held`, ({ manager }) => manager?.held),
     ...memoryRows("after 10000 calls", ({ manager }) => manager?.called),
     ...drains.map(({ connections }, index) => ({
       name: `drain, ${connections} connections, % of a core`,
-      cell: ({ manager }: BuildResults) => formatPercent(manager?.drains[index]?.shareOfCore),
+      formatCell: ({ manager }: BuildResults) => formatPercent(manager?.drains[index]?.shareOfCore),
     })),
   ];
 }
 
-function memoryRows(when: string, memory: (results: BuildResults) => Memory | undefined): readonly Row[] {
+function memoryRows(when: string, memoryOf: (results: BuildResults) => Memory | undefined): readonly Row[] {
   return [
-    { name: `${when}: RSS, KiB`, cell: (results) => String(memory(results)?.rssKiB ?? MISSING) },
-    { name: `${when}: PSS, KiB`, cell: (results) => String(memory(results)?.pssKiB ?? MISSING) },
-    { name: `${when}: anonymous, KiB`, cell: (results) => String(memory(results)?.anonymousKiB ?? MISSING) },
+    { name: `${when}: RSS, KiB`, formatCell: (results) => String(memoryOf(results)?.rssKiB ?? MISSING) },
+    { name: `${when}: PSS, KiB`, formatCell: (results) => String(memoryOf(results)?.pssKiB ?? MISSING) },
+    { name: `${when}: anonymous, KiB`, formatCell: (results) => String(memoryOf(results)?.anonymousKiB ?? MISSING) },
   ];
 }
 

@@ -53,8 +53,8 @@ async function readVariables(webhook: WebhookEndpoint, namespace: string): Promi
   review.request.namespace = namespace;
   review.request.object.metadata.namespace = namespace;
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-    const answer = JSON.parse(await call(webhook, "/mutate", JSON.stringify(review)));
-    const patch = Buffer.from(answer.response.patch ?? "", "base64").toString("utf8");
+    const reviewResponse = JSON.parse(await call(webhook, "/mutate", JSON.stringify(review)));
+    const patch = Buffer.from(reviewResponse.response.patch ?? "", "base64").toString("utf8");
     const variables = new Map(variablesIn(patch === "" ? [] : JSON.parse(patch)));
     if (variables.has(VARIABLES.relayCredential)) return variables;
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
@@ -79,8 +79,8 @@ function call({ port, ca }: WebhookEndpoint, path: string, body?: string): Promi
   return new Promise((resolve, reject) => {
     const headers = body === undefined ? {} : { "content-type": "application/json" };
     const method = body === undefined ? "GET" : "POST";
-    const target = { host: "127.0.0.1", port, ca, servername: "localhost", agent: false as const };
-    const outgoing = request({ ...target, path, method, headers }, (reply) => {
+    const webhookOptions = { host: "127.0.0.1", port, ca, servername: "localhost", agent: false as const };
+    const outgoing = request({ ...webhookOptions, path, method, headers }, (reply) => {
       let text = "";
       reply.setEncoding("utf8");
       reply.on("data", (chunk: string) => {
@@ -95,8 +95,8 @@ function call({ port, ca }: WebhookEndpoint, path: string, body?: string): Promi
 }
 
 export function kubeconfigText(apiPort: number, ca: string): string {
-  const authority = Buffer.from(ca).toString("base64");
-  const cluster = { server: `https://127.0.0.1:${apiPort}`, "certificate-authority-data": authority };
+  const caData = Buffer.from(ca).toString("base64");
+  const cluster = { server: `https://127.0.0.1:${apiPort}`, "certificate-authority-data": caData };
   return JSON.stringify({
     apiVersion: "v1",
     kind: "Config",

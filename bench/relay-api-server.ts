@@ -1,6 +1,6 @@
 /**
  * Serves as the API server of the relay benchmark, in a child process: EndpointSlices in pages and watches, Secrets, and the
- * few other resources that the webhook reads. Replies to a command to withdraw Pods after it has sent all their slices.
+ * few other resources that the webhook reads. Replies to a withdraw command after it has sent the slices of all its Pods.
  */
 import { readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -22,15 +22,15 @@ type StoredSecret = { metadata: { name: string; resourceVersion?: string } };
 
 const BOOKMARK_BEFORE_MS = 2_000;
 
-const terminating = new Set<number>();
+const terminatingPods = new Set<number>();
 const versions = new Uint32Array(SLICES).fill(1);
 let version = 10;
 const watches = Array.from({ length: NAMESPACES }, () => new Set<ServerResponse>());
 const secrets = new Map<string, StoredSecret>();
 
 const [certFile = "", keyFile = ""] = process.argv.slice(2);
-const pair = { cert: readFileSync(certFile), key: readFileSync(keyFile) };
-const server = createServer(pair, (request, reply) => {
+const certificatePair = { cert: readFileSync(certFile), key: readFileSync(keyFile) };
+const server = createServer(certificatePair, (request, reply) => {
   respond(request, reply).catch((error) => reply.writeHead(500).end(String(error)));
 });
 
@@ -84,7 +84,7 @@ function listSlices(namespace: number, url: URL, reply: ServerResponse): void {
     .split("@")
     .filter(Boolean)
     .map(Number);
-  const page = slices.slice(from, from + limit).map((slice) => sliceText(slice, versions[slice] ?? 0, terminating));
+  const page = slices.slice(from, from + limit).map((slice) => sliceText(slice, versions[slice] ?? 0, terminatingPods));
   const next = from + limit < slices.length ? { continue: `${from + limit}@${listVersion}` } : {};
   const metadata = JSON.stringify({ resourceVersion: String(listVersion), ...next });
   const head = `{"kind":"EndpointSliceList","apiVersion":"discovery.k8s.io/v1","metadata":${metadata}`;
@@ -111,7 +111,7 @@ function openWatch(url: URL, reply: ServerResponse, onClose: () => void): void {
 }
 
 function eventText(slice: number): string {
-  return `{"type":"MODIFIED","object":${sliceText(slice, versions[slice] ?? 0, terminating)}}\n`;
+  return `{"type":"MODIFIED","object":${sliceText(slice, versions[slice] ?? 0, terminatingPods)}}\n`;
 }
 
 function secretResponse(method: string, path: string, body: string): ApiResponse {
@@ -147,7 +147,7 @@ function sendJson(reply: ServerResponse, status: number, body: unknown): void {
 
 function withdraw(pod: number): readonly [number, number] {
   const slice = sliceOf(pod);
-  terminating.add(pod);
+  terminatingPods.add(pod);
   version += 1;
   versions[slice] = version;
   const event = eventText(slice);

@@ -78,13 +78,13 @@ function openStream(
 
 async function openStreams(command: StreamCommand): Promise<void> {
   const startMs = monotonicMs();
-  const opened: Promise<void>[] = [];
+  const openings: Promise<void>[] = [];
   for (const [index, request] of command.requests.entries()) {
     const waitMs = startMs + (index * 1_000) / command.streamsPerSecond - monotonicMs();
     if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
-    opened.push(openUntilStatus(command, request));
+    openings.push(openUntilStatus(command, request));
   }
-  await Promise.all(opened);
+  await Promise.all(openings);
 }
 
 process.on("message", async (command: StreamCommand | null) => {

@@ -9,7 +9,7 @@ const MAX_P99_RATIO = 2;
 
 export function checkGoals(results: RelayResults): readonly Goal[] {
   const { streams, withdrawalMs, admissions } = results;
-  const reported = withdrawalMs.beside.count + withdrawalMs.alone.count + withdrawalMs.burst.count;
+  const reportedWithdrawals = withdrawalMs.beside.count + withdrawalMs.alone.count + withdrawalMs.burst.count;
   const quietGoal = (load: string, { draining, control }: ReturnType<typeof ratioToQuiet>): Goal => ({
     title: `admission p99 while ${load}: below ${MAX_P99_RATIO} times that without drains`,
     measured: `${draining.toFixed(2)}; that of the control: ${control.toFixed(2)}`,
@@ -23,8 +23,8 @@ export function checkGoals(results: RelayResults): readonly Goal[] {
   return [
     {
       title: "every Pod is notified of its withdrawal",
-      measured: `${reported} of ${streams}`,
-      met: reported === streams,
+      measured: `${reportedWithdrawals} of ${streams}`,
+      met: reportedWithdrawals === streams,
     },
     withdrawalGoal("during admissions", withdrawalMs.beside),
     withdrawalGoal("without admissions", withdrawalMs.alone),

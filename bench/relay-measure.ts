@@ -43,9 +43,9 @@ export async function measure(bench: Bench, streams: number): Promise<RelayResul
   const { pid } = webhooks.draining;
   const loadBefore = loadavg()[0] ?? 0;
   const access = await obtainRelayAccess(webhook);
-  for (const each of [webhooks.draining, webhooks.control]) await sendAdmissions(each, WARM_UP_REQUESTS, 0);
+  for (const target of [webhooks.draining, webhooks.control]) await sendAdmissions(target, WARM_UP_REQUESTS, 0);
   const quietBeforeDrains = await measureRounds(webhooks, ROUNDS_WITHOUT_DRAINS);
-  const idle = readResidentBytes(pid);
+  const idleBytes = readResidentBytes(pid);
 
   const pods = drainingPods(streams);
   print(`${streams} streams open`);
@@ -70,16 +70,17 @@ export async function measure(bench: Bench, streams: number): Promise<RelayResul
   const burstStartMs = performance.now();
   const burstMs = await withdraw(processes, { pods: podsInFifths([4]), perSecond: 0 });
   const burstSeconds = (performance.now() - burstStartMs) / 1_000;
-  const withdrawn = readResidentBytes(pid);
+  const withdrawnBytes = readResidentBytes(pid);
   const { broken, brokenReason } = await streamResults(processes);
 
   print("closing all streams");
   for (const client of processes.clients) await client.stop();
   await pause(WATCH_STOP_WAIT_MS);
-  const closed = readResidentBytes(pid);
+  const closedBytes = readResidentBytes(pid);
   const quietAfterDrains = await measureRounds(webhooks, ROUNDS_WITHOUT_DRAINS);
-  const admittedWhileOpening = openingResults.rounds.draining.length * ROUND_SECONDS * ADMISSIONS_PER_SECOND;
-  const admissionMs = median(quietBeforeDrains.draining.map(({ mainThreadMs }) => mainThreadMs)) * admittedWhileOpening;
+  const admissionsWhileOpening = openingResults.rounds.draining.length * ROUND_SECONDS * ADMISSIONS_PER_SECOND;
+  const admissionMs =
+    median(quietBeforeDrains.draining.map(({ mainThreadMs }) => mainThreadMs)) * admissionsWhileOpening;
   return {
     cores: availableParallelism(),
     loadAverage: { before: loadBefore, after: loadavg()[0] ?? 0 },
@@ -87,7 +88,7 @@ export async function measure(bench: Bench, streams: number): Promise<RelayResul
     streams,
     openingSeconds: openingResults.seconds,
     relayHeap,
-    memory: { idle, open: openBytes, withdrawn, closed },
+    memory: { idle: idleBytes, open: openBytes, withdrawn: withdrawnBytes, closed: closedBytes },
     cpu: {
       openShare,
       thousandHeartbeatsShare,
@@ -141,8 +142,8 @@ async function measureHeartbeatShare(
   access: RelayAccess,
   openShare: number,
 ): Promise<number> {
-  const pods = drainingPods(HEARTBEAT_PODS).map((pod) => pod + 1);
-  const end = await openHeartbeats(processes.port, access, pods);
+  const heartbeatPods = drainingPods(HEARTBEAT_PODS).map((pod) => pod + 1);
+  const end = await openHeartbeats(processes.port, access, heartbeatPods);
   try {
     return ((await measureCpuShare(webhooks.draining.pid)) - openShare) * (1_000 / HEARTBEAT_PODS);
   } finally {
@@ -158,11 +159,11 @@ async function changeWithoutAdmissions(
   openShare: number,
 ): Promise<ChangeResults> {
   const { pid } = webhooks.draining;
-  const before = await readSliceEvents(webhook);
+  const eventsBefore = await readSliceEvents(webhook);
   const [startMs, startCpu] = [performance.now(), readCpuMicroseconds(pid)];
   const latenciesMs = await withdraw(processes, { pods, perSecond: CHANGES_PER_SECOND });
   const cpuMs = (readCpuMicroseconds(pid) - startCpu) / 1_000 - openShare * (performance.now() - startMs);
-  const events = (await readSliceEvents(webhook)) - before;
+  const events = (await readSliceEvents(webhook)) - eventsBefore;
   return { latenciesMs, perEventMs: cpuMs / events, events };
 }
 

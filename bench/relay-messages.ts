@@ -50,7 +50,7 @@ export type Child = {
  */
 const IDLE_PRIORITY: readonly string[] = ["--idle", "0"];
 
-const ANSWER_LIMIT_MS = 300_000;
+const REPLY_LIMIT_MS = 300_000;
 
 export function startChild(file: string, args: readonly string[] = []): Child {
   const child: ChildProcess = fork(file, [...args], {
@@ -58,19 +58,19 @@ export function startChild(file: string, args: readonly string[] = []): Child {
     execPath: "chrt",
     execArgv: [...IDLE_PRIORITY, process.execPath],
   });
-  const exited = once(child, "exit");
+  const exit = once(child, "exit");
   return {
     pid: child.pid ?? 0,
     sendCommand: async <T>(command: unknown) => {
-      const exitedEarly = exited.then(() => Promise.reject(new Error(`${file} ended instead of answering`)));
+      const earlyExit = exit.then(() => Promise.reject(new Error(`${file} ended before its reply`)));
       child.send(command as object);
-      const answered = once(child, "message", { signal: AbortSignal.timeout(ANSWER_LIMIT_MS) });
-      const [answer] = await Promise.race([answered, exitedEarly]);
-      return answer as T;
+      const reply = once(child, "message", { signal: AbortSignal.timeout(REPLY_LIMIT_MS) });
+      const [message] = await Promise.race([reply, earlyExit]);
+      return message as T;
     },
     stop: async () => {
       child.kill("SIGKILL");
-      await exited;
+      await exit;
     },
   };
 }

@@ -68,16 +68,16 @@ export type AdmissionRounds = {
 
 export function spreadOf(values: readonly number[]): Spread {
   const sorted = [...values].sort((left, right) => left - right);
-  const at = (share: number): number =>
+  const valueAt = (share: number): number =>
     sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
-  return { count: sorted.length, p50: at(0.5), p99: at(0.99), max: sorted.at(-1) ?? Number.NaN };
+  return { count: sorted.length, p50: valueAt(0.5), p99: valueAt(0.99), max: sorted.at(-1) ?? Number.NaN };
 }
 
 export function median(values: readonly number[]): number {
   return [...values].sort((left, right) => left - right)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
-/** Uses the best round, because other load of the host only adds latency, and only in some rounds. */
+/** Returns the p99 of the best round, because other load of the host only adds latency, and only in some rounds. */
 export function bestP99(rounds: readonly AdmissionRound[]): number {
   return rounds.length === 0 ? Number.NaN : Math.min(...rounds.map((round) => round.p99));
 }
@@ -87,9 +87,9 @@ export function ratioToQuiet(
   { admissions }: RelayResults,
   during: AdmissionRounds,
 ): { draining: number; control: number } {
-  const ratio = (webhook: keyof AdmissionRounds): number =>
+  const ratioOf = (webhook: keyof AdmissionRounds): number =>
     bestP99(during[webhook]) / bestP99(admissions.quiet[webhook]);
-  return { draining: ratio("draining"), control: ratio("control") };
+  return { draining: ratioOf("draining"), control: ratioOf("control") };
 }
 
 /** The p99 of admissions as a multiple of the control's at the same time, which excludes other load of the host. */

@@ -23,9 +23,9 @@ const CLIENT_PROCESSES = 4;
 
 async function runBenchmark(streams: number): Promise<RelayResults> {
   const folder = mkdtempSync(join(tmpdir(), "lastcall-bench-"));
-  const running: { readonly stop: () => Promise<void> }[] = [];
+  const runningProcesses: { readonly stop: () => Promise<void> }[] = [];
   const trackProcess = <T extends { readonly stop: () => Promise<void> }>(process: T): T => {
-    running.push(process);
+    runningProcesses.push(process);
     return process;
   };
   const writeFile = (name: string, content: string | Buffer): string => {
@@ -41,17 +41,17 @@ async function runBenchmark(streams: number): Promise<RelayResults> {
     const api = trackProcess(startChild(join(BENCH_FOLDER, "relay-api-server.ts"), [certFile, keyFile]));
     const { port: apiPort } = await api.sendCommand<ApiAddress>({ request: "address" } satisfies ApiAddressRequest);
     const kubeconfig = writeFile("kubeconfig", kubeconfigText(apiPort, certificate.caCertificate));
-    const flags = ["--port=0", "--host=127.0.0.1", "--opt-in=all", `--cert=${certFile}`, `--key=${keyFile}`];
-    const cluster = ["--cluster=watch", `--kubeconfig=${kubeconfig}`];
-    const relay = ["--relay-secret=lastcall-relay", "--relay-port=0", "--relay-address=127.0.0.1:8444"];
-    const args = [PROGRAM, "webhook", ...flags, ...cluster, ...relay];
-    const log = join(folder, "webhook.log");
-    const draining = trackProcess(await startServer("webhook", args, log));
+    const webhookFlags = ["--port=0", "--host=127.0.0.1", "--opt-in=all", `--cert=${certFile}`, `--key=${keyFile}`];
+    const clusterFlags = ["--cluster=watch", `--kubeconfig=${kubeconfig}`];
+    const relayFlags = ["--relay-secret=lastcall-relay", "--relay-port=0", "--relay-address=127.0.0.1:8444"];
+    const args = [PROGRAM, "webhook", ...webhookFlags, ...clusterFlags, ...relayFlags];
+    const logFile = join(folder, "webhook.log");
+    const draining = trackProcess(await startServer("webhook", args, logFile));
     const control = trackProcess(await startServer("control webhook", args, join(folder, "control.log")));
     const clients = Array.from({ length: CLIENT_PROCESSES }, () => trackProcess(startClientProcess()));
     return await measure(
       {
-        processes: { port: await readRelayPort(log), api, clients },
+        processes: { port: await readRelayPort(logFile), api, clients },
         webhook: { port: draining.port, ca: certificate.caCertificate },
         webhooks: { draining: { ...draining, caFile, bodyFile }, control: { ...control, caFile, bodyFile } },
         print: (line) => process.stderr.write(`${line}\n`),
@@ -59,7 +59,7 @@ async function runBenchmark(streams: number): Promise<RelayResults> {
       streams,
     );
   } finally {
-    for (const process of running) await process.stop();
+    for (const process of runningProcesses) await process.stop();
     rmSync(folder, { recursive: true, force: true });
   }
 }

@@ -30,10 +30,10 @@ const manager = spawn(command, [...managerArguments, "serve", ...FLAGS], {
   env: { PATH: process.env["PATH"] ?? "", LASTCALL_TOKEN: TOKEN },
   stdio: ["ignore", "pipe", "inherit"],
 });
-const log: Record<string, unknown>[] = [];
+const logEntries: Record<string, unknown>[] = [];
 createInterface({ input: manager.stdout }).on("line", (line) => {
-  log.push(JSON.parse(line));
-  if (log.at(-1)?.["message"] === "listening") process.stdout.write("ready\n");
+  logEntries.push(JSON.parse(line));
+  if (logEntries.at(-1)?.["message"] === "listening") process.stdout.write("ready\n");
 });
 
 for await (const line of createInterface({ input: process.stdin })) {
@@ -44,7 +44,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   }
   if (line === "end") {
     await endProcess(manager);
-    const reports = log.filter(({ message }) => message === "drain report");
+    const reports = logEntries.filter(({ message }) => message === "drain report");
     process.stdout.write(`${JSON.stringify(reports.at(-1)?.["report"] ?? {})}\n`);
     break;
   }
@@ -58,7 +58,7 @@ async function drain(): Promise<void> {
 }
 
 async function endProcess(child: ChildProcess): Promise<void> {
-  const exited = once(child, "exit");
+  const exit = once(child, "exit");
   child.kill("SIGTERM");
-  await exited;
+  await exit;
 }

@@ -2,7 +2,8 @@
  * `npm run bench:stops [-- --ends=NUMBER]`: stops Pods under load and compares the resets that each manager reports with the
  * failed requests that its clients count. Pod and clients have a network namespace each. Uses the native build.
  *
- * Exits with 1 if a Pod reports fewer resets than its clients count failures, or, at about 200 requests a second, more.
+ * Exits with 1 if a manager reports fewer resets than its Pod's clients count failures, or, at about 200 requests a second,
+ * more resets.
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -17,7 +18,11 @@ const LOADS: readonly Load[] = [
   { title: "as many as possible", clients: 40, pauseMs: 0, isExact: false },
 ];
 
-type PodEnd = { readonly requests: number; readonly failed: number; readonly reported: number | undefined };
+type PodEnd = {
+  readonly requests: number;
+  readonly failedRequests: number;
+  readonly reportedResets: number | undefined;
+};
 
 const binary = new URL("../build/native/lastcall", import.meta.url).pathname;
 const podCount = Number(process.argv.find((arg) => arg.startsWith("--ends="))?.slice("--ends=".length) ?? "100");
@@ -39,11 +44,11 @@ process.exit(hasFailed ? 1 : 0);
 async function stopPod({ clients, pauseMs }: Load): Promise<PodEnd> {
   const pod = startProgram("stop-pod.ts", [binary]);
   await waitForNamespace(pod);
-  const namespaceHolder = spawn("unshare", ["-n", "cat"], { stdio: ["pipe", "ignore", "inherit"] });
-  await waitForNamespace(namespaceHolder);
-  joinNetworks(pod, namespaceHolder);
+  const namespaceProcess = spawn("unshare", ["-n", "cat"], { stdio: ["pipe", "ignore", "inherit"] });
+  await waitForNamespace(namespaceProcess);
+  joinNetworks(pod, namespaceProcess);
   await readLine(pod);
-  const enterCommand = ["nsenter", "-t", String(namespaceHolder.pid), "-n", "--"];
+  const enterCommand = ["nsenter", "-t", String(namespaceProcess.pid), "-n", "--"];
   const client = startProgram(
     "stop-client.ts",
     [POD_ADDRESS, APP_PORT, String(clients), String(pauseMs)],
@@ -58,8 +63,8 @@ async function stopPod({ clients, pauseMs }: Load): Promise<PodEnd> {
   const counts = JSON.parse(await readLine(client));
   pod.stdin?.write("end\n");
   const report = JSON.parse(await readLine(pod));
-  namespaceHolder.stdin?.end();
-  return { requests: counts.requests, failed: counts.failed, reported: report.resets?.stopping };
+  namespaceProcess.stdin?.end();
+  return { requests: counts.requests, failedRequests: counts.failed, reportedResets: report.resets?.stopping };
 }
 
 function startProgram(
@@ -93,20 +98,20 @@ async function readLine(program: ChildProcess): Promise<string> {
   return text.slice(0, end);
 }
 
-function isMiscounted({ isExact }: Load, { failed, reported }: PodEnd): boolean {
-  if (reported === undefined || reported < failed) return true;
-  return isExact && reported !== failed;
+function isMiscounted({ isExact }: Load, { failedRequests, reportedResets }: PodEnd): boolean {
+  if (reportedResets === undefined || reportedResets < failedRequests) return true;
+  return isExact && reportedResets !== failedRequests;
 }
 
 function formatSummary(load: Load, results: readonly PodEnd[]): string {
-  const sum = (value: (end: PodEnd) => number): number => results.reduce((total, end) => total + value(end), 0);
+  const sum = (countOf: (end: PodEnd) => number): number => results.reduce((total, end) => total + countOf(end), 0);
   const count = (matches: (end: PodEnd) => boolean): number => results.filter(matches).length;
   return [
     `${load.title}: ${results.length} Pods stopped, ${sum(({ requests }) => requests)} requests`,
-    `${sum(({ failed }) => failed)} failed, ${sum(({ reported = 0 }) => reported)} reported`,
-    `reports equal the failures in ${count(({ failed, reported }) => failed === reported)}`,
-    `exceed them in ${count(({ failed, reported = 0 }) => reported > failed)}`,
-    `are below them in ${count(({ failed, reported = 0 }) => reported < failed)}`,
-    `are missing in ${count(({ reported }) => reported === undefined)}`,
+    `${sum(({ failedRequests }) => failedRequests)} failed, ${sum(({ reportedResets = 0 }) => reportedResets)} reported`,
+    `reports equal the failures in ${count(({ failedRequests, reportedResets }) => failedRequests === reportedResets)}`,
+    `exceed them in ${count(({ failedRequests, reportedResets = 0 }) => reportedResets > failedRequests)}`,
+    `are below them in ${count(({ failedRequests, reportedResets = 0 }) => reportedResets < failedRequests)}`,
+    `are missing in ${count(({ reportedResets }) => reportedResets === undefined)}`,
   ].join(", ");
 }

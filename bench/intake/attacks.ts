@@ -182,13 +182,13 @@ export const COMBINATIONS: Readonly<Record<string, readonly string[]>> = {
 
 export type AttackCounts = { opened: number; closed: number };
 
-export function startAttack(definition: Attack, port: number, counts: AttackCounts): void {
-  const { connections, perSecond, tls, sourceAddresses = 1, onConnect } = definition;
+export function startAttack(attack: Attack, port: number, counts: AttackCounts): void {
+  const { connections, perSecond, tls, sourceAddresses = 1, onConnect } = attack;
   let connectionsToOpen = connections;
   const open = (): void => {
     counts.opened += 1;
-    const target = { host: "127.0.0.1", port, localAddress: `127.0.1.${1 + (counts.opened % sourceAddresses)}` };
-    const socket = tls ? connect({ ...target, rejectUnauthorized: false }) : connectTcp(target);
+    const options = { host: "127.0.0.1", port, localAddress: `127.0.1.${1 + (counts.opened % sourceAddresses)}` };
+    const socket = tls ? connect({ ...options, rejectUnauthorized: false }) : connectTcp(options);
     let timer: NodeJS.Timeout | undefined;
     socket.once(tls ? "secureConnect" : "connect", () => {
       const write = onConnect(socket);
@@ -204,10 +204,10 @@ export function startAttack(definition: Attack, port: number, counts: AttackCoun
     });
   };
   const stepMs = 20;
-  let permits = 0;
+  let permittedConnections = 0;
   setInterval(() => {
-    permits = Math.min(permits + (perSecond * stepMs) / 1_000, perSecond);
-    for (; permits >= 1 && connectionsToOpen > 0; permits -= 1) {
+    permittedConnections = Math.min(permittedConnections + (perSecond * stepMs) / 1_000, perSecond);
+    for (; permittedConnections >= 1 && connectionsToOpen > 0; permittedConnections -= 1) {
       connectionsToOpen -= 1;
       open();
     }

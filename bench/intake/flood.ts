@@ -29,17 +29,17 @@ type Program = {
   readonly args: readonly string[];
   readonly peakMb: number[];
   readonly perSecond: Record<Size, number[]>;
-  readonly cpu: Record<Size, number[]>;
+  readonly cpuMicroseconds: Record<Size, number[]>;
 };
 
 function createProgram(name: string, args: readonly string[]): Program {
-  return { name, args, peakMb: [], perSecond: { small: [], large: [] }, cpu: { small: [], large: [] } };
+  return { name, args, peakMb: [], perSecond: { small: [], large: [] }, cpuMicroseconds: { small: [], large: [] } };
 }
 
 async function sendLoad(folder: string, server: ServerProcess, size: Size): Promise<LoadResult> {
   const files = { caFile: join(folder, "ca.crt"), bodyFile: join(folder, `${size}.json`) };
-  const amount = { connections: CONNECTIONS, requests: REQUESTS[size], perSecond: 0 };
-  const settings: LoadSettings = { port: server.port, ...files, ...amount };
+  const load = { connections: CONNECTIONS, requests: REQUESTS[size], perSecond: 0 };
+  const settings: LoadSettings = { port: server.port, ...files, ...load };
   const child = spawn(process.execPath, [join(INTAKE_FOLDER, "../load-generator.ts"), JSON.stringify(settings)], {
     stdio: ["ignore", "pipe", "inherit"],
   });
@@ -61,10 +61,10 @@ async function measureProgram(
   const server = await startServer(name, [...args, ...flags], join(folder, "server.log"));
   try {
     for (const size of SIZE_ORDER) {
-      const before = readCpuMicroseconds(server.pid);
+      const cpuBefore = readCpuMicroseconds(server.pid);
       const { answered, seconds } = await sendLoad(folder, server, size);
       results.perSecond[size].push(answered / seconds);
-      results.cpu[size].push((readCpuMicroseconds(server.pid) - before) / answered);
+      results.cpuMicroseconds[size].push((readCpuMicroseconds(server.pid) - cpuBefore) / answered);
     }
     results.peakMb.push((readPeakResidentBytes(server.pid) ?? 0) / 1e6);
   } finally {
@@ -72,11 +72,11 @@ async function measureProgram(
   }
 }
 
-function formatResults({ name, peakMb, perSecond, cpu }: Program, reference: Program): string {
+function formatResults({ name, peakMb, perSecond, cpuMicroseconds }: Program, reference: Program): string {
   const rates = SIZES.map((size) => {
     const rate = median(perSecond[size]);
     const ratio = (rate / median(reference.perSecond[size])).toFixed(2);
-    return `${size} ${rate.toFixed(0)} (x ${ratio}), ${median(cpu[size]).toFixed(0)} µs of CPU time each`;
+    return `${size} ${rate.toFixed(0)} (x ${ratio}), ${median(cpuMicroseconds[size]).toFixed(0)} µs of CPU time each`;
   });
   const memory = `peak resident memory ${Math.max(...peakMb).toFixed(0)} MB`;
   return `${name}: ${memory}; admissions per second: ${rates.join("; ")}`;
@@ -103,19 +103,20 @@ try {
   for (const size of SIZES) writeFileSync(join(folder, `${size}.json`), reviewBytes(size));
   const programs: Program[] = [];
   for (const [index, tree] of [...(values.tree ?? []), join(INTAKE_FOLDER, "../..")].entries()) {
-    const release: { readonly bundleInto: typeof bundleInto } = await import(resolve(tree, "release/bundle.ts"));
+    const releaseModule: { readonly bundleInto: typeof bundleInto } = await import(resolve(tree, "release/bundle.ts"));
     const bundleFolder = join(folder, `tree-${index}`);
-    await release.bundleInto(bundleFolder);
+    await releaseModule.bundleInto(bundleFolder);
     programs.push(createProgram(resolve(tree), [...WEBHOOK_FLAGS, join(bundleFolder, "lastcall/lastcall.mjs")]));
   }
-  const pair = [`--cert=${join(folder, "tls.crt")}`, `--key=${join(folder, "tls.key")}`];
-  const flags = ["webhook", "--port=0", "--host=127.0.0.1", "--opt-in=all", ...pair];
+  const certificateFlags = [`--cert=${join(folder, "tls.crt")}`, `--key=${join(folder, "tls.key")}`];
+  const flags = ["webhook", "--port=0", "--host=127.0.0.1", "--opt-in=all", ...certificateFlags];
   process.stdout.write(`load average before: ${loadavg()[0]?.toFixed(1)}\n`);
   for (let turn = 0; turn < turns; turn += 1) {
     // Alternating the order spreads slow changes of the host's load over all programs.
-    for (const each of turn % 2 === 0 ? programs : [...programs].reverse()) await measureProgram(folder, each, flags);
+    for (const program of turn % 2 === 0 ? programs : [...programs].reverse())
+      await measureProgram(folder, program, flags);
   }
-  for (const each of programs) process.stdout.write(`${formatResults(each, programs[0] ?? each)}\n`);
+  for (const program of programs) process.stdout.write(`${formatResults(program, programs[0] ?? program)}\n`);
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

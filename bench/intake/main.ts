@@ -28,8 +28,16 @@ const HOUR_MS = 3_600_000;
 type Setup = { readonly folder: string; readonly program: string; readonly clientFile: string };
 
 async function startWebhook({ folder, program, clientFile }: Setup, name: string): Promise<ServerProcess> {
-  const pair = [`--cert=${join(folder, "tls.crt")}`, `--key=${join(folder, "tls.key")}`];
-  const args = [...WEBHOOK_FLAGS, program, "webhook", "--port=0", "--host=127.0.0.1", "--opt-in=all", ...pair];
+  const certificateFlags = [`--cert=${join(folder, "tls.crt")}`, `--key=${join(folder, "tls.key")}`];
+  const args = [
+    ...WEBHOOK_FLAGS,
+    program,
+    "webhook",
+    "--port=0",
+    "--host=127.0.0.1",
+    "--opt-in=all",
+    ...certificateFlags,
+  ];
   if (clientFile !== "") args.push(`--client-ca=${join(folder, "client-ca.crt")}`);
   return startServer(name, args, join(folder, `${name}.log`));
 }
@@ -64,9 +72,9 @@ async function readOutput(child: ChildProcess): Promise<string> {
 async function readRefusals({ folder }: Setup, port: number): Promise<string> {
   const { get } = await import("node:https");
   const ca = readFileSync(join(folder, "ca.crt"));
-  const target = { host: "127.0.0.1", port, ca, servername: "localhost", path: "/metrics", agent: false } as const;
+  const options = { host: "127.0.0.1", port, ca, servername: "localhost", path: "/metrics", agent: false } as const;
   const text = await new Promise<string>((resolve) => {
-    const sent = get(target, (reply) => {
+    const outgoing = get(options, (reply) => {
       let body = "";
       reply.setEncoding("utf8");
       reply.on("data", (chunk: string) => {
@@ -74,69 +82,69 @@ async function readRefusals({ folder }: Setup, port: number): Promise<string> {
       });
       reply.once("end", () => resolve(body));
     });
-    sent.once("error", () => resolve(""));
+    outgoing.once("error", () => resolve(""));
   });
-  const found = [...text.matchAll(/^lastcall_requests_refused_total\{reason="([a-z_]+)"\} ([1-9][0-9]*)$/gm)];
-  return found.map(([, reason, times]) => `${reason} ${times}`).join(", ") || "none";
+  const counterMatches = [...text.matchAll(/^lastcall_requests_refused_total\{reason="([a-z_]+)"\} ([1-9][0-9]*)$/gm)];
+  return counterMatches.map(([, reason, times]) => `${reason} ${times}`).join(", ") || "none";
 }
 
-async function measureAttack(setup: Setup, kind: string): Promise<boolean> {
-  const server = await startWebhook(setup, kind);
+async function measureAttack(setup: Setup, attackName: string): Promise<boolean> {
+  const server = await startWebhook(setup, attackName);
   try {
-    const control = await callWebhook(setup, server.port, SECONDS_WITHOUT_ATTACK);
+    const beforeAttack = await callWebhook(setup, server.port, SECONDS_WITHOUT_ATTACK);
     const attacker = spawn(
       process.execPath,
-      [join(INTAKE_FOLDER, "attacker.ts"), kind, String(server.port), addresses],
+      [join(INTAKE_FOLDER, "attacker.ts"), attackName, String(server.port), addresses],
       {
         stdio: ["ignore", "pipe", "inherit"],
       },
     );
     const attackerOutput = readOutput(attacker);
     await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
-    const during = await callWebhook(setup, server.port, ATTACK_SECONDS);
-    const bytes = readPeakResidentBytes(server.pid);
-    const reasons = bytes === undefined ? "the server has ended" : await readRefusals(setup, server.port);
+    const duringAttack = await callWebhook(setup, server.port, ATTACK_SECONDS);
+    const peakBytes = readPeakResidentBytes(server.pid);
+    const refusals = peakBytes === undefined ? "the server has ended" : await readRefusals(setup, server.port);
     attacker.kill("SIGTERM");
     const counts: AttackCounts = JSON.parse((await attackerOutput).split("\n")[1] ?? "{}");
     const lines = [
-      `${kind}: ${(COMBINATIONS[kind] ?? [kind]).map((name) => ATTACKS[name]?.title).join(", ")}; opened ${counts.opened}, closed ${counts.closed}`,
-      ...formatCalls("before", control),
-      ...formatCalls("during", during),
-      `  peak resident memory: ${bytes === undefined ? "the server has ended" : `${(bytes / 1e6).toFixed(0)} MB`}`,
-      `  refused: ${reasons}`,
+      `${attackName}: ${(COMBINATIONS[attackName] ?? [attackName]).map((name) => ATTACKS[name]?.title).join(", ")}; opened ${counts.opened}, closed ${counts.closed}`,
+      ...formatCalls("before", beforeAttack),
+      ...formatCalls("during", duringAttack),
+      `  peak resident memory: ${peakBytes === undefined ? "the server has ended" : `${(peakBytes / 1e6).toFixed(0)} MB`}`,
+      `  refused: ${refusals}`,
     ];
     process.stdout.write(`${lines.join("\n")}\n`);
-    return Object.values(during).every(({ failures }) => failures.length === 0);
+    return Object.values(duringAttack).every(({ failures }) => failures.length === 0);
   } finally {
     await server.stop();
   }
 }
 
-const NAMES = {
+const CALL_KIND_NAMES = {
   new: "reviews on new connections",
   keptAlive: "reviews on keep-alive connections",
   probe: "GET /readyz",
 } as const;
 
 function formatCalls(when: string, result: ClientResult): readonly string[] {
-  return Object.entries(NAMES).map(([kind, name]) => {
+  return Object.entries(CALL_KIND_NAMES).map(([kind, name]) => {
     const { sent, latenciesMs, failures } = result[kind as keyof ClientResult];
     const reasons = [...new Set(failures)].join(", ");
-    const failed = failures.length === 0 ? "" : `, ${failures.length} failed (${reasons})`;
-    return `  ${when}: ${latenciesMs.length} of ${sent} ${name}, ${formatLatencies({ latenciesMs })}${failed}`;
+    const failureText = failures.length === 0 ? "" : `, ${failures.length} failed (${reasons})`;
+    return `  ${when}: ${latenciesMs.length} of ${sent} ${name}, ${formatLatencies({ latenciesMs })}${failureText}`;
   });
 }
 
 function formatLatencies({ latenciesMs }: Pick<CallResults, "latenciesMs">): string {
-  const at = (share: number) =>
+  const latencyAt = (share: number) =>
     latenciesMs[Math.min(latenciesMs.length - 1, Math.floor(latenciesMs.length * share))] ?? Number.NaN;
-  return `median ${at(0.5).toFixed(1)} ms, p99 ${at(0.99).toFixed(0)} ms, max ${at(1).toFixed(0)} ms`;
+  return `median ${latencyAt(0.5).toFixed(1)} ms, p99 ${latencyAt(0.99).toFixed(0)} ms, max ${latencyAt(1).toFixed(0)} ms`;
 }
 
 const args = process.argv.slice(2);
 const program = args.find((arg) => arg.startsWith("--program="))?.slice("--program=".length);
 const addresses = args.find((arg) => arg.startsWith("--addresses="))?.slice("--addresses=".length) ?? "0";
-const kinds = args.filter((arg) => arg in ATTACKS || arg in COMBINATIONS);
+const attackNames = args.filter((arg) => arg in ATTACKS || arg in COMBINATIONS);
 const folder = mkdtempSync(join(tmpdir(), "lastcall-intake-"));
 try {
   const certificate = await makeCertificate("lastcall", Date.now());
@@ -147,8 +155,10 @@ try {
   const clientFile = args.includes("--client-ca") ? await writeClientCertificate(folder) : "";
   const setup = { folder, clientFile, program: program ?? join(INTAKE_FOLDER, "../../src/lastcall.ts") };
   process.stdout.write(`load average before: ${loadavg()[0]?.toFixed(1)}\n`);
-  for (const kind of kinds.length === 0 ? [...Object.keys(ATTACKS), ...Object.keys(COMBINATIONS)] : kinds)
-    if (!(await measureAttack(setup, kind))) process.exitCode = 1;
+  for (const attackName of attackNames.length === 0
+    ? [...Object.keys(ATTACKS), ...Object.keys(COMBINATIONS)]
+    : attackNames)
+    if (!(await measureAttack(setup, attackName))) process.exitCode = 1;
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

@@ -30,27 +30,32 @@ const TIMEOUT_MS = 5_000;
 
 const settings: ClientSettings = JSON.parse(process.argv[2] ?? "{}");
 const body = readFileSync(settings.bodyFile);
-const client = settings.clientFile === "" ? {} : JSON.parse(readFileSync(settings.clientFile, "utf8"));
-const target = { host: "127.0.0.1", port: settings.port, ca: readFileSync(settings.caFile), servername: "localhost" };
+const clientCertificate = settings.clientFile === "" ? {} : JSON.parse(readFileSync(settings.clientFile, "utf8"));
+const webhookOptions = {
+  host: "127.0.0.1",
+  port: settings.port,
+  ca: readFileSync(settings.caFile),
+  servername: "localhost",
+};
 /** The limits of an API server's webhook client: any number of connections, at most 25 of them idle. */
 const keepAliveAgent = new Agent({ keepAlive: true, maxFreeSockets: 25 });
 
-const REVIEW = {
+const REVIEW_OPTIONS = {
   path: "/mutate",
   method: "POST",
   headers: { "content-type": "application/json", "content-length": body.length },
-  ...client,
+  ...clientCertificate,
 };
-const CALLS = {
-  new: { ...REVIEW, agent: false },
-  keptAlive: { ...REVIEW, agent: keepAliveAgent },
+const CALL_OPTIONS = {
+  new: { ...REVIEW_OPTIONS, agent: false },
+  keptAlive: { ...REVIEW_OPTIONS, agent: keepAliveAgent },
   probe: { path: "/readyz", method: "GET", headers: {}, agent: false },
 } as const;
 
 function sendCall(kind: CallKind): Promise<number> {
   const startedMs = performance.now();
   const { promise, resolve, reject } = Promise.withResolvers<number>();
-  const req = request({ ...target, ...CALLS[kind] }, (reply) => {
+  const outgoing = request({ ...webhookOptions, ...CALL_OPTIONS[kind] }, (reply) => {
     reply.resume();
     reply.once("error", reject);
     reply.once("end", () => {
@@ -59,10 +64,10 @@ function sendCall(kind: CallKind): Promise<number> {
     });
   });
   // The request's own timeout option would limit only idle time.
-  const timer = setTimeout(() => req.destroy(new Error("no answer within 5 s")), TIMEOUT_MS);
-  req.once("error", reject);
-  req.once("close", () => clearTimeout(timer));
-  req.end(kind === "probe" ? undefined : body);
+  const timer = setTimeout(() => outgoing.destroy(new Error("no response within 5 s")), TIMEOUT_MS);
+  outgoing.once("error", reject);
+  outgoing.once("close", () => clearTimeout(timer));
+  outgoing.end(kind === "probe" ? undefined : body);
   return promise;
 }
 
@@ -70,13 +75,15 @@ async function sendCallsSteadily(kind: CallKind): Promise<CallResults> {
   const sent = CALLS_PER_SECOND[kind] * settings.seconds;
   const calls: Promise<number>[] = [];
   for (; calls.length < sent; await new Promise((resolve) => setTimeout(resolve, 1_000 / CALLS_PER_SECOND[kind]))) {
-    const latency = sendCall(kind);
-    latency.catch(() => undefined);
-    calls.push(latency);
+    const call = sendCall(kind);
+    call.catch(() => undefined);
+    calls.push(call);
   }
-  const ends = await Promise.allSettled(calls);
-  const latenciesMs = ends.flatMap((end) => (end.status === "fulfilled" ? [end.value] : []));
-  const failures = ends.flatMap((end) => (end.status === "rejected" ? [(end.reason as Error).message] : []));
+  const outcomes = await Promise.allSettled(calls);
+  const latenciesMs = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
+  const failures = outcomes.flatMap((outcome) =>
+    outcome.status === "rejected" ? [(outcome.reason as Error).message] : [],
+  );
   return { sent, latenciesMs: latenciesMs.toSorted((left, right) => left - right), failures };
 }
 

@@ -10,10 +10,7 @@ export type Component = {
   /** `excluded`: used by the build, but not in the image. */
   readonly scope: "required" | "excluded";
   readonly hashes?: readonly { readonly alg: "SHA-256" | "SHA-512"; readonly content: string }[];
-  readonly licenses?: readonly (
-    | { readonly license: { readonly id: string } }
-    | { readonly expression: string }
-  )[];
+  readonly licenses?: readonly ({ readonly license: { readonly id: string } } | { readonly expression: string })[];
   readonly cpe?: string;
   readonly purl: string;
 };
@@ -25,7 +22,7 @@ export type Parts = {
 };
 
 /** The image's key in `uses`, for the dependencies of lastcall's own source. */
-export const IMAGE = "";
+export const IMAGE_KEY = "";
 
 type Image = { readonly name: string; readonly version: string; readonly parts: readonly Parts[] };
 
@@ -33,9 +30,9 @@ type Image = { readonly name: string; readonly version: string; readonly parts: 
 export function sbomOf({ name, version, parts }: Image): string {
   const components = parts.flatMap((part) => part.components).toSorted(compareRefs);
   const uses = new Map(parts.flatMap((part) => [...part.uses]));
-  const required = components.filter(({ scope }) => scope === "required").map((component) => component["bom-ref"]);
-  const used = new Set([...uses.values()].flat());
-  const direct = new Set(parts.flatMap((part) => part.uses.get(IMAGE) ?? []));
+  const requiredRefs = components.filter(({ scope }) => scope === "required").map((component) => component["bom-ref"]);
+  const usedRefs = new Set([...uses.values()].flat());
+  const directRefs = new Set(parts.flatMap((part) => part.uses.get(IMAGE_KEY) ?? []));
   const body = {
     version: 1,
     metadata: {
@@ -44,7 +41,7 @@ export function sbomOf({ name, version, parts }: Image): string {
     },
     components,
     dependencies: [
-      { ref: name, dependsOn: required.filter((ref) => direct.has(ref) || !used.has(ref)) },
+      { ref: name, dependsOn: requiredRefs.filter((ref) => directRefs.has(ref) || !usedRefs.has(ref)) },
       ...components.flatMap(({ "bom-ref": ref }) => {
         const dependsOn = uses.get(ref);
         return dependsOn === undefined ? [] : [{ ref, dependsOn: dependsOn.toSorted() }];

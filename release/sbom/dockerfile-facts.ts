@@ -3,9 +3,9 @@ import { readFileSync } from "node:fs";
 import { type Component, licensesOf } from "./cyclonedx.ts";
 
 export type DockerfileFacts = {
-  readonly base: { readonly repository: string; readonly tag: string; readonly sha256: string };
+  readonly baseImage: { readonly repository: string; readonly tag: string; readonly sha256: string };
   /** Versions of Debian packages, by name. */
-  readonly debian: ReadonlyMap<string, string>;
+  readonly debianVersions: ReadonlyMap<string, string>;
 };
 
 const PACKAGE_PIN = /^\s+([a-z][a-z0-9.+-]*)=(\S+)/gm;
@@ -17,13 +17,13 @@ export function readDockerfile(file: string): DockerfileFacts {
   const [, repository, tag, sha256] = BASE_IMAGE_PIN.exec(text) ?? [];
   if (repository === undefined || tag === undefined || sha256 === undefined)
     throw new Error(`${file} has no ARG NODE_IMAGE with a tag and a digest`);
-  const debian = new Map([...text.matchAll(PACKAGE_PIN)].map(([, name = "", version = ""]) => [name, version]));
-  return { base: { repository, tag, sha256 }, debian };
+  const debianVersions = new Map([...text.matchAll(PACKAGE_PIN)].map(([, name = "", version = ""]) => [name, version]));
+  return { baseImage: { repository, tag, sha256 }, debianVersions };
 }
 
 /** The base image is one component: its publisher's SBOM lists its Debian packages. */
-export function baseImageComponent({ base }: DockerfileFacts, scope: Component["scope"]): Component {
-  const { repository, tag, sha256 } = base;
+export function baseImageComponent({ baseImage }: DockerfileFacts, scope: Component["scope"]): Component {
+  const { repository, tag, sha256 } = baseImage;
   const name = repository.slice(repository.lastIndexOf("/") + 1);
   const purl = `pkg:oci/${name}@sha256%3A${sha256}?repository_url=${encodeURIComponent(repository)}&tag=${tag}`;
   const hashes = [{ alg: "SHA-256", content: sha256 }] as const;
@@ -31,8 +31,8 @@ export function baseImageComponent({ base }: DockerfileFacts, scope: Component["
 }
 
 /** Node is a component in addition to the base image that contains it, because scanners match Node by name. */
-export function nodeComponent({ base }: DockerfileFacts): Component {
-  const version = base.tag.split("-", 1)[0] ?? "";
+export function nodeComponent({ baseImage }: DockerfileFacts): Component {
+  const version = baseImage.tag.split("-", 1)[0] ?? "";
   const purl = `pkg:generic/node@${version}`;
   const cpe = `cpe:2.3:a:nodejs:node.js:${version}:*:*:*:*:*:*:*`;
   const licenses = licensesOf("MIT");
@@ -42,9 +42,13 @@ export function nodeComponent({ base }: DockerfileFacts): Component {
 type DebianPackage = { readonly name: string; readonly license: string; readonly scope: Component["scope"] };
 
 /** @throws Error when the Dockerfile does not pin the package's version */
-export function debianComponent({ debian }: DockerfileFacts, architecture: string, debianPackage: DebianPackage): Component {
+export function debianComponent(
+  { debianVersions }: DockerfileFacts,
+  architecture: string,
+  debianPackage: DebianPackage,
+): Component {
   const { name, license, scope } = debianPackage;
-  const version = debian.get(name);
+  const version = debianVersions.get(name);
   if (version === undefined) throw new Error(`the Dockerfile does not pin a version of ${name}`);
   // Some URL parsers decode + as a space; a version's epoch ends with a colon.
   const purl = `pkg:deb/debian/${name}@${encodeURIComponent(version)}?arch=${architecture}&distro=bookworm`;

@@ -5,7 +5,7 @@ import { VERSION } from "../../src/contract/version.ts";
 import { type BundledProgram, sourcesOf } from "../bundle.ts";
 import { type Parts, sbomOf } from "./cyclonedx.ts";
 import { baseImageComponent, type DockerfileFacts, nodeComponent, readDockerfile } from "./dockerfile-facts.ts";
-import { lockedPackages, readLockFile } from "./locked-packages.ts";
+import { lockedPackageParts, readLockFile } from "./locked-packages.ts";
 import { nativeParts } from "./native-parts.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -19,14 +19,14 @@ const DEBIAN_ARCHITECTURES: Readonly<Record<string, string>> = { x64: "amd64", a
 /** @param processor the image's `process.arch`. @throws Error when a version or hash is missing */
 export async function sbomOfImage(image: SbomName, processor: string = process.arch): Promise<string> {
   const facts = readDockerfile(`${ROOT}/Dockerfile`);
-  const parts: Readonly<Record<SbomName, () => Promise<readonly Parts[]>>> = {
+  const partsByImage: Readonly<Record<SbomName, () => Promise<readonly Parts[]>>> = {
     manager: async () => [nativeParts(facts, DEBIAN_ARCHITECTURES[processor] ?? processor)],
     // koffi is loaded at run time, so it is not among the bundler's inputs.
     "manager-node": () =>
       nodeImageParts(facts, "manager", ["node_modules/koffi", `node_modules/@koromix/koffi-linux-${processor}`]),
     webhook: () => nodeImageParts(facts, "lastcall"),
   };
-  return sbomOf({ name: `lastcall-${image}`, version: VERSION, parts: await parts[image]() });
+  return sbomOf({ name: `lastcall-${image}`, version: VERSION, parts: await partsByImage[image]() });
 }
 
 /** @param folder created if missing. @returns the paths of the written files */
@@ -41,12 +41,19 @@ export async function writeSboms(folder: string): Promise<readonly string[]> {
   );
 }
 
-async function nodeImageParts(facts: DockerfileFacts, program: BundledProgram, unbundledFolders: readonly string[] = []) {
-  const base = baseImageComponent(facts, "required");
+async function nodeImageParts(
+  facts: DockerfileFacts,
+  program: BundledProgram,
+  unbundledFolders: readonly string[] = [],
+) {
+  const baseImage = baseImageComponent(facts, "required");
   const node = nodeComponent(facts);
-  const packages = lockedPackages(readLockFile(`${ROOT}/package-lock.json`), [...(await packageFoldersIn(program)), ...unbundledFolders]);
-  const uses = new Map([[base["bom-ref"], [node["bom-ref"]]]]);
-  return [packages, { components: [base, node], uses }];
+  const packageParts = lockedPackageParts(readLockFile(`${ROOT}/package-lock.json`), [
+    ...(await packageFoldersIn(program)),
+    ...unbundledFolders,
+  ]);
+  const uses = new Map([[baseImage["bom-ref"], [node["bom-ref"]]]]);
+  return [packageParts, { components: [baseImage, node], uses }];
 }
 
 /** Lists the folders of the packages in a bundle. */

@@ -1,6 +1,6 @@
 /** Converts packages of an npm lock file to components. */
 import { readFileSync } from "node:fs";
-import { type Component, IMAGE, licensesOf, type Parts } from "./cyclonedx.ts";
+import { type Component, IMAGE_KEY, licensesOf, type Parts } from "./cyclonedx.ts";
 
 type LockedPackage = {
   /** Set only for aliased packages, whose folder has another name. */
@@ -22,13 +22,17 @@ export function readLockFile(file: string): LockFilePackages {
 }
 
 /** @throws Error when the lock file lacks a folder or its version or hash */
-export function lockedPackages(lock: LockFilePackages, folders: readonly string[], scope: Component["scope"] = "required"): Parts {
+export function lockedPackageParts(
+  lock: LockFilePackages,
+  folders: readonly string[],
+  scope: Component["scope"] = "required",
+): Parts {
   const components = new Map<string, Component>();
   const dependencyRefs = (folder: string): readonly string[] => {
     const dependencies = dependenciesOf(lock, folder).filter((other) => folders.includes(other));
     return dependencies.map((other) => componentOf(lock, other, scope)["bom-ref"]);
   };
-  const uses = new Map([[IMAGE, dependencyRefs("")]]);
+  const uses = new Map([[IMAGE_KEY, dependencyRefs("")]]);
   for (const folder of folders) {
     const component = componentOf(lock, folder, scope);
     const ref = component["bom-ref"];
@@ -43,7 +47,8 @@ export function lockedPackages(lock: LockFilePackages, folders: readonly string[
 function componentOf(lock: LockFilePackages, folder: string, scope: Component["scope"]): Component {
   const { name: alias, version, integrity = "", license } = lock[folder] ?? {};
   const [, base64] = /^sha512-(\S+)$/.exec(integrity) ?? [];
-  if (version === undefined || base64 === undefined) throw new Error(`the lock file has no version or hash of ${folder}`);
+  if (version === undefined || base64 === undefined)
+    throw new Error(`the lock file has no version or hash of ${folder}`);
   const fullName = alias ?? folder.slice(folder.lastIndexOf("node_modules/") + "node_modules/".length);
   const [name = "", group] = fullName.split("/").reverse();
   const purl = `pkg:npm/${fullName.replace("@", "%40")}@${encodeURIComponent(version)}`;
@@ -63,11 +68,18 @@ function componentOf(lock: LockFilePackages, folder: string, scope: Component["s
 /** Resolves a package's dependencies as Node does: from the nearest node_modules that has them. */
 function dependenciesOf(lock: LockFilePackages, folder: string): readonly string[] {
   const { devDependencies, dependencies, optionalDependencies, peerDependencies } = lock[folder] ?? {};
-  const names = Object.keys({ ...devDependencies, ...dependencies, ...optionalDependencies, ...peerDependencies });
-  const owners = folder.split("/node_modules/").map((_, depth, parts) => parts.slice(0, depth + 1).join("/node_modules/"));
-  return names.flatMap((name) => {
-    const nested = owners.toReversed().map((owner) => `${owner}/node_modules/${name}`);
-    const found = [...nested, `node_modules/${name}`].find((candidate) => candidate in lock);
-    return found === undefined ? [] : [found];
+  const dependencyNames = Object.keys({
+    ...devDependencies,
+    ...dependencies,
+    ...optionalDependencies,
+    ...peerDependencies,
+  });
+  const ancestorFolders = folder
+    .split("/node_modules/")
+    .map((_, depth, parts) => parts.slice(0, depth + 1).join("/node_modules/"));
+  return dependencyNames.flatMap((name) => {
+    const candidates = ancestorFolders.toReversed().map((ancestor) => `${ancestor}/node_modules/${name}`);
+    const dependencyFolder = [...candidates, `node_modules/${name}`].find((candidate) => candidate in lock);
+    return dependencyFolder === undefined ? [] : [dependencyFolder];
   });
 }

@@ -3,7 +3,7 @@ import { LINKED_PARTS, RUNTIME_PACKAGE } from "../../native/build/linked-parts.t
 import { TOOLCHAIN } from "../../native/build/paths.ts";
 import { type Component, licensesOf, type Parts } from "./cyclonedx.ts";
 import { baseImageComponent, type DockerfileFacts, debianComponent } from "./dockerfile-facts.ts";
-import { lockedPackages, readLockFile } from "./locked-packages.ts";
+import { lockedPackageParts, readLockFile } from "./locked-packages.ts";
 
 const COMPILER_FOLDERS = ["node_modules/scriptc", "node_modules/@scriptc/compiler"];
 
@@ -21,23 +21,28 @@ const BUILD_DEBIAN_PACKAGES = [
 /** @param architecture Debian's name, such as amd64 */
 export function nativeParts(facts: DockerfileFacts, architecture: string): Parts {
   const lock = readLockFile(`${TOOLCHAIN}/package-lock.json`);
-  const runtime = lockedPackages(lock, [RUNTIME_PACKAGE]);
-  const compiler = lockedPackages(lock, COMPILER_FOLDERS, "excluded");
-  const debian = [...LINKED_DEBIAN_PACKAGES, ...BUILD_DEBIAN_PACKAGES].map((debianPackage) => debianComponent(facts, architecture, debianPackage));
-  const vendored = LINKED_PARTS.map(({ name, version, license, purl, cpe }): Component => {
+  const runtime = lockedPackageParts(lock, [RUNTIME_PACKAGE]);
+  const compiler = lockedPackageParts(lock, COMPILER_FOLDERS, "excluded");
+  const debianComponents = [...LINKED_DEBIAN_PACKAGES, ...BUILD_DEBIAN_PACKAGES].map((debianPackage) =>
+    debianComponent(facts, architecture, debianPackage),
+  );
+  const vendoredComponents = LINKED_PARTS.map(({ name, version, license, purl, cpe }): Component => {
     const licenses = licensesOf(license);
-    const base = { type: "library", "bom-ref": purl, name, version, scope: "required", licenses } as const;
-    return { ...base, ...(cpe === undefined ? {} : { cpe }), purl };
+    const requiredFields = { type: "library", "bom-ref": purl, name, version, scope: "required", licenses } as const;
+    return { ...requiredFields, ...(cpe === undefined ? {} : { cpe }), purl };
   });
-  const vendoredRefs = vendored.map((component) => component["bom-ref"]);
+  const vendoredRefs = vendoredComponents.map((component) => component["bom-ref"]);
   return {
     components: [
       ...runtime.components,
-      ...vendored,
-      ...debian,
+      ...vendoredComponents,
+      ...debianComponents,
       ...compiler.components,
       baseImageComponent(facts, "excluded"),
     ],
-    uses: new Map([...compiler.uses, ...runtime.components.map((component) => [component["bom-ref"], vendoredRefs] as const)]),
+    uses: new Map([
+      ...compiler.uses,
+      ...runtime.components.map((component) => [component["bom-ref"], vendoredRefs] as const),
+    ]),
   };
 }

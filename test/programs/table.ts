@@ -20,25 +20,25 @@ const QUEUES_PAGE = join(DOCS_FOLDER, "guides/rabbitmq.md");
 
 const results = resultLines(readFileSync(RESULTS_FILE, "utf8"));
 const rows = SERVERS.map((row) => ({ row, result: results.find((result) => isResultOf(row, result)) }));
-const http2 = HTTP2_SERVERS.map(({ system }) => ({
+const http2Results = HTTP2_SERVERS.map(({ system }) => ({
   system,
   result: results.find((result) => result.kind === "http2" && result.system === system),
 }));
-const queues = results.find(isQueueResult);
-const missing = [
+const queueResult = results.find(isQueueResult);
+const missingResults = [
   ...rows.filter(({ result }) => result === undefined).map(({ row }) => titleOf(row)),
-  ...http2.filter(({ result }) => result === undefined).map(({ system }) => `${system} with HTTP/2`),
-  ...(queues === undefined ? ["RabbitMQ"] : []),
+  ...http2Results.filter(({ result }) => result === undefined).map(({ system }) => `${system} with HTTP/2`),
+  ...(queueResult === undefined ? ["RabbitMQ"] : []),
   ...missingEnvoyCases(results),
   ...missingIstioCases(results),
 ];
-if (missing.length === 0 && queues !== undefined) {
-  writeFileSync(SYSTEMS_PAGE, systemsPage([...rows, ...http2].flatMap(({ result }) => result ?? [])));
+if (missingResults.length === 0 && queueResult !== undefined) {
+  writeFileSync(SYSTEMS_PAGE, systemsPage([...rows, ...http2Results].flatMap(({ result }) => result ?? [])));
   writeFileSync(ENVOY_PAGE, insertIstioTable(insertEnvoyTables(readFileSync(ENVOY_PAGE, "utf8"), results), results));
-  writeFileSync(QUEUES_PAGE, insertQueueTables(readFileSync(QUEUES_PAGE, "utf8"), queues));
+  writeFileSync(QUEUES_PAGE, insertQueueTables(readFileSync(QUEUES_PAGE, "utf8"), queueResult));
 } else {
   process.stderr.write(
-    `docs/systems.md, docs/envoy.md and docs/guides/rabbitmq.md are not written; run npm run test:programs for ${missing.join(", ")}\n`,
+    `docs/systems.md, docs/envoy.md and docs/guides/rabbitmq.md are not written; run npm run test:programs for ${missingResults.join(", ")}\n`,
   );
   process.exitCode = 1;
 }
@@ -51,11 +51,11 @@ else
     `docs/rollouts.md is not written; run npm run bench:rollouts for ${missingScenarios.join("; ")}\n`,
   );
 
-const missingSleep = missingSleepScenarios(results);
-if (missingSleep.length === 0) writeFileSync(SLEEP_PAGE, sleepPage(results));
+const missingSleepResults = missingSleepScenarios(results);
+if (missingSleepResults.length === 0) writeFileSync(SLEEP_PAGE, sleepPage(results));
 else
   process.stderr.write(
-    `docs/beside-sleep.md is not written; run npm run bench:rollouts for ${missingSleep.join("; ")}\n`,
+    `docs/beside-sleep.md is not written; run npm run bench:rollouts for ${missingSleepResults.join("; ")}\n`,
   );
 
 function isResultOf(row: ServerRow, result: OtherResult): boolean {

@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { bundleInto } from "../../release/bundle.ts";
 import { licensesOf } from "../../release/sbom/cyclonedx.ts";
 import { SBOM_NAMES, type SbomName, sbomOfImage } from "../../release/sbom/images.ts";
-import { lockedPackages, readLockFile } from "../../release/sbom/locked-packages.ts";
+import { lockedPackageParts, readLockFile } from "../../release/sbom/locked-packages.ts";
 import { EXCEPTIONS, ROOMS } from "../architecture/rooms.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -153,7 +153,7 @@ function invalidProperties(component: ListedComponent): readonly string[] {
 }
 
 test("a package without a hash in the lock file is an error of the SBOM", () => {
-  expect(() => lockedPackages({ "node_modules/a": { version: "1.0.0" } }, ["node_modules/a"])).toThrow(
+  expect(() => lockedPackageParts({ "node_modules/a": { version: "1.0.0" } }, ["node_modules/a"])).toThrow(
     "hash of node_modules/a",
   );
 });

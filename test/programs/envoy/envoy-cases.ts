@@ -11,14 +11,14 @@ export type EnvoyCase = {
   readonly manager: EnvoyResult["manager"];
 };
 
-/** @param native whether this host has the native manager; without the native manager every case runs on Node */
-export function envoyCases(native: boolean): readonly EnvoyCase[] {
-  const manager = native ? "native" : "node";
-  const all = VERSIONS.flatMap((version) => SCENARIOS.map((scenario): EnvoyCase => ({ scenario, version, manager })));
-  const nodeCases = SCENARIOS.filter((scenario) => native && scenario.alsoOnNode === true).map(
+/** @param hasNativeManager if false, every case runs on Node */
+export function envoyCases(hasNativeManager: boolean): readonly EnvoyCase[] {
+  const manager = hasNativeManager ? "native" : "node";
+  const cases = VERSIONS.flatMap((version) => SCENARIOS.map((scenario): EnvoyCase => ({ scenario, version, manager })));
+  const nodeCases = SCENARIOS.filter((scenario) => hasNativeManager && scenario.alsoOnNode === true).map(
     (scenario): EnvoyCase => ({ scenario, version: VERSIONS[0], manager: "node" }),
   );
-  return [...all, ...nodeCases];
+  return [...cases, ...nodeCases];
 }
 
 export function caseName({ scenario, version, manager }: EnvoyCase): string {

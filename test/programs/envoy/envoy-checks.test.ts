@@ -5,9 +5,9 @@ import { dueMs, type Scenario } from "./envoy-scenario.ts";
 import { SCENARIOS } from "./envoy-scenarios.ts";
 
 const [first] = SCENARIOS;
-const scenario = (ends: Scenario["ends"]): Scenario => {
+const scenario = (ending: Scenario["ending"]): Scenario => {
   if (first === undefined) throw new Error("no scenarios");
-  return { ...first, key: "some", ends };
+  return { ...first, key: "some", ending };
 };
 
 const CORRECT_RESULT: EnvoyResult = {

@@ -14,28 +14,28 @@ const CONCURRENT_CASES_ON_NODE = 2;
 const DAY_MS = 86_400_000;
 
 await runScript(async (request: RunRequest & Peers, { processes, scratch: folder }) => {
-  const { nativeManagerPath: native, envoys, http3, grpcio } = request;
-  const parts = {
+  const { nativeManagerPath: nativePath, envoys, http3, grpcio } = request;
+  const caseParts = {
     testbed: await createTestbed(processes),
     folder,
     certificate: await writeCertificate(folder),
     http3,
     grpcio,
   };
-  const cases = envoyCases(native !== "");
+  const cases = envoyCases(nativePath !== "");
   const isHeavy = ({ scenario }: EnvoyCase) => scenario.heavy === true;
   const queues = [
     { cases: cases.filter(isHeavy), concurrency: 1 },
     {
       cases: cases.filter((envoyCase) => !isHeavy(envoyCase)).sort((a, b) => expectedMs(b) - expectedMs(a)),
-      concurrency: native === "" ? CONCURRENT_CASES_ON_NODE : CONCURRENT_CASES,
+      concurrency: nativePath === "" ? CONCURRENT_CASES_ON_NODE : CONCURRENT_CASES,
     },
   ];
   return runCases(queues, caseName, (envoyCase) =>
     runEnvoy(envoyCase, {
-      ...parts,
+      ...caseParts,
       envoy: envoys[envoyCase.version] ?? { command: [], environment: {} },
-      managerProgram: envoyCase.manager === "native" ? [native] : managerOnNode(native),
+      managerProgram: envoyCase.manager === "native" ? [nativePath] : managerOnNode(nativePath),
     }),
   );
 });
@@ -45,19 +45,19 @@ await runScript(async (request: RunRequest & Peers, { processes, scratch: folder
  * host has it: on a busy machine Node may need more than five seconds to start, and the manager treats such a late hook as the
  * restart of one container.
  */
-function managerOnNode(native: string): readonly string[] {
+function managerOnNode(nativePath: string): readonly string[] {
   const nodeCommand = [process.execPath, NODE_MANAGER];
-  if (native === "") return nodeCommand;
+  if (nativePath === "") return nodeCommand;
   return [
     "sh",
     "-c",
-    `if [ "$1" = serve ]; then exec ${nodeCommand.join(" ")} "$@"; else exec ${native} "$@"; fi`,
+    `if [ "$1" = serve ]; then exec ${nodeCommand.join(" ")} "$@"; else exec ${nativePath} "$@"; fi`,
     "manager",
   ];
 }
 
 function expectedMs({ scenario }: EnvoyCase): number {
-  if (scenario.ends !== "deadline") return 0;
+  if (scenario.ending !== "deadline") return 0;
   return scenario.timeoutMs ?? 60_000;
 }
 

@@ -11,34 +11,36 @@ const COMPARISON_SECTION = "against Envoy Gateway";
 const PROTOCOL_SECTION = "protocols before Envoy";
 
 export function insertEnvoyTables(page: string, results: readonly OtherResult[]): string {
-  const runs = results.filter(isEnvoyResult);
+  const envoyResults = results.filter(isEnvoyResult);
   return replaceSection(
-    replaceSection(page, COMPARISON_SECTION, comparisonTable(runs)),
+    replaceSection(page, COMPARISON_SECTION, comparisonTable(envoyResults)),
     PROTOCOL_SECTION,
-    protocolTable(runs),
+    protocolTable(envoyResults),
   );
 }
 
 export function missingEnvoyCases(results: readonly OtherResult[]): readonly string[] {
-  const runs = results.filter(isEnvoyResult);
+  const envoyResults = results.filter(isEnvoyResult);
   return SCENARIOS.flatMap((scenario) =>
-    VERSIONS.filter((version) => findRun(runs, scenario.key, version) === undefined).map(
+    VERSIONS.filter((version) => findEnvoyResult(envoyResults, scenario.key, version) === undefined).map(
       (version) => `Envoy ${version}, ${scenario.title}`,
     ),
   );
 }
 
-function comparisonTable(runs: readonly EnvoyResult[]): string {
+function comparisonTable(envoyResults: readonly EnvoyResult[]): string {
   const gatewayHead = ["a drain with", "Envoy Gateway", "after the traffic", "hook", "failed"];
   const lastcallHead = ["lastcall", "after the traffic", "hook", "failed"];
-  const rows = GATEWAY_RESULTS.map((gateway) => comparisonRow(gateway, requireRun(runs, gateway.scenario, "1.40")));
+  const rows = GATEWAY_RESULTS.map((gateway) =>
+    comparisonRow(gateway, requireEnvoyResult(envoyResults, gateway.scenario, "1.40")),
+  );
   const memoryRow = [
     "resident memory of the manager",
     `${GATEWAY_RESIDENT_MIB} MiB`,
     "",
     "",
     "",
-    `${peakMib(runs)} MiB`,
+    `${peakMib(envoyResults)} MiB`,
     "",
     "",
     "",
@@ -61,8 +63,8 @@ function comparisonRow(gateway: GatewayResult, lastcall: EnvoyResult): string[] 
   ];
 }
 
-function peakMib(runs: readonly EnvoyResult[]): string {
-  const peaks = runs.filter(({ manager }) => manager === "native").map(({ managerPeakKib }) => managerPeakKib);
+function peakMib(envoyResults: readonly EnvoyResult[]): string {
+  const peaks = envoyResults.filter(({ manager }) => manager === "native").map(({ managerPeakKib }) => managerPeakKib);
   return (Math.max(...peaks) / 1_024).toFixed(1);
 }
 
@@ -73,46 +75,52 @@ const END_LABELS: Readonly<Record<Ending, string>> = {
   deadline: "deadline",
 };
 
-function protocolTable(runs: readonly EnvoyResult[]): string {
+function protocolTable(envoyResults: readonly EnvoyResult[]): string {
   const versionHead = (version: string) => [`Envoy ${version}: released`, "over-wait", "failed"];
   const head = ["a drain with", "ends by", ...VERSIONS.flatMap(versionHead)];
   const rows = SCENARIOS.map((scenario) => [
     scenario.title,
-    endsBy(scenario),
+    describeEnding(scenario),
     ...VERSIONS.flatMap((version) => {
-      const run = requireRun(runs, scenario.key, version);
+      const result = requireEnvoyResult(envoyResults, scenario.key, version);
       return [
-        `${run.releasedSeconds.toFixed(1)} s`,
-        `${Math.max(0, run.overWaitSeconds).toFixed(2)} s`,
-        failureCell(run),
+        `${result.releasedSeconds.toFixed(1)} s`,
+        `${Math.max(0, result.overWaitSeconds).toFixed(2)} s`,
+        failureCell(result),
       ];
     }),
   ]);
   return table([head, ...rows]);
 }
 
-function endsBy({ ends, timeoutMs }: Scenario): string {
-  return timeoutMs === undefined ? END_LABELS[ends] : `${END_LABELS[ends]} (${timeoutMs / 1_000} s)`;
+function describeEnding({ ending, timeoutMs }: Scenario): string {
+  return timeoutMs === undefined ? END_LABELS[ending] : `${END_LABELS[ending]} (${timeoutMs / 1_000} s)`;
 }
 
 function failureCell({ answered, failures, refused, cut }: EnvoyResult): string {
   if (cut > 0) return "cut";
-  const retried = refused === 0 ? "" : ` (${refused} refused and retried)`;
-  return `${failures.length} of ${answered + failures.length}${retried}`;
+  const retryNote = refused === 0 ? "" : ` (${refused} refused and retried)`;
+  return `${failures.length} of ${answered + failures.length}${retryNote}`;
 }
 
 function titleOf(key: string): string {
   return SCENARIOS.find((scenario) => scenario.key === key)?.title ?? key;
 }
 
-function requireRun(runs: readonly EnvoyResult[], scenario: string, version: string): EnvoyResult {
-  const run = findRun(runs, scenario, version);
-  if (run === undefined) throw new Error(`no result of scenario ${scenario} with Envoy ${version}`);
-  return run;
+function requireEnvoyResult(envoyResults: readonly EnvoyResult[], scenario: string, version: string): EnvoyResult {
+  const result = findEnvoyResult(envoyResults, scenario, version);
+  if (result === undefined) throw new Error(`no result of scenario ${scenario} with Envoy ${version}`);
+  return result;
 }
 
-function findRun(runs: readonly EnvoyResult[], scenario: string, version: string): EnvoyResult | undefined {
-  return runs.find((run) => run.scenario === scenario && run.version === version && run.manager === "native");
+function findEnvoyResult(
+  envoyResults: readonly EnvoyResult[],
+  scenario: string,
+  version: string,
+): EnvoyResult | undefined {
+  return envoyResults.find(
+    (result) => result.scenario === scenario && result.version === version && result.manager === "native",
+  );
 }
 
 function isEnvoyResult(result: OtherResult): result is EnvoyResult {

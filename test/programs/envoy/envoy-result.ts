@@ -1,4 +1,4 @@
-/** The result of one scenario with a real Envoy: one line of the results file. */
+/** Defines the result of one scenario with a real Envoy, which is one line of the results file. */
 
 export type EnvoyResult = {
   readonly kind: "envoy";

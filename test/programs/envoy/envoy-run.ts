@@ -21,13 +21,17 @@ const WARM_UP_MS = 100;
 export async function runEnvoy(envoyCase: EnvoyCase, parts: CaseParts): Promise<EnvoyResult> {
   const { testbed, envoy, folder, certificate, http3, grpcio } = parts;
   const { scenario } = envoyCase;
-  const shape = { envoy, folder, certificate, upstream: testbed.upstream };
-  const manifest = await gatewayPod({ scenario, name: caseName(envoyCase), ...shape });
+  const envoyOptions = { envoy, folder, certificate, upstream: testbed.upstream };
+  const manifest = await gatewayPod({ scenario, name: caseName(envoyCase), ...envoyOptions });
   const testPod = await testbed.startPod(manifest, parts.managerProgram);
   try {
     await waitUntil("the Pod is ready", () => isReady(testPod.pod), testPod.pod);
-    const target = { clock: realClock, sourceAddress: testbed.network.trafficAddress, upstream: testbed.upstream };
-    const clients = await scenario.start({ ...target, pod: testPod.pod.address, http3, grpcio });
+    const clientEnvironment = {
+      clock: realClock,
+      sourceAddress: testbed.network.trafficAddress,
+      upstream: testbed.upstream,
+    };
+    const clients = await scenario.start({ ...clientEnvironment, pod: testPod.pod.address, http3, grpcio });
     await realClock.wait(scenario.heavy === true ? HEAVY_WARM_UP_MS : WARM_UP_MS);
     return await endPod(envoyCase, testPod, clients);
   } finally {
@@ -52,7 +56,7 @@ async function endPod(
     dueMs: (facts) => dueMs(scenario, facts),
   });
   // Envoy closes all connections when it stops. Only a scenario whose drain ends at the deadline may lose a session then.
-  const endsAtDeadline = scenario.ends === "deadline";
+  const endsAtDeadline = scenario.ending === "deadline";
   return {
     kind: "envoy",
     system: systemOf({ scenario: scenario.key, version, manager }),

@@ -20,8 +20,8 @@ export type Scenario = {
   readonly key: string;
   /** Noun phrase that completes the sentence "a drain with …". */
   readonly title: string;
-  readonly ends: Ending;
-  readonly start: (target: ClientEnvironment & Peers) => Promise<Clients>;
+  readonly ending: Ending;
+  readonly start: (environment: ClientEnvironment & Peers) => Promise<Clients>;
   /** Clients close their connections only after `Connection: close` or GOAWAY, and have to close them soon after the drain delay. */
   readonly closesOnDrain?: true;
   /** The scenario keeps the processor busy; heavy scenarios run one after the other. */
@@ -62,8 +62,8 @@ export type ClientCounts = {
 
 export type DueFacts = { readonly triggeredMs: number; readonly lastTrafficMs: number };
 
-export function dueMs({ ends, timeoutMs = TIMEOUT_MS }: Scenario, { triggeredMs, lastTrafficMs }: DueFacts): number {
-  switch (ends) {
+export function dueMs({ ending, timeoutMs = TIMEOUT_MS }: Scenario, { triggeredMs, lastTrafficMs }: DueFacts): number {
+  switch (ending) {
     case "delay":
       return triggeredMs + DELAY_MS;
     case "idle":

@@ -14,10 +14,13 @@ export type GatewayParts = {
 } & Omit<EnvoyOptions, "fewStatistics">;
 
 /** The webhook detects the driver by the label and the image, so the Pod has no annotation for the driver or its URL. */
-export async function gatewayPod({ scenario, name, envoy, folder, ...shape }: GatewayParts): Promise<object> {
+export async function gatewayPod({ scenario, name, envoy, folder, ...envoyOptions }: GatewayParts): Promise<object> {
   const file = join(folder, `${name}.json`);
-  await writeFile(file, JSON.stringify(envoyConfig({ ...shape, fewStatistics: scenario.fewStatistics ?? false })));
-  const settings = Object.entries(scenario.settings ?? {}).map(([key, value]) => [`lastcall.dev/${key}`, value]);
+  await writeFile(
+    file,
+    JSON.stringify(envoyConfig({ ...envoyOptions, fewStatistics: scenario.fewStatistics ?? false })),
+  );
+  const annotations = Object.entries(scenario.settings ?? {}).map(([key, value]) => [`lastcall.dev/${key}`, value]);
   return {
     apiVersion: "v1",
     kind: "Pod",
@@ -25,7 +28,7 @@ export async function gatewayPod({ scenario, name, envoy, folder, ...shape }: Ga
       name,
       namespace: "shop",
       labels: { "gateway.envoyproxy.io/owning-gateway-name": "shop" },
-      annotations: Object.fromEntries(settings),
+      annotations: Object.fromEntries(annotations),
     },
     spec: {
       terminationGracePeriodSeconds: 30,

@@ -1,6 +1,7 @@
 /**
- * Results of Envoy Gateway's shutdown manager (commit d32f282, its defaults) with the same Envoy 1.40.0. Measured on a similar
- * machine: three runs for each row; the results of the three runs differed by less than 0.1 s. The suite does not repeat them.
+ * Lists results of Envoy Gateway's shutdown manager (commit d32f282, its defaults) with the same Envoy 1.40.0, measured on a
+ * similar machine: three runs for each row; the results of the three runs differed by less than 0.1 s. The suite does not
+ * repeat the measurements.
  */
 
 export type GatewayResult = {

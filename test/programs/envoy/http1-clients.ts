@@ -1,4 +1,4 @@
-/** HTTP/1.1 clients that classify failed requests and never retry one. */
+/** Runs HTTP/1.1 clients that classify failed requests and do not retry them. */
 import { type HttpConnection, openConnection } from "../../../src/demo/load/http-client.ts";
 import type { ClientEnvironment, Clients } from "./envoy-scenario.ts";
 import { createRequestLoops } from "./request-loops.ts";
@@ -13,77 +13,86 @@ type Http1Load = {
   readonly path?: string;
 };
 
-const ANSWER_LIMIT_MS = 10_000;
+const RESPONSE_LIMIT_MS = 10_000;
 const FIVE_MS_PATH = "/5";
 
-export function http1Load(load: Http1Load): (target: ClientEnvironment) => Promise<Clients> {
-  return (target) => {
-    const loops = createRequestLoops(target, load.paceMs);
-    const client = (lifetimeMs: number) => {
-      const connections = createClientConnection(target, load, lifetimeMs);
-      return loops.loop(async () => {
-        const { connection, byPod } = connections.current(loops.withdrawn());
+export function http1Load(load: Http1Load): (environment: ClientEnvironment) => Promise<Clients> {
+  return (environment) => {
+    const loops = createRequestLoops(environment, load.paceMs);
+    const runClient = (lifetimeMs: number) => {
+      const connections = createClientConnection(environment, load, lifetimeMs);
+      return loops.runLoop(async () => {
+        const { connection, isToPod } = connections.current(loops.isWithdrawn());
         const { failure = "" } = await connection.request(load.path ?? FIVE_MS_PATH, lifetimeMs > 0);
-        return { failure: failure === "" || byPod ? failure : `${failure} at the upstream`, byPod };
+        return { failure: failure === "" || isToPod ? failure : `${failure} at the upstream`, isToPod };
       });
     };
-    const clients = Array.from({ length: load.clients }, (_, index) => client(load.lifetimeMs(index)));
+    const clients = Array.from({ length: load.clients }, (_, index) => runClient(load.lifetimeMs(index)));
     return Promise.resolve(loops.clientsOf(clients));
   };
 }
 
-type OpenConnection = { readonly connection: HttpConnection; readonly byPod: boolean };
+type OpenConnection = { readonly connection: HttpConnection; readonly isToPod: boolean };
 
 /** Provides one client's connection, and reconnects at the end of its lifetime or after the server has closed it. */
-function createClientConnection(target: ClientEnvironment, { port = PROXY_PORTS.web }: Http1Load, lifetimeMs: number) {
+function createClientConnection(
+  environment: ClientEnvironment,
+  { port = PROXY_PORTS.web }: Http1Load,
+  lifetimeMs: number,
+) {
   let current: OpenConnection | undefined;
   let openedMs = 0;
   return {
-    current: (withdrawn: boolean): OpenConnection => {
-      const nowMs = target.clock.nowMs();
+    current: (isWithdrawn: boolean): OpenConnection => {
+      const nowMs = environment.clock.nowMs();
       if (current?.connection.isUsable() === true && nowMs - openedMs <= lifetimeMs) return current;
       current?.connection.close();
       openedMs = nowMs;
-      const connection = withdrawn
-        ? connectTo(target, target.upstream, UPSTREAM_PORTS.http1)
-        : connectTo(target, target.pod, port);
-      current = { connection, byPod: !withdrawn };
+      const connection = isWithdrawn
+        ? connectTo(environment, environment.upstream, UPSTREAM_PORTS.http1)
+        : connectTo(environment, environment.pod, port);
+      current = { connection, isToPod: !isWithdrawn };
       return current;
     },
   };
 }
 
 /** Sends one request whose response takes `ms` milliseconds, on a kept-alive connection. */
-export function http1Request(ms: number): (target: ClientEnvironment) => Promise<Clients> {
-  return async (target) => {
+export function http1Request(ms: number): (environment: ClientEnvironment) => Promise<Clients> {
+  return async (environment) => {
     const counts = { answered: 0, failures: [] as string[] };
-    let lastTrafficMs = target.clock.nowMs();
-    const connection = connectTo(target, target.pod, PROXY_PORTS.web, ms + ANSWER_LIMIT_MS);
-    const answered = connection.request(`/${ms}`, true).then(({ failure }) => {
+    let lastTrafficMs = environment.clock.nowMs();
+    const connection = connectTo(environment, environment.pod, PROXY_PORTS.web, ms + RESPONSE_LIMIT_MS);
+    const response = connection.request(`/${ms}`, true).then(({ failure }) => {
       if (failure === undefined) counts.answered += 1;
       else counts.failures.push(failure);
-      lastTrafficMs = target.clock.nowMs();
+      lastTrafficMs = environment.clock.nowMs();
     });
     // A scenario with a short request tests an idle connection, so the response has to arrive before the Pod is deleted.
-    if (ms < 1_000) await answered;
+    if (ms < 1_000) await response;
     return {
       counts,
       lastTrafficMs: () => lastTrafficMs,
       withdraw: () => {},
       stop: async () => {
-        await answered;
+        await response;
         connection.close();
       },
     };
   };
 }
 
-function connectTo(target: ClientEnvironment, host: string, port: number, timeoutMs = ANSWER_LIMIT_MS): HttpConnection {
+function connectTo(
+  environment: ClientEnvironment,
+  host: string,
+  port: number,
+  timeoutMs = RESPONSE_LIMIT_MS,
+): HttpConnection {
   return openConnection({
-    clock: target.clock,
+    clock: environment.clock,
     host,
     port,
-    localAddress: target.sourceAddress,
+    localAddress: environment.sourceAddress,
     timeoutMs,
     wasRefused: () => false,
   });

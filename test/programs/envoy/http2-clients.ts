@@ -15,7 +15,7 @@ type Http2Load = {
 
 const SERVICE = "/lastcall.test.Upstream";
 const REFUSED = "refused";
-const RESPONSE_MS = 5;
+const RESPONSE_DELAY_MS = 5;
 
 /** Each client uses its connection until GOAWAY, and reconnects to the Pod or, after the withdrawal, to the upstream. */
 export function http2Load({
@@ -23,33 +23,35 @@ export function http2Load({
   loopsEach,
   paceMs,
   protocol,
-}: Http2Load): (target: ClientEnvironment) => Promise<Clients> {
-  return (target) => {
-    const loops = createRequestLoops(target, paceMs);
-    const sendRequest = ({ session, byPod }: OpenSession) =>
-      protocol === "grpc" ? sendGrpc(session, RESPONSE_MS, byPod) : sendPlain(session, RESPONSE_MS, byPod);
-    const client = async () => {
-      const clientSession = createClientSession(target, loops);
-      const loop = () =>
-        loops.loop(async () => {
+}: Http2Load): (environment: ClientEnvironment) => Promise<Clients> {
+  return (environment) => {
+    const loops = createRequestLoops(environment, paceMs);
+    const sendRequest = ({ session, isToPod }: OpenSession) =>
+      protocol === "grpc"
+        ? sendGrpc(session, RESPONSE_DELAY_MS, isToPod)
+        : sendPlain(session, RESPONSE_DELAY_MS, isToPod);
+    const runClient = async () => {
+      const clientSession = createClientSession(environment, loops);
+      const runLoop = () =>
+        loops.runLoop(async () => {
           const result = await sendRequest(clientSession.current());
           if (result.failure !== REFUSED) return result;
           // The server did not process the stream, so libraries retry it on another connection; this client retries once.
           loops.countRefused();
           return sendRequest(clientSession.current());
         });
-      await Promise.all(Array.from({ length: loopsEach }, loop));
+      await Promise.all(Array.from({ length: loopsEach }, runLoop));
       clientSession.current().session.destroy();
     };
-    return Promise.resolve(loops.clientsOf(Array.from({ length: clients }, client)));
+    return Promise.resolve(loops.clientsOf(Array.from({ length: clients }, runClient)));
   };
 }
 
-export function http2Idle(): (target: ClientEnvironment) => Promise<Clients> {
-  return async (target) => {
-    const session = connectTo(target, true);
-    const { failure } = await sendPlain(session, RESPONSE_MS, true);
-    const lastTrafficMs = target.clock.nowMs();
+export function http2Idle(): (environment: ClientEnvironment) => Promise<Clients> {
+  return async (environment) => {
+    const session = connectTo(environment, true);
+    const { failure } = await sendPlain(session, RESPONSE_DELAY_MS, true);
+    const lastTrafficMs = environment.clock.nowMs();
     return {
       counts: { answered: failure === "" ? 1 : 0, failures: failure === "" ? [] : [failure] },
       lastTrafficMs: () => lastTrafficMs,
@@ -60,64 +62,67 @@ export function http2Idle(): (target: ClientEnvironment) => Promise<Clients> {
 }
 
 /** Reads one stream of messages and closes it after `closesAfterMs`. Counts a stream that the server ends as a failure. */
-export function grpcStream(everyMs: number, closesAfterMs: number): (target: ClientEnvironment) => Promise<Clients> {
-  return async (target) => {
+export function grpcStream(
+  everyMs: number,
+  closesAfterMs: number,
+): (environment: ClientEnvironment) => Promise<Clients> {
+  return async (environment) => {
     const counts = { answered: 0, failures: [] as string[] };
-    let lastTrafficMs = target.clock.nowMs();
-    let closed = false;
-    const session = connectTo(target, true);
+    let lastTrafficMs = environment.clock.nowMs();
+    let isClosed = false;
+    const session = connectTo(environment, true);
     const stream = grpcCall(session, `${SERVICE}/Stream`, String(everyMs));
     stream.on("error", () => {});
     stream.on("data", () => {
       counts.answered += 1;
-      lastTrafficMs = target.clock.nowMs();
+      lastTrafficMs = environment.clock.nowMs();
     });
     stream.on("close", () => {
-      if (!closed) counts.failures.push("the stream ended");
+      if (!isClosed) counts.failures.push("the stream ended");
     });
     const close = () => {
-      if (closed) return;
-      closed = true;
-      lastTrafficMs = target.clock.nowMs();
+      if (isClosed) return;
+      isClosed = true;
+      lastTrafficMs = environment.clock.nowMs();
       session.destroy();
     };
-    if (Number.isFinite(closesAfterMs)) void target.clock.wait(closesAfterMs).then(close);
+    if (Number.isFinite(closesAfterMs)) void environment.clock.wait(closesAfterMs).then(close);
     await new Promise((received) => stream.once("data", received));
     return { counts, lastTrafficMs: () => lastTrafficMs, withdraw: () => {}, stop: () => Promise.resolve(close()) };
   };
 }
 
-type OpenSession = { readonly session: ClientHttp2Session; readonly byPod: boolean };
+type OpenSession = { readonly session: ClientHttp2Session; readonly isToPod: boolean };
 type ClientSession = { readonly current: () => OpenSession };
 
-function createClientSession(target: ClientEnvironment, loops: RequestLoops): ClientSession {
-  let byPod = true;
-  let session = connectTo(target, true);
+function createClientSession(environment: ClientEnvironment, loops: RequestLoops): ClientSession {
+  let isToPod = true;
+  let session = connectTo(environment, true);
   return {
     current: () => {
       if (session.closed || session.destroyed) {
-        byPod = !loops.withdrawn();
-        session = connectTo(target, byPod);
+        isToPod = !loops.isWithdrawn();
+        session = connectTo(environment, isToPod);
       }
-      return { session, byPod };
+      return { session, isToPod };
     },
   };
 }
 
-function connectTo(target: ClientEnvironment, toPod: boolean): ClientHttp2Session {
-  return toPod
-    ? openSession(target.pod, PROXY_PORTS.web, target.sourceAddress)
-    : openSession(target.upstream, UPSTREAM_PORTS.http2, target.sourceAddress);
+function connectTo(environment: ClientEnvironment, isToPod: boolean): ClientHttp2Session {
+  return isToPod
+    ? openSession(environment.pod, PROXY_PORTS.web, environment.sourceAddress)
+    : openSession(environment.upstream, UPSTREAM_PORTS.http2, environment.sourceAddress);
 }
 
-function sendPlain(session: ClientHttp2Session, ms: number, byPod: boolean): Promise<RequestResult> {
-  return receiveResult(session.request({ ":path": `/${ms}` }), byPod, ({ status }) =>
+function sendPlain(session: ClientHttp2Session, ms: number, isToPod: boolean): Promise<RequestResult> {
+  return receiveResult(session.request({ ":path": `/${ms}` }), isToPod, ({ status }) =>
     status === 200 ? "" : `status ${status}`,
   );
 }
 
-function sendGrpc(session: ClientHttp2Session, ms: number, byPod: boolean): Promise<RequestResult> {
-  return receiveResult(grpcCall(session, `${SERVICE}/Wait`, String(ms)), byPod, ({ status, grpcStatus, chunks }) => {
+function sendGrpc(session: ClientHttp2Session, ms: number, isToPod: boolean): Promise<RequestResult> {
+  return receiveResult(grpcCall(session, `${SERVICE}/Wait`, String(ms)), isToPod, ({ status, grpcStatus, chunks }) => {
     const body = Buffer.concat(chunks);
     const isComplete = status === 200 && grpcStatus === "0" && decodeFrames(body)[0] === "done";
     return isComplete ? "" : `status ${status}, grpc-status ${grpcStatus}, ${body.length} bytes`;
@@ -126,17 +131,17 @@ function sendGrpc(session: ClientHttp2Session, ms: number, byPod: boolean): Prom
 
 function receiveResult(
   stream: ClientHttp2Stream,
-  byPod: boolean,
-  check: (answer: Http2Response) => string,
+  isToPod: boolean,
+  check: (response: Http2Response) => string,
 ): Promise<RequestResult> {
   return new Promise((done) => {
-    collectResponse(stream, (answer) => {
+    collectResponse(stream, (response) => {
       if (stream.rstCode === constants.NGHTTP2_REFUSED_STREAM) {
-        done({ failure: REFUSED, byPod });
+        done({ failure: REFUSED, isToPod });
         return;
       }
-      const failure = answer.error === "" ? check(answer) : answer.error;
-      done({ failure: failure === "" || byPod ? failure : `${failure} at the upstream`, byPod });
+      const failure = response.error === "" ? check(response) : response.error;
+      done({ failure: failure === "" || isToPod ? failure : `${failure} at the upstream`, isToPod });
     });
   });
 }

@@ -28,13 +28,13 @@ export async function measureEnd(parts: EndParts): Promise<{ end: MeasuredEnd; f
   const { pod } = testPod;
   const lag = startLagLog(testPod.waitedMs);
   const deletedMs = realClock.nowMs();
-  const removed = pod.remove();
+  const removal = pod.remove();
   const withdrawal = realClock.wait(parts.propagationMs).then(clients.withdraw);
-  const hook = await hookStatus(pod.address, container);
+  const hookStatus = await callHook(pod.address, container);
   const failuresBeforeHookResponse = clients.counts.failures.length;
   const managerPeakKib = testPod.managerPeakKib();
   const lastTrafficMs = clients.lastTrafficMs();
-  await removed;
+  await removal;
   lag.stop();
   await withdrawal;
   await realClock.wait(CLOSE_NOTICE_MS);
@@ -51,7 +51,7 @@ export async function measureEnd(parts: EndParts): Promise<{ end: MeasuredEnd; f
     // `triggeredMs` is the time at which this process read the manager's log line, which may be late. After the trigger, only
     // lag near the due time can delay the stop signal.
     lagSeconds: toSeconds(lag.between(deletedMs, triggeredMs) + lag.between(dueMs - QUIET_MS, releasedMs)),
-    hookStatus: hook,
+    hookStatus,
     hooksFailed: pod.events.filter(({ type }) => type === "FailedPreStopHook" || type === "hook-overran").length,
     answered: clients.counts.answered,
     failures: clients.counts.failures,
@@ -67,10 +67,10 @@ export function eventTimeMs(events: readonly PodEvent[], container: string, type
 }
 
 /** Calls a container's hook in addition to the simulated kubelet, which does not record the status. @returns -1 without a response */
-function hookStatus(host: string, container: string): Promise<number> {
+function callHook(host: string, container: string): Promise<number> {
   return new Promise((done) => {
-    get({ host, port: DEFAULT_SETTINGS.port, path: `/${TOKEN}/prestop/${container}`, agent: false }, (answer) => {
-      answer.resume().on("end", () => done(answer.statusCode ?? -1));
+    get({ host, port: DEFAULT_SETTINGS.port, path: `/${TOKEN}/prestop/${container}`, agent: false }, (response) => {
+      response.resume().on("end", () => done(response.statusCode ?? -1));
     }).on("error", () => done(-1));
   });
 }
@@ -100,7 +100,7 @@ function startLagLog(waitedMs: () => number): LagLog {
   const ticks: Tick[] = [];
   let dueMs = performance.now() + TICK_MS;
   let previousWaitedMs = waitedMs();
-  const tick = () => {
+  const recordTick = () => {
     const atMs = performance.now();
     const currentWaitedMs = waitedMs();
     const lateMs = atMs - dueMs > TIMER_JITTER_MS ? atMs - dueMs : 0;
@@ -108,7 +108,7 @@ function startLagLog(waitedMs: () => number): LagLog {
     previousWaitedMs = currentWaitedMs;
     dueMs = performance.now() + TICK_MS;
   };
-  const timer = setInterval(tick, TICK_MS);
+  const timer = setInterval(recordTick, TICK_MS);
   return {
     // A tick that overlaps the start or the end of the interval counts in full, because its delay may lie in the interval.
     between: (fromMs, toMs) =>

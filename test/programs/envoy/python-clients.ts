@@ -12,12 +12,12 @@ const HTTP3_PEER = new URL("./http3-peer.py", import.meta.url).pathname;
 export function grpcioClients(
   channels: number,
   paceMs: number,
-): (target: ClientEnvironment & Peers) => Promise<Clients> {
-  return async (target) => {
+): (environment: ClientEnvironment & Peers) => Promise<Clients> {
+  return async (environment) => {
     const counts: ClientCounts = { answered: 0, failures: [] };
-    const service = await openService(target);
+    const service = await openService(environment);
     const args = [GRPC_LOAD, "127.0.0.1", service.port, channels, paceMs].map(String);
-    const peer = await startPeer(target.grpcio, args, (line) => addResult(counts, line));
+    const peer = await startPeer(environment.grpcio, args, (line) => addResult(counts, line));
     return {
       counts,
       lastTrafficMs: service.lastTrafficMs,
@@ -30,7 +30,10 @@ export function grpcioClients(
   };
 }
 
-export function http3Clients(clients: number, paceMs: number): (target: ClientEnvironment & Peers) => Promise<Clients> {
+export function http3Clients(
+  clients: number,
+  paceMs: number,
+): (environment: ClientEnvironment & Peers) => Promise<Clients> {
   return async ({ clock, pod, http3 }) => {
     const counts: ClientCounts = { answered: 0, failures: [] };
     let lastTrafficMs = clock.nowMs();
@@ -49,21 +52,21 @@ function addResult(counts: ClientCounts, line: string): void {
 }
 
 /** Simulates a Service: forwards new connections to the Pod or, after the withdrawal, to the upstream. */
-async function openService(target: ClientEnvironment) {
-  let lastTrafficMs = target.clock.nowMs();
-  let withdrawn = false;
+async function openService(environment: ClientEnvironment) {
+  let lastTrafficMs = environment.clock.nowMs();
+  let isWithdrawn = false;
   const sockets = new Set<Socket>();
   const server = createServer({ noDelay: true }, (client) => {
-    const toPod = !withdrawn;
-    const [host, port] = toPod ? [target.pod, PROXY_PORTS.web] : [target.upstream, UPSTREAM_PORTS.http2];
-    const serverSocket = connect({ host, port, localAddress: target.sourceAddress, noDelay: true });
+    const isToPod = !isWithdrawn;
+    const [host, port] = isToPod ? [environment.pod, PROXY_PORTS.web] : [environment.upstream, UPSTREAM_PORTS.http2];
+    const serverSocket = connect({ host, port, localAddress: environment.sourceAddress, noDelay: true });
     for (const socket of [client, serverSocket]) {
       sockets.add(socket);
       socket.on("error", () => socket.destroy());
       socket.on("close", () => sockets.delete(socket));
     }
     serverSocket.on("data", () => {
-      if (toPod) lastTrafficMs = target.clock.nowMs();
+      if (isToPod) lastTrafficMs = environment.clock.nowMs();
     });
     client.pipe(serverSocket).pipe(client);
   });
@@ -74,7 +77,7 @@ async function openService(target: ClientEnvironment) {
     port: typeof address === "object" && address !== null ? address.port : 0,
     lastTrafficMs: () => lastTrafficMs,
     withdraw: () => {
-      withdrawn = true;
+      isWithdrawn = true;
     },
     close: () => {
       for (const socket of sockets) socket.destroy();

@@ -1,14 +1,14 @@
-/** Runs clients that send requests at a fixed pace and never retry one. */
+/** Runs clients that send requests at a fixed pace and do not retry failed requests. */
 import type { ClientCounts, ClientEnvironment, Clients } from "./envoy-scenario.ts";
 
 export type RequestResult = {
   readonly failure: string;
-  readonly byPod: boolean;
+  readonly isToPod: boolean;
 };
 
 export type RequestLoops = {
-  readonly withdrawn: () => boolean;
-  readonly loop: (send: () => Promise<RequestResult>) => Promise<void>;
+  readonly isWithdrawn: () => boolean;
+  readonly runLoop: (send: () => Promise<RequestResult>) => Promise<void>;
   readonly countRefused: () => void;
   readonly clientsOf: (loops: readonly Promise<unknown>[]) => Clients;
 };
@@ -16,18 +16,18 @@ export type RequestLoops = {
 export function createRequestLoops({ clock }: ClientEnvironment, paceMs: number): RequestLoops {
   const counts: ClientCounts = { answered: 0, failures: [] };
   let lastTrafficMs = clock.nowMs();
-  let running = true;
-  let withdrawn = false;
+  let isRunning = true;
+  let isWithdrawn = false;
   return {
-    withdrawn: () => withdrawn,
-    loop: async (send) => {
+    isWithdrawn: () => isWithdrawn,
+    runLoop: async (send) => {
       await clock.wait(Math.random() * paceMs);
-      while (running) {
+      while (isRunning) {
         const startedMs = clock.nowMs();
-        const { failure, byPod } = await send();
+        const { failure, isToPod } = await send();
         if (failure === "") counts.answered += 1;
         else counts.failures.push(failure);
-        if (byPod) lastTrafficMs = clock.nowMs();
+        if (isToPod) lastTrafficMs = clock.nowMs();
         await clock.wait(Math.max(1, startedMs + paceMs - clock.nowMs()));
       }
     },
@@ -38,10 +38,10 @@ export function createRequestLoops({ clock }: ClientEnvironment, paceMs: number)
       counts,
       lastTrafficMs: () => lastTrafficMs,
       withdraw: () => {
-        withdrawn = true;
+        isWithdrawn = true;
       },
       stop: async () => {
-        running = false;
+        isRunning = false;
         await Promise.all(loops);
       },
     }),

@@ -5,7 +5,14 @@ import { NATIVE_BUILD, NODE_BUILD } from "../../manager/builds.ts";
 import { endManagers } from "../../manager/manager-process.ts";
 import { pause } from "../../time/pause.ts";
 import { requireProgram } from "../install/program-of.ts";
-import { connectionHeader, DELAY_MS, type PodEnd, type SinglePod, startSinglePod, tcpSession } from "./single-pod.ts";
+import {
+  DELAY_MS,
+  openTcpSession,
+  type PodEnd,
+  readConnectionHeader,
+  type SinglePod,
+  startSinglePod,
+} from "./single-pod.ts";
 
 afterAll(endManagers);
 
@@ -23,24 +30,24 @@ describe.for(["envoy-1.40", "envoy-1.36"] as const)("an %s", (name) => {
   test("that restarts during its drain gets the drain request again, and the drain lasts until its clients leave", async (context) => {
     const pod = await startSinglePod({ program: await requireProgram(name, context), build, quietMs: QUIET_MS });
     context.onTestFinished(pod.stop);
-    const oldSession = await tcpSession(pod);
-    let ended: PodEnd | undefined;
+    const oldSession = await openTcpSession(pod);
+    let podEnd: PodEnd | undefined;
     const ending = pod.end().then((end) => {
-      ended = end;
+      podEnd = end;
     });
     await pause(DELAY_MS + 500, "a step of the scenario");
-    expect(await connectionHeader(pod)).toBe("close");
+    expect(await readConnectionHeader(pod)).toBe("close");
     await pod.envoy.crash();
     // Without a client from the start of the new process, the drain would end after a quiet period.
     const [newSession] = await Promise.all([openSessionOnceReady(pod), pod.envoy.restart()]);
     oldSession.destroy();
     await expectConnectionClose(pod);
     await pause(QUIET_MS + SAMPLING_MS, "a step of the scenario");
-    expect(ended).toBeUndefined();
+    expect(podEnd).toBeUndefined();
     newSession.destroy();
     const closedMs = performance.now();
     await ending;
-    expect(ended).toMatchObject({ status: 200, outcome: "drained" });
+    expect(podEnd).toMatchObject({ status: 200, outcome: "drained" });
     expect(performance.now() - closedMs).toBeGreaterThan(QUIET_MS - SAMPLING_MS);
     expect(performance.now() - closedMs).toBeLessThan(LIMIT_MS);
   });
@@ -50,10 +57,10 @@ describe.for(["envoy-1.40", "envoy-1.36"] as const)("an %s", (name) => {
     const pod = await startSinglePod({ program, build, quietMs: QUIET_MS, hotRestart: true });
     context.onTestFinished(pod.stop);
     // This session keeps the drain running until the old process exits.
-    const oldSession = await tcpSession(pod);
+    const oldSession = await openTcpSession(pod);
     const ending = pod.end();
     await pause(DELAY_MS + 500, "a step of the scenario");
-    expect(await connectionHeader(pod)).toBe("close");
+    expect(await readConnectionHeader(pod)).toBe("close");
     await pod.envoy.hotRestart();
     const newSession = await openSessionOnceReady(pod);
     oldSession.destroy();
@@ -77,12 +84,12 @@ describe.for(["envoy-1.40", "envoy-1.36"] as const)("an %s", (name) => {
   test("that is killed during its drain and does not restart delays the end of the drain by five seconds", async (context) => {
     const pod = await startSinglePod({ program: await requireProgram(name, context), build, quietMs: QUIET_MS });
     context.onTestFinished(pod.stop);
-    const client = await tcpSession(pod);
+    const session = await openTcpSession(pod);
     const ending = pod.end();
     await pause(DELAY_MS + 1_000, "a step of the scenario");
     await pod.envoy.crash();
     const killedMs = performance.now();
-    client.destroy();
+    session.destroy();
     expect(await ending).toMatchObject({ status: 200, outcome: "drained" });
     expect(performance.now() - killedMs).toBeGreaterThan(UNREACHABLE_LIMIT_MS - SAMPLING_MS);
     expect(performance.now() - killedMs).toBeLessThan(LIMIT_MS);
@@ -91,14 +98,14 @@ describe.for(["envoy-1.40", "envoy-1.36"] as const)("an %s", (name) => {
 
 async function expectConnectionClose(pod: SinglePod): Promise<void> {
   const untilMs = performance.now() + LIMIT_MS;
-  while ((await connectionHeader(pod)) !== "close" && performance.now() < untilMs)
+  while ((await readConnectionHeader(pod)) !== "close" && performance.now() < untilMs)
     await pause(100, "a step of the scenario");
-  expect(await connectionHeader(pod)).toBe("close");
+  expect(await readConnectionHeader(pod)).toBe("close");
 }
 
 async function openSessionOnceReady(pod: SinglePod): Promise<Socket> {
   for (;;) {
-    const session = await tcpSession(pod).catch(() => undefined);
+    const session = await openTcpSession(pod).catch(() => undefined);
     if (session !== undefined) return session;
     await pause(20, "a step of the scenario");
   }

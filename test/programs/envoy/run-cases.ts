@@ -23,12 +23,12 @@ type Queue<Case> = { readonly cases: readonly Case[]; readonly concurrency: numb
 export async function runCases<Case, Result>(
   queues: readonly Queue<Case>[],
   nameOf: (testCase: Case) => string,
-  run: (testCase: Case) => Promise<Result>,
+  runCase: (testCase: Case) => Promise<Result>,
 ): Promise<CaseResults<Result>> {
   const results: Record<string, CaseResults<Result>[string]> = {};
   const runSequentially = async (pending: Case[]) => {
     for (let testCase = pending.shift(); testCase !== undefined; testCase = pending.shift()) {
-      results[nameOf(testCase)] = await run(testCase).then(
+      results[nameOf(testCase)] = await runCase(testCase).then(
         (result) => ({ result }),
         (error: Error) => ({ error: error.stack ?? error.message }),
       );
@@ -46,8 +46,8 @@ export async function runCases<Case, Result>(
 }
 
 export function requireResult<Result>(results: CaseResults<Result>, name: string): Result {
-  const testCase = results[name];
-  if (testCase === undefined) throw new Error(`case ${name} did not run`);
-  if ("error" in testCase) throw new Error(testCase.error);
-  return testCase.result;
+  const caseResult = results[name];
+  if (caseResult === undefined) throw new Error(`case ${name} did not run`);
+  if ("error" in caseResult) throw new Error(caseResult.error);
+  return caseResult.result;
 }

@@ -7,35 +7,35 @@ import { PROXY_PORTS } from "./upstream-ports.ts";
 
 const HELLO = "hello";
 const PACE_MS = 200;
-const ANSWER_LIMIT_MS = 2_000;
+const RESPONSE_LIMIT_MS = 2_000;
 
-export function webSocket(closesAfterMs: number): (target: ClientEnvironment) => Promise<Clients> {
-  return (target) => {
-    const socket = new WebSocket(`ws://${target.pod}:${PROXY_PORTS.web}/`);
-    return runSession(target, closesAfterMs, {
+export function webSocket(closesAfterMs: number): (environment: ClientEnvironment) => Promise<Clients> {
+  return (environment) => {
+    const socket = new WebSocket(`ws://${environment.pod}:${PROXY_PORTS.web}/`);
+    return runSession(environment, closesAfterMs, {
       send: () => socket.send(HELLO),
       close: () => socket.close(),
-      on: (opened, received, closed) => {
-        socket.addEventListener("open", opened);
-        socket.addEventListener("message", received);
-        socket.addEventListener("close", closed);
+      listen: (onOpen, onMessage, onClose) => {
+        socket.addEventListener("open", onOpen);
+        socket.addEventListener("message", onMessage);
+        socket.addEventListener("close", onClose);
         socket.addEventListener("error", () => {});
       },
     });
   };
 }
 
-export function tcpSession(closesAfterMs: number): (target: ClientEnvironment) => Promise<Clients> {
-  return (target) => {
-    const socket = connect({ host: target.pod, port: PROXY_PORTS.tcp, localAddress: target.sourceAddress });
-    return runSession(target, closesAfterMs, {
+export function tcpSession(closesAfterMs: number): (environment: ClientEnvironment) => Promise<Clients> {
+  return (environment) => {
+    const socket = connect({ host: environment.pod, port: PROXY_PORTS.tcp, localAddress: environment.sourceAddress });
+    return runSession(environment, closesAfterMs, {
       send: () => socket.write(HELLO),
       close: () => socket.end(),
-      on: (opened, received, closed) => {
+      listen: (onOpen, onMessage, onClose) => {
         let bytes = 0;
-        socket.once("connect", opened).once("close", closed);
+        socket.once("connect", onOpen).once("close", onClose);
         socket.on("data", (chunk: Buffer) => {
-          for (bytes += chunk.length; bytes >= HELLO.length; bytes -= HELLO.length) received();
+          for (bytes += chunk.length; bytes >= HELLO.length; bytes -= HELLO.length) onMessage();
         });
         socket.on("error", () => socket.destroy());
       },
@@ -44,17 +44,17 @@ export function tcpSession(closesAfterMs: number): (target: ClientEnvironment) =
 }
 
 /** A UDP flow has no close: the proxy ends it after its idle timeout. */
-export function udpFlow(closesAfterMs: number): (target: ClientEnvironment) => Promise<Clients> {
-  return async (target) => {
+export function udpFlow(closesAfterMs: number): (environment: ClientEnvironment) => Promise<Clients> {
+  return async (environment) => {
     const socket = createSocket("udp4");
-    await new Promise<void>((done) => socket.bind(0, target.sourceAddress, done));
-    const flow = await runSession(target, closesAfterMs, {
-      send: () => socket.send(HELLO, PROXY_PORTS.udp, target.pod),
+    await new Promise<void>((done) => socket.bind(0, environment.sourceAddress, done));
+    const flow = await runSession(environment, closesAfterMs, {
+      send: () => socket.send(HELLO, PROXY_PORTS.udp, environment.pod),
       close: () => {},
-      on: (opened, received) => {
-        socket.on("message", received);
+      listen: (onOpen, onMessage) => {
+        socket.on("message", onMessage);
         socket.on("error", () => {});
-        opened();
+        onOpen();
       },
     });
     return {
@@ -71,7 +71,7 @@ export function udpFlow(closesAfterMs: number): (target: ClientEnvironment) => P
 type Session = {
   readonly send: () => void;
   readonly close: () => void;
-  readonly on: (opened: () => void, received: () => void, closed: () => void) => void;
+  readonly listen: (onOpen: () => void, onMessage: () => void, onClose: () => void) => void;
 };
 
 type SessionClient = Clients & { readonly receivedMs: () => number };
@@ -84,45 +84,46 @@ async function runSession(
   const counts: ClientCounts = { answered: 0, failures: [] };
   let lastTrafficMs = clock.nowMs();
   let receivedMs = lastTrafficMs;
-  let sent = 0;
-  let open = true;
-  let closing = false;
-  const received = () => {
+  let sentMessages = 0;
+  let isOpen = true;
+  let isClosing = false;
+  const onMessage = () => {
     counts.answered += 1;
     receivedMs = clock.nowMs();
     lastTrafficMs = receivedMs;
   };
   const close = async () => {
-    if (!open || closing) return;
-    closing = true;
+    if (!isOpen || isClosing) return;
+    isClosing = true;
     clearInterval(timer);
-    const limitMs = clock.nowMs() + ANSWER_LIMIT_MS;
-    while (counts.answered < sent && clock.nowMs() < limitMs) await clock.wait(20);
-    if (counts.answered < sent) counts.failures.push(`${sent - counts.answered} of ${sent} messages unanswered`);
-    open = false;
+    const untilMs = clock.nowMs() + RESPONSE_LIMIT_MS;
+    while (counts.answered < sentMessages && clock.nowMs() < untilMs) await clock.wait(20);
+    if (counts.answered < sentMessages)
+      counts.failures.push(`${sentMessages - counts.answered} of ${sentMessages} messages unanswered`);
+    isOpen = false;
     lastTrafficMs = clock.nowMs();
     session.close();
   };
   const send = () => {
-    sent += 1;
+    sentMessages += 1;
     session.send();
   };
   const timer = setInterval(() => counts.answered > 0 && send(), PACE_MS);
   await new Promise<void>((ready) => {
-    const closed = () => {
-      if (!open) return;
-      open = false;
+    const onClose = () => {
+      if (!isOpen) return;
+      isOpen = false;
       clearInterval(timer);
       counts.failures.push("the session was cut");
       ready();
     };
-    session.on(
+    session.listen(
       () => send(),
       () => {
-        received();
+        onMessage();
         ready();
       },
-      closed,
+      onClose,
     );
   });
   if (Number.isFinite(closesAfterMs)) void clock.wait(closesAfterMs).then(close);

@@ -26,7 +26,7 @@ export type SingleEnvoy = {
   readonly kill: (signal: NodeJS.Signals) => void;
   readonly crash: () => Promise<void>;
   readonly restart: () => Promise<void>;
-  /** Starts a process that takes over sockets and counters. Resolves after the old process exited and the new one is ready. */
+  /** Starts a process that takes over sockets and counters. Resolves after the old process has exited and the new process is ready. */
   readonly hotRestart: () => Promise<void>;
 };
 
@@ -50,10 +50,10 @@ export async function startSingleEnvoy(parts: SingleEnvoyParts): Promise<SingleE
       await waitUntilReady(envoy, parts.admin);
     },
     hotRestart: async () => {
-      const previous = envoy;
+      const previousEnvoy = envoy;
       epoch += 1;
       envoy = launch(parts, epoch);
-      if (!hasEnded(previous)) await once(previous, "exit");
+      if (!hasEnded(previousEnvoy)) await once(previousEnvoy, "exit");
       await waitUntilReady(envoy, parts.admin);
     },
   };
@@ -107,18 +107,18 @@ async function waitUntilReady(envoy: ChildProcess, admin: AdminAddress): Promise
 
 /** Reads Envoy's state, such as `INITIALIZING`, from `/ready`; empty without a response. */
 function readState(admin: AdminAddress): Promise<string> {
-  const target = "path" in admin ? { socketPath: admin.path } : { host: "127.0.0.1", port: admin.port };
+  const adminOptions = "path" in admin ? { socketPath: admin.path } : { host: "127.0.0.1", port: admin.port };
   return new Promise((done) => {
-    const sent = request({ ...target, path: "/ready", agent: false, timeout: 2_000 }, (res) => {
+    const outgoing = request({ ...adminOptions, path: "/ready", agent: false, timeout: 2_000 }, (res) => {
       let state = "";
       res.on("data", (chunk: Buffer) => {
         state += chunk.toString("latin1");
       });
       res.on("close", () => done(state));
     });
-    sent.on("error", () => done(""));
-    sent.on("timeout", () => sent.destroy());
-    sent.end();
+    outgoing.on("error", () => done(""));
+    outgoing.on("timeout", () => outgoing.destroy());
+    outgoing.end();
   });
 }
 

@@ -42,7 +42,7 @@ export async function startSinglePod(parts: SinglePodParts): Promise<SinglePod> 
   const address = ownAddress();
   const folder = await mkdtemp(join(tmpdir(), "lastcall-envoy-"));
   const backend = await startBackend();
-  const admin: AdminAddress = parts.unixSocket ? { path: join(folder, "admin.sock") } : { port: await freePort() };
+  const admin: AdminAddress = parts.unixSocket ? { path: join(folder, "admin.sock") } : { port: await findFreePort() };
   const envoy = await startSingleEnvoy({
     program: parts.program,
     address,
@@ -89,23 +89,23 @@ export async function startSinglePod(parts: SinglePodParts): Promise<SinglePod> 
   };
 }
 
-/** Returns the Connection header of a response, or `kept` if it has none; empty without a response. */
-export function connectionHeader(pod: { readonly address: string }): Promise<string> {
+/** Returns the Connection header of the response to a request, or `kept` without the header; empty without a response. */
+export function readConnectionHeader(pod: { readonly address: string }): Promise<string> {
   return new Promise((done) => {
     const headers = { connection: "keep-alive" };
-    const sent = get(
+    const outgoing = get(
       { host: pod.address, port: HTTP_PORT, path: "/", agent: false, headers, timeout: 5_000 },
       (res) => {
         res.resume();
         res.on("close", () => done(res.headers.connection ?? "kept"));
       },
     );
-    sent.on("error", () => done(""));
-    sent.on("timeout", () => sent.destroy());
+    outgoing.on("error", () => done(""));
+    outgoing.on("timeout", () => outgoing.destroy());
   });
 }
 
-export function tcpSession(pod: { readonly address: string }): Promise<Socket> {
+export function openTcpSession(pod: { readonly address: string }): Promise<Socket> {
   return new Promise((done, failed) => {
     const socket = connect({ host: pod.address, port: TCP_PORT });
     socket.once("error", failed);
@@ -124,7 +124,7 @@ async function startBackend(): Promise<Server> {
   return server;
 }
 
-async function freePort(): Promise<number> {
+async function findFreePort(): Promise<number> {
   const server = createSocketServer();
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
   const port = portOf(server);

@@ -30,12 +30,12 @@ export async function createTestbed(processes: ProcessTable): Promise<Testbed> {
   const upstream = network.kubeletAddress;
   const environment = { PATH: process.env["PATH"] ?? "" };
   await new Promise<void>((ready, failed) => {
-    const started = processes.start({
+    const upstreamProcess = processes.start({
       argv: [process.execPath, UPSTREAM_PROGRAM],
       environment: { ...environment, LISTEN_ON: upstream },
       onLine: (line) => (line === "ready" ? ready() : process.stderr.write(`upstream: ${line}\n`)),
     });
-    void started.exited.then((status) => failed(new Error(`the upstream ended with ${status}`)));
+    void upstreamProcess.exited.then((status) => failed(new Error(`the upstream ended with ${status}`)));
   });
   return {
     network,
@@ -69,9 +69,9 @@ function observeStarts(processes: ProcessTable, onStart: (pid: number, argv: rea
   return {
     ...processes,
     start: (request) => {
-      const started = processes.start(request);
-      onStart(started.pid, request.argv);
-      return started;
+      const localProcess = processes.start(request);
+      onStart(localProcess.pid, request.argv);
+      return localProcess;
     },
   };
 }

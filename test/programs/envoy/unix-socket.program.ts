@@ -5,7 +5,7 @@ import { BUILDS, NODE_BUILD } from "../../manager/builds.ts";
 import { endManagers } from "../../manager/manager-process.ts";
 import { pause } from "../../time/pause.ts";
 import { requireProgram, skipCase } from "../install/program-of.ts";
-import { connectionHeader, DELAY_MS, QUIET_MS, startSinglePod, tcpSession } from "./single-pod.ts";
+import { DELAY_MS, openTcpSession, QUIET_MS, readConnectionHeader, startSinglePod } from "./single-pod.ts";
 
 afterAll(endManagers);
 
@@ -20,12 +20,12 @@ describe.for(["envoy-1.40", "envoy-1.36"] as const)("an %s with its admin interf
       if (build.command === "") skipCase(`the ${build.name} build is not on this host`, context);
       const pod = await startSinglePod({ program: await requireProgram(name, context), build, unixSocket: true });
       context.onTestFinished(pod.stop);
-      expect(await connectionHeader(pod)).toBe("kept");
+      expect(await readConnectionHeader(pod)).toBe("kept");
       // Without a connected client the drain would end with the drain delay.
-      const session = await tcpSession(pod);
+      const session = await openTcpSession(pod);
       const ending = pod.end();
       await pause(DELAY_MS + 300, "a step of the scenario");
-      expect(await connectionHeader(pod)).toBe("close");
+      expect(await readConnectionHeader(pod)).toBe("close");
       session.destroy();
       const end = await ending;
       expect(end).toMatchObject({ status: 200, outcome: "drained" });

@@ -1,4 +1,4 @@
-/** Ports of the upstream, and of the Envoy in a Pod. */
+/** Defines the ports of the upstream, and of the Envoy in a Pod. */
 
 export const UPSTREAM_PORTS = { http1: 9_000, http2: 9_001, tcp: 9_002, udp: 9_003 } as const;
 

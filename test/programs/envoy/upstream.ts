@@ -13,8 +13,8 @@ const host = process.env["LISTEN_ON"] ?? "127.0.0.1";
 const LONGER_THAN_ANY_SCENARIO_MS = 600_000;
 
 const webSockets = createWebSocketServer({
-  opened: () => {},
-  received: (session) => webSockets.send(session, "answer"),
+  onOpen: () => {},
+  onFrame: (session) => webSockets.send(session, "answer"),
 });
 // The path of a request without an Upgrade header contains the milliseconds until its response.
 webSockets.server.removeAllListeners("request");
@@ -27,7 +27,7 @@ const http2 = createHttp2Server();
 http2.on("stream", (stream, headers) => {
   stream.on("error", () => stream.destroy());
   const path = headers[":path"] ?? "/0";
-  if (headers["content-type"] === "application/grpc") answerCall(stream, path);
+  if (headers["content-type"] === "application/grpc") respondToCall(stream, path);
   else {
     stream.resume();
     setTimeout(() => respond(stream, () => stream.end("done")), Number(path.slice(1)));
@@ -35,7 +35,7 @@ http2.on("stream", (stream, headers) => {
 });
 
 /** `Wait` responds after the milliseconds in its message; `Stream` sends a message at that interval until it is cancelled. */
-function answerCall(stream: ServerHttp2Stream, path: string): void {
+function respondToCall(stream: ServerHttp2Stream, path: string): void {
   const chunks: Buffer[] = [];
   stream.on("wantTrailers", () => stream.sendTrailers({ "grpc-status": "0" }));
   stream.on("data", (chunk: Buffer) => chunks.push(chunk));

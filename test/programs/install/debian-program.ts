@@ -22,12 +22,12 @@ export async function logInstallation<T>(program: string, work: () => Promise<T>
 /** Debian's packages run this script before they start a service; exit status 101 forbids the start. */
 const SERVICE_POLICY = "/usr/sbin/policy-rc.d";
 
-export async function debianProgram(source: DebianSource): Promise<Program> {
+export async function provideDebianProgram(source: DebianSource): Promise<Program> {
   const lock = join(cacheFolder(process.env), "programs", "apt.lock");
   if (findFile(source) === undefined)
     await withFileLock(
       lock,
-      () => install(source),
+      () => installPackages(source),
       () => {},
     );
   const file = findFile(source);
@@ -42,14 +42,14 @@ function findFile({ file }: DebianSource): string | undefined {
   return folders.map((folder) => join(folder, file)).find(isExecutable);
 }
 
-async function install(source: DebianSource): Promise<void> {
+async function installPackages(source: DebianSource): Promise<void> {
   if (findFile(source) !== undefined) return;
   const command = ["apt-get", "install", "--yes", "--quiet", "--no-install-recommends", ...source.packages];
   if (process.getuid?.() !== 0) throw new Error(`apt-get needs root; run as root: ${command.join(" ")}`);
-  await logInstallation(`${source.packages.join(" ")} from Debian`, () => withServicesDisabled(() => apt(command)));
+  await logInstallation(`${source.packages.join(" ")} from Debian`, () => withServicesDisabled(() => runApt(command)));
 }
 
-async function apt(command: readonly string[]): Promise<void> {
+async function runApt(command: readonly string[]): Promise<void> {
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
   const [program = "", ...args] = [...command, "--option=DPkg::Lock::Timeout=300"];
   const firstAttempt = await attempt(program, args, { env });

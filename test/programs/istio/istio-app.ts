@@ -29,7 +29,7 @@ const calls: CallCounts = { answered: 0, failures: [], closeHeaders: 0, byProxy:
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 let isTerminating = false;
 
-function countAnswer(): void {
+function countResponse(): void {
   calls.answered += 1;
   if (isTerminating) calls.afterSignal += 1;
 }
@@ -40,35 +40,35 @@ function call(): Promise<void> {
       calls.failures.push(`call: ${error.message}`);
       done();
     };
-    const sent = get({ agent, host, port: UPSTREAM_PORTS.http1, path: "/5", timeout: LIMIT_MS }, (res) => {
+    const outgoing = get({ agent, host, port: UPSTREAM_PORTS.http1, path: "/5", timeout: LIMIT_MS }, (res) => {
       if (res.headers.connection === "close") calls.closeHeaders += 1;
       if (res.headers["server"] === "envoy") calls.byProxy += 1;
       res.resume().on("error", fail);
       res.on("end", () => {
-        if (res.statusCode === 200) countAnswer();
+        if (res.statusCode === 200) countResponse();
         else calls.failures.push(`call: status ${res.statusCode}`);
         done();
       });
     });
-    sent.on("timeout", () => sent.destroy(new Error("no answer")));
-    sent.on("error", fail);
+    outgoing.on("timeout", () => outgoing.destroy(new Error("no response")));
+    outgoing.on("error", fail);
   });
 }
 
 function echo(): Promise<void> {
   return new Promise((done) => {
     const socket = connect({ host, port: UPSTREAM_PORTS.tcp, timeout: LIMIT_MS });
-    let received = false;
+    let hasResponse = false;
     socket.on("connect", () => socket.write("hello"));
     socket.on("data", () => {
-      received = true;
-      countAnswer();
+      hasResponse = true;
+      countResponse();
       socket.destroy();
     });
     socket.on("timeout", () => socket.destroy());
     socket.on("error", () => socket.destroy());
     socket.on("close", () => {
-      if (!received) calls.failures.push("echo: closed without an answer");
+      if (!hasResponse) calls.failures.push("echo: closed without a response");
       done();
     });
   });
@@ -88,7 +88,7 @@ const loops = [
   [call, CALL_EVERY_MS],
   [echo, ECHO_EVERY_MS],
 ] as const;
-const running = loops.map(async ([send, everyMs]) => {
+const loopEnds = loops.map(async ([send, everyMs]) => {
   await proxyReady;
   while (!isEnded) {
     await send();
@@ -108,6 +108,6 @@ process.once("SIGTERM", async () => {
   server.closeIdleConnections();
   await pause(EXIT_DELAY_MS);
   isEnded = true;
-  await Promise.all(running);
+  await Promise.all(loopEnds);
   process.stdout.write(`${JSON.stringify(calls)}\n`, () => process.exit(0));
 });

@@ -6,7 +6,7 @@ import { buildCluster, filter, httpFilter, tcpAt } from "../envoy/envoy-parts.ts
 import { UPSTREAM_PORTS } from "../envoy/upstream-ports.ts";
 import { APP_PORT, ISTIO_PORTS } from "./istio-ports.ts";
 
-export type IstioShape = {
+export type IstioOptions = {
   readonly upstream: string;
   /** `cut`: Istio's default, which excludes most statistics; `all`: a `proxyStatsMatcher` that matches everything. */
   readonly statistics: "cut" | "all";
@@ -23,7 +23,7 @@ const DEFAULT_STATISTICS = [
   { suffix: "downstream_cx_active" },
 ];
 
-export function istioConfig({ upstream, statistics }: IstioShape): object {
+export function istioConfig({ upstream, statistics }: IstioOptions): object {
   return {
     ...(statistics === "cut"
       ? { stats_config: { stats_matcher: { inclusion_list: { patterns: DEFAULT_STATISTICS } } } }
@@ -120,11 +120,11 @@ function passthrough(cluster: string): object {
 }
 
 function originalDestination(name: string, source?: string): object {
-  const bind = { upstream_bind_config: { source_address: { address: source, port_value: 0 } } };
+  const bindConfig = { upstream_bind_config: { source_address: { address: source, port_value: 0 } } };
   return {
     name,
     type: "ORIGINAL_DST",
     lb_policy: "CLUSTER_PROVIDED",
-    ...(source === undefined ? {} : bind),
+    ...(source === undefined ? {} : bindConfig),
   };
 }

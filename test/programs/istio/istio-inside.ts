@@ -7,12 +7,12 @@ import { runIstio } from "./istio-run.ts";
 
 const CONCURRENT_CASES = 4;
 
-await runScript(async ({ envoys, nativeManagerPath: native }: RunRequest, { processes, scratch: folder }) => {
+await runScript(async ({ envoys, nativeManagerPath: nativePath }: RunRequest, { processes, scratch: folder }) => {
   const testbed = await createTestbed(processes);
   const manager =
-    native === ""
+    nativePath === ""
       ? { manager: "node" as const, managerProgram: [process.execPath, NODE_MANAGER] }
-      : { manager: "native" as const, managerProgram: [native] };
+      : { manager: "native" as const, managerProgram: [nativePath] };
   return runCases([{ cases: ISTIO_CASES, concurrency: CONCURRENT_CASES }], istioCaseName, (istioCase) =>
     runIstio(istioCase, {
       testbed,

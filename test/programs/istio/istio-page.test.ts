@@ -4,7 +4,7 @@ import { insertIstioTable, missingIstioCases } from "./istio-page.ts";
 
 const PAGE = "before\n<!-- generated: Istio's sidecar -->\nstale\n<!-- end of Istio's sidecar -->\nafter\n";
 
-const run = (istioCase: IstioCase): IstioResult => ({
+const istioResult = (istioCase: IstioCase): IstioResult => ({
   kind: "istio",
   system: `${istioCase.form} ${istioCase.version} ${istioCase.statistics}`,
   ...istioCase,
@@ -26,19 +26,19 @@ const run = (istioCase: IstioCase): IstioResult => ({
   driverWarning: "",
 });
 
-const all = ISTIO_CASES.map(run);
+const allResults = ISTIO_CASES.map(istioResult);
 
 test("a row of the Istio page has the failed requests of both directions and the time of the proxy's stop signal", () => {
-  const written = insertIstioTable(PAGE, all);
-  expect(written).toContain(
+  const writtenPage = insertIstioTable(PAGE, allResults);
+  expect(writtenPage).toContain(
     "| classic | 1.36 | Istio's default | 7.2 s | 0.00 s | 0 of 900 | 1 of 200 | 40 | 0 | 1.0 s after the app's exit |",
   );
-  expect(written).not.toContain("stale");
-  expect(written.startsWith("before\n")).toBe(true);
+  expect(writtenPage).not.toContain("stale");
+  expect(writtenPage.startsWith("before\n")).toBe(true);
 });
 
 test("a missing result is reported with its proxy, version of Envoy and statistics", () => {
-  expect(missingIstioCases(all)).toEqual([]);
-  expect(missingIstioCases(all.slice(1))).toEqual(["Istio's native proxy with Envoy 1.40, statistics cut"]);
-  expect(() => insertIstioTable(PAGE, all.slice(1))).toThrow("no result of Istio's native proxy");
+  expect(missingIstioCases(allResults)).toEqual([]);
+  expect(missingIstioCases(allResults.slice(1))).toEqual(["Istio's native proxy with Envoy 1.40, statistics cut"]);
+  expect(() => insertIstioTable(PAGE, allResults.slice(1))).toThrow("no result of Istio's native proxy");
 });

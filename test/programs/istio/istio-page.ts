@@ -19,38 +19,43 @@ const HEAD = [
 ];
 
 export function insertIstioTable(page: string, results: readonly OtherResult[]): string {
-  const runs = results.filter(isIstioResult);
+  const istioResults = results.filter(isIstioResult);
   const rows = ISTIO_CASES.map((istioCase) => {
-    const run = findRun(runs, istioCase);
-    if (run === undefined) throw new Error(`no result of ${describeCase(istioCase)}`);
-    return buildRow(run);
+    const result = findIstioResult(istioResults, istioCase);
+    if (result === undefined) throw new Error(`no result of ${describeCase(istioCase)}`);
+    return buildRow(result);
   });
   return replaceSection(page, SECTION, table([HEAD, ...rows]));
 }
 
 export function missingIstioCases(results: readonly OtherResult[]): readonly string[] {
-  const runs = results.filter(isIstioResult);
-  return ISTIO_CASES.filter((istioCase) => findRun(runs, istioCase) === undefined).map(describeCase);
+  const istioResults = results.filter(isIstioResult);
+  return ISTIO_CASES.filter((istioCase) => findIstioResult(istioResults, istioCase) === undefined).map(describeCase);
 }
 
-function buildRow(run: IstioResult): string[] {
-  const { calls } = run;
+function buildRow(result: IstioResult): string[] {
+  const { calls } = result;
   return [
-    run.form,
-    run.version,
-    run.statistics === "cut" ? "Istio's default" : "all",
-    `${run.releasedSeconds.toFixed(1)} s`,
-    `${Math.max(0, run.overWaitSeconds).toFixed(2)} s`,
-    `${run.failures.length} of ${run.answered + run.failures.length}`,
+    result.form,
+    result.version,
+    result.statistics === "cut" ? "Istio's default" : "all",
+    `${result.releasedSeconds.toFixed(1)} s`,
+    `${Math.max(0, result.overWaitSeconds).toFixed(2)} s`,
+    `${result.failures.length} of ${result.answered + result.failures.length}`,
     `${calls.failures.length} of ${calls.answered + calls.failures.length}`,
     String(calls.afterSignal),
     String(calls.closeHeaders),
-    `${run.proxyAfterAppSeconds.toFixed(1)} s after the app's exit`,
+    `${result.proxyAfterAppSeconds.toFixed(1)} s after the app's exit`,
   ];
 }
 
-function findRun(runs: readonly IstioResult[], { form, version, statistics }: IstioCase): IstioResult | undefined {
-  return runs.find((run) => run.form === form && run.version === version && run.statistics === statistics);
+function findIstioResult(
+  istioResults: readonly IstioResult[],
+  { form, version, statistics }: IstioCase,
+): IstioResult | undefined {
+  return istioResults.find(
+    (result) => result.form === form && result.version === version && result.statistics === statistics,
+  );
 }
 
 function describeCase({ form, version, statistics }: IstioCase): string {

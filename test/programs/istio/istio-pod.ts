@@ -3,10 +3,10 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DEFAULT_SETTINGS } from "../../../src/contract/drain-settings.ts";
 import type { CommandLine } from "../install/program-of.ts";
-import { ISTIO_ARGUMENTS, type IstioShape, istioConfig } from "./istio-config.ts";
+import { ISTIO_ARGUMENTS, type IstioOptions, istioConfig } from "./istio-config.ts";
 import { ISTIO_PORTS, runAs, UIDS } from "./istio-ports.ts";
 
-export type IstioPodParts = IstioShape & {
+export type IstioPodParts = IstioOptions & {
   readonly name: string;
   readonly form: "native" | "classic";
   readonly envoy: CommandLine;
@@ -26,10 +26,10 @@ const AGENT_HOOK = {
   },
 };
 
-export async function istioPod({ name, form, envoy, app, folder, ...shape }: IstioPodParts): Promise<object> {
+export async function istioPod({ name, form, envoy, app, folder, ...istioOptions }: IstioPodParts): Promise<object> {
   const file = join(folder, `${name}.json`);
-  await writeFile(file, JSON.stringify(istioConfig(shape)));
-  const excluded = [ISTIO_PORTS.stats, ISTIO_PORTS.status, ISTIO_PORTS.agent, DEFAULT_SETTINGS.port];
+  await writeFile(file, JSON.stringify(istioConfig(istioOptions)));
+  const excludedPorts = [ISTIO_PORTS.stats, ISTIO_PORTS.status, ISTIO_PORTS.agent, DEFAULT_SETTINGS.port];
   const proxy = {
     name: "istio-proxy",
     image: "registry.istio.io/release/proxyv2:1.27",
@@ -39,16 +39,28 @@ export async function istioPod({ name, form, envoy, app, folder, ...shape }: Ist
     readinessProbe: { httpGet: { path: "/healthz/ready", port: ISTIO_PORTS.status }, periodSeconds: 1 },
     securityContext: { runAsUser: UIDS.proxy },
   };
-  const init = {
+  const initContainer = {
     name: "istio-init",
-    command: ["sh", "-c", redirectionRules(excluded)],
-    args: ["istio-iptables", "-p", "15001", "-z", "15006", "-u", "1337", "-m", "REDIRECT", "-d", excluded.join(",")],
+    command: ["sh", "-c", redirectionRules(excludedPorts)],
+    args: [
+      "istio-iptables",
+      "-p",
+      "15001",
+      "-z",
+      "15006",
+      "-u",
+      "1337",
+      "-m",
+      "REDIRECT",
+      "-d",
+      excludedPorts.join(","),
+    ],
   };
-  const native = { ...proxy, restartPolicy: "Always", lifecycle: { preStop: AGENT_HOOK } };
-  const web = {
+  const nativeProxy = { ...proxy, restartPolicy: "Always", lifecycle: { preStop: AGENT_HOOK } };
+  const appContainer = {
     name: "app",
     command: [...runAs(UIDS.app, app)],
-    env: [{ name: "UPSTREAM", value: shape.upstream }],
+    env: [{ name: "UPSTREAM", value: istioOptions.upstream }],
     securityContext: { runAsUser: UIDS.app },
   };
   return {
@@ -65,20 +77,20 @@ export async function istioPod({ name, form, envoy, app, folder, ...shape }: Ist
     },
     spec: {
       terminationGracePeriodSeconds: 30,
-      initContainers: form === "native" ? [init, native] : [init],
-      containers: form === "native" ? [web] : [web, proxy],
+      initContainers: form === "native" ? [initContainer, nativeProxy] : [initContainer],
+      containers: form === "native" ? [appContainer] : [appContainer, proxy],
     },
   };
 }
 
-/** Returns the iptables rules of Istio's init container. @param excluded ports whose inbound connections are not redirected */
-function redirectionRules(excluded: readonly number[]): string {
+/** Returns the iptables rules of Istio's init container. @param excludedPorts ports whose inbound connections are not redirected */
+function redirectionRules(excludedPorts: readonly number[]): string {
   const rules = [
     ...["ISTIO_INBOUND", "ISTIO_REDIRECT", "ISTIO_IN_REDIRECT", "ISTIO_OUTPUT"].map((chain) => `-N ${chain}`),
     `-A ISTIO_REDIRECT -p tcp -j REDIRECT --to-ports ${ISTIO_PORTS.outbound}`,
     `-A ISTIO_IN_REDIRECT -p tcp -j REDIRECT --to-ports ${ISTIO_PORTS.inbound}`,
     "-A PREROUTING -p tcp -j ISTIO_INBOUND",
-    ...excluded.map((port) => `-A ISTIO_INBOUND -p tcp --dport ${port} -j RETURN`),
+    ...excludedPorts.map((port) => `-A ISTIO_INBOUND -p tcp --dport ${port} -j RETURN`),
     "-A ISTIO_INBOUND -p tcp -j ISTIO_IN_REDIRECT",
     "-A OUTPUT -p tcp -j ISTIO_OUTPUT",
     "-A ISTIO_OUTPUT -o lo -s 127.0.0.6/32 -j RETURN",

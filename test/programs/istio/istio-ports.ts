@@ -1,4 +1,4 @@
-/** Ports of Istio's sidecar, and user IDs of the containers. */
+/** Defines the ports of Istio's sidecar and the user IDs of the containers. */
 
 export const ISTIO_PORTS = {
   admin: 15_000,

@@ -55,14 +55,16 @@ function isReady(pod: TestPod["pod"]): boolean {
 
 async function endPod(istioCase: IstioCase, { testbed, manager }: IstioParts, testPod: TestPod): Promise<IstioResult> {
   const { pod } = testPod;
-  const target = {
+  const clientEnvironment = {
     clock: realClock,
     pod: pod.address,
     sourceAddress: testbed.network.trafficAddress,
     upstream: testbed.upstream,
   };
-  const load = await http1Load(LOAD)(target);
-  const scraper = await http1Load({ ...SCRAPE_LOAD, path: "/stats/prometheus", port: ISTIO_PORTS.stats })(target);
+  const load = await http1Load(LOAD)(clientEnvironment);
+  const scraper = await http1Load({ ...SCRAPE_LOAD, path: "/stats/prometheus", port: ISTIO_PORTS.stats })(
+    clientEnvironment,
+  );
   const clients = { ...load, stop: async () => void (await Promise.all([load.stop(), scraper.stop()])) };
   await realClock.wait(STEADY_MS);
   const { end } = await measureEnd({

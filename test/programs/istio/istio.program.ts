@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { attempt } from "../../../e2e/host/run.ts";
 import { NATIVE_BUILD } from "../../manager/builds.ts";
-import { type CaseResults, requireEnvoys, requireResult } from "../envoy/run-cases.ts";
+import { type CaseResults, type RunRequest, requireEnvoys, requireResult } from "../envoy/run-cases.ts";
 import { type CaseContext, insideNamespaces } from "../harness/inside-namespaces.ts";
 import { requireProgram, skipCase } from "../install/program-of.ts";
 import { recordResult } from "../results/record-result.ts";
@@ -12,24 +12,25 @@ import { runAs, UIDS } from "./istio-ports.ts";
 
 const SCRIPT = new URL("./istio-inside.ts", import.meta.url).pathname;
 
-let running: Promise<CaseResults<IstioResult>> | undefined;
+let caseResults: Promise<CaseResults<IstioResult>> | undefined;
 
 async function runAllCases(context: CaseContext): Promise<CaseResults<IstioResult>> {
   const envoys = await requireEnvoys(context);
   // The redirection distinguishes the proxy from the app by their user IDs.
   const iptables = await requireProgram("iptables", context);
   const [setpriv = "", ...args] = runAs(UIDS.proxy, [...iptables.command, "--version"]);
-  const attempted = await attempt(setpriv, args);
-  if (attempted.status !== 0) return skipCase(`iptables needs root: ${attempted.stderr.trim()}`, context);
-  return insideNamespaces(SCRIPT, { envoys, native: NATIVE_BUILD.command }, context);
+  const iptablesCheck = await attempt(setpriv, args);
+  if (iptablesCheck.status !== 0) return skipCase(`iptables needs root: ${iptablesCheck.stderr.trim()}`, context);
+  const request: RunRequest = { envoys, nativeManagerPath: NATIVE_BUILD.command };
+  return insideNamespaces(SCRIPT, request, context);
 }
 
 describe("a Pod with Envoy as Istio's sidecar", { timeout: 240_000 }, () => {
   for (const istioCase of ISTIO_CASES) {
     const title = `${istioCase.form} proxy, Envoy ${istioCase.version}, statistics ${istioCase.statistics === "cut" ? "Istio's default" : "all"}`;
     test(`drains inbound traffic and keeps outbound calls working to the end: ${title}`, async (context) => {
-      running ??= runAllCases(context);
-      const result = requireResult(await running, istioCaseName(istioCase));
+      caseResults ??= runAllCases(context);
+      const result = requireResult(await caseResults, istioCaseName(istioCase));
       await recordResult(result);
       expect(checkIstio(result)).toEqual([]);
     });

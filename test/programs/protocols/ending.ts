@@ -1,4 +1,4 @@
-/** Classifies the end of a drain from the state when the manager responds to the app's hook. Pure. */
+/** Classifies the end of a drain by the state at the manager's response to the app's hook. Pure. */
 import type { Criterion, Ending } from "./protocol-scenario.ts";
 
 export type DrainEndState = {

@@ -1,4 +1,4 @@
-/** Scenarios of server-sent events: a response that never ends. */
+/** Defines the scenarios of server-sent events: a response that never ends. */
 import { createServer, get, type ServerResponse } from "node:http";
 import {
   endings,
@@ -16,13 +16,13 @@ const PROTOCOL = "server-sent events";
 export const EVENT_STREAM_SCENARIOS: readonly Scenario[] = [
   {
     protocol: PROTOCOL,
-    client: "reads events less than a quiet period apart",
+    behaviour: "reads events less than a quiet period apart",
     start: (serverAddress) => startStream(serverAddress, SHORT_INTERVAL_MS),
     endings: endings("deadline", "deadline", "deadline", "quiet"),
   },
   {
     protocol: PROTOCOL,
-    client: "reads events more than a quiet period apart",
+    behaviour: "reads events more than a quiet period apart",
     start: (serverAddress) => startStream(serverAddress, LONG_INTERVAL_MS),
     endings: endings("cut", "deadline", "deadline", "quiet"),
   },
@@ -33,17 +33,17 @@ async function startStream({ address, port }: ServerAddress, everyMs: number): P
   const activity = createServerActivity();
   const streams = new Set<ServerResponse>();
   const server = createServer((_, res) => {
-    const done = activity.beginRequest();
+    const endRequest = activity.beginRequest();
     streams.add(res);
     res.on("close", () => {
       streams.delete(res);
-      done();
+      endRequest();
     });
     res.writeHead(200, { "Content-Type": "text/event-stream" });
     res.write("data: first\n\n");
   });
   await activity.listen(server, address, port);
-  activity.every(everyMs, () => {
+  activity.repeatEvery(everyMs, () => {
     for (const stream of streams) stream.write("data: next\n\n", activity.recordTraffic);
   });
   const client = get({ host: address, port, agent: false }, (res) => res.on("error", () => {}).resume());
@@ -52,5 +52,5 @@ async function startStream({ address, port }: ServerAddress, everyMs: number): P
   const startDrain = () => {
     for (const stream of streams) stream.end();
   };
-  return activity.running({ startDrain, closeClient: () => client.destroy() });
+  return activity.toRunningScenario({ startDrain, closeClient: () => client.destroy() });
 }

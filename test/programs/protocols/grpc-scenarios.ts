@@ -1,4 +1,4 @@
-/** Scenarios of gRPC, with grpcio's server and client in separate processes. */
+/** Defines the scenarios of gRPC, with grpcio's server and client in separate processes. */
 import { startPeer } from "../harness/peer-process.ts";
 import { findProgram } from "../install/program-of.ts";
 import {
@@ -18,36 +18,36 @@ const GRPC_PEER = new URL("./grpc-peer.py", import.meta.url).pathname;
 export const GRPC_SCENARIOS: readonly Scenario[] = [
   {
     protocol: PROTOCOL,
-    client: "waits for a response, and keeps the channel",
-    needs: "grpcio",
+    behaviour: "waits for a response, and keeps the channel",
+    requiredProgram: "grpcio",
     start: (serverAddress) => startCalls({ ...serverAddress, calls: [`Wait=${LONG_REQUEST_MS}`] }),
     endings: endings("quiet", "deadline", "quiet", "quiet"),
   },
   {
     protocol: PROTOCOL,
-    client: "has its response, and keeps the channel",
-    needs: "grpcio",
+    behaviour: "has its response, and keeps the channel",
+    requiredProgram: "grpcio",
     start: (serverAddress) => startCalls({ ...serverAddress, calls: ["Wait=0"] }),
     endings: endings("quiet", "deadline", "quiet", "quiet"),
   },
   {
     protocol: PROTOCOL,
-    client: "waits for one response, and has received a later one on the same channel",
-    needs: "grpcio",
+    behaviour: "waits for one response, and has received a later one on the same channel",
+    requiredProgram: "grpcio",
     start: (serverAddress) => startCalls({ ...serverAddress, calls: [`Wait=${2 * LONG_REQUEST_MS}`, "Wait=0"] }),
     endings: endings("unsure", "deadline", "quiet", "quiet"),
   },
   {
     protocol: "gRPC stream",
-    client: "reads messages less than a quiet period apart",
-    needs: "grpcio",
+    behaviour: "reads messages less than a quiet period apart",
+    requiredProgram: "grpcio",
     start: (serverAddress) => startCalls({ ...serverAddress, calls: [`Stream=${SHORT_INTERVAL_MS}`] }),
     endings: endings("deadline", "deadline", "deadline", "quiet"),
   },
   {
     protocol: "gRPC stream",
-    client: "reads messages more than a quiet period apart",
-    needs: "grpcio",
+    behaviour: "reads messages more than a quiet period apart",
+    requiredProgram: "grpcio",
     start: (serverAddress) => startCalls({ ...serverAddress, calls: [`Stream=${LONG_INTERVAL_MS}`] }),
     endings: endings("unsure", "deadline", "deadline", "quiet"),
   },

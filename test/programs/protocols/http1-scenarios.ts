@@ -1,4 +1,7 @@
-/** Scenarios of HTTP/1.1 with Node's server and client: requests, keep-alive connections, pipelining, long polls and uploads. */
+/**
+ * Defines the scenarios of HTTP/1.1 with Node's server and client: requests, keep-alive connections, pipelining, long polls and
+ * uploads.
+ */
 import { Agent, createServer, get, request, type ServerResponse } from "node:http";
 import { connect } from "node:net";
 import {
@@ -18,66 +21,68 @@ const PROTOCOL = "HTTP/1.1";
 export const HTTP1_SCENARIOS: readonly Scenario[] = [
   {
     protocol: PROTOCOL,
-    client: "waits for the response to its first request, and keeps the connection",
-    start: (serverAddress) => startRequest({ ...serverAddress, answerMs: LONG_REQUEST_MS, keepAlive: true }),
+    behaviour: "waits for the response to its first request, and keeps the connection",
+    start: (serverAddress) => startRequest({ ...serverAddress, responseDelayMs: LONG_REQUEST_MS, keepAlive: true }),
     endings: endings("quiet", "deadline", "quiet", "quiet"),
   },
   {
     protocol: PROTOCOL,
-    client: "waits for the response to a later request on a keep-alive connection",
+    behaviour: "waits for the response to a later request on a keep-alive connection",
     start: (serverAddress) =>
-      startRequest({ ...serverAddress, answerMs: LONG_REQUEST_MS, keepAlive: true, hasEarlierRequest: true }),
+      startRequest({ ...serverAddress, responseDelayMs: LONG_REQUEST_MS, keepAlive: true, hasEarlierRequest: true }),
     endings: endings("quiet", "deadline", "quiet", "quiet"),
   },
   {
     protocol: PROTOCOL,
-    client: "waits for a response, and closes",
-    start: (serverAddress) => startRequest({ ...serverAddress, answerMs: LONG_REQUEST_MS, keepAlive: false }),
+    behaviour: "waits for a response, and closes",
+    start: (serverAddress) => startRequest({ ...serverAddress, responseDelayMs: LONG_REQUEST_MS, keepAlive: false }),
     endings: endings("quiet", "closed", "quiet", "quiet"),
   },
   {
     protocol: PROTOCOL,
-    client: "has its response, and never closes",
+    behaviour: "has its response, and never closes",
     start: async (serverAddress) => {
-      const running = await startRequest({ ...serverAddress, answerMs: 0, keepAlive: true });
+      const runningScenario = await startRequest({ ...serverAddress, responseDelayMs: 0, keepAlive: true });
       await pause(LONG_REQUEST_MS / 10);
-      return running;
+      return runningScenario;
     },
     endings: endings("quiet", "deadline", "quiet", "quiet"),
   },
   {
     protocol: PROTOCOL,
-    client: "connects, and never sends a byte",
+    behaviour: "connects, and never sends a byte",
     start: startSilentClient,
     endings: endings("quiet", "deadline", "quiet", "quiet"),
   },
   {
     protocol: PROTOCOL,
-    client: "sends requests on one connection without end",
-    start: (serverAddress) => startEndlessRequests({ ...serverAddress, answerMs: 0, pauseMs: SHORT_INTERVAL_MS }),
+    behaviour: "sends requests on one connection without end",
+    start: (serverAddress) =>
+      startEndlessRequests({ ...serverAddress, responseDelayMs: 0, pauseMs: SHORT_INTERVAL_MS }),
     endings: endings("deadline", "deadline", "cut", "quiet"),
   },
   {
     protocol: "HTTP/1.1 long poll",
-    client: "sends the next poll immediately after each response",
-    start: (serverAddress) => startEndlessRequests({ ...serverAddress, answerMs: LONG_REQUEST_MS / 2, pauseMs: 0 }),
+    behaviour: "sends the next poll immediately after each response",
+    start: (serverAddress) =>
+      startEndlessRequests({ ...serverAddress, responseDelayMs: LONG_REQUEST_MS / 2, pauseMs: 0 }),
     endings: endings("deadline", "deadline", "deadline", "quiet"),
   },
   {
     protocol: "HTTP/1.1 pipelining",
-    client: "sent four requests at once; responses less than a quiet period apart",
-    start: (serverAddress) => startPipelinedRequests({ ...serverAddress, apartMs: LONG_REQUEST_MS / 4 }),
+    behaviour: "sent four requests at once; responses less than a quiet period apart",
+    start: (serverAddress) => startPipelinedRequests({ ...serverAddress, intervalMs: LONG_REQUEST_MS / 4 }),
     endings: endings("quiet", "deadline", "quiet", "quiet"),
   },
   {
     protocol: "HTTP/1.1 pipelining",
-    client: "sent four requests at once; responses more than a quiet period apart",
-    start: (server) => startPipelinedRequests({ ...server, apartMs: LONG_INTERVAL_MS }),
+    behaviour: "sent four requests at once; responses more than a quiet period apart",
+    start: (server) => startPipelinedRequests({ ...server, intervalMs: LONG_INTERVAL_MS }),
     endings: endings("cut", "deadline", "quiet", "quiet"),
   },
   {
     protocol: "HTTP/1.1 upload",
-    client: "sends its body slowly, then gets its response",
+    behaviour: "sends its body slowly, then gets its response",
     start: startUpload,
     endings: endings("quiet", "deadline", "quiet", "quiet"),
   },
@@ -88,32 +93,32 @@ type RunningServer = { readonly activity: ServerActivity; readonly startDrain: (
 /** Responds `?ms=` milliseconds after the end of the request body; during a drain with `Connection: close`. */
 async function startServer(address: string, port: number): Promise<RunningServer> {
   const activity = createServerActivity();
-  let draining = false;
+  let isDraining = false;
   const server = createServer({ keepAliveTimeout: 120_000, requestTimeout: 0 }, (req, res: ServerResponse) => {
-    const done = activity.beginRequest();
+    const endRequest = activity.beginRequest();
     req.on("data", activity.recordTraffic);
-    res.on("finish", done);
-    res.on("close", done);
+    res.on("finish", endRequest);
+    res.on("close", endRequest);
     req.on("end", () => {
-      const waitMs = Number(new URL(`http://x${req.url}`).searchParams.get("ms") ?? "0");
+      const responseDelayMs = Number(new URL(`http://x${req.url}`).searchParams.get("ms") ?? "0");
       const respond = () => {
-        if (draining) res.setHeader("Connection", "close");
+        if (isDraining) res.setHeader("Connection", "close");
         res.end("done");
       };
       // A timer would let a sample of `active-url` count a request that has an immediate response.
-      if (waitMs === 0) respond();
-      else setTimeout(respond, waitMs);
+      if (responseDelayMs === 0) respond();
+      else setTimeout(respond, responseDelayMs);
     });
   });
   await activity.listen(server, address, port);
   // Idle connections stay open: closing an idle connection would race with the client's next request.
   const startDrain = () => {
-    draining = true;
+    isDraining = true;
   };
   return { activity, startDrain };
 }
 
-type RequestOptions = ServerAddress & { readonly answerMs: number };
+type RequestOptions = ServerAddress & { readonly responseDelayMs: number };
 
 /** @param options `hasEarlierRequest`: sends another request first on the same connection, with an immediate response */
 async function startRequest(
@@ -122,40 +127,42 @@ async function startRequest(
   const { activity, startDrain } = await startServer(options.address, options.port);
   const agent = new Agent({ keepAlive: options.keepAlive, maxSockets: 1 });
   const send = async (ms: number) => {
-    const sent = get({ host: options.address, port: options.port, path: `/?ms=${ms}`, agent }, (res) => res.resume());
-    sent.on("error", () => {});
+    const outgoing = get({ host: options.address, port: options.port, path: `/?ms=${ms}`, agent }, (res) =>
+      res.resume(),
+    );
+    outgoing.on("error", () => {});
     await pause(SHORT_INTERVAL_MS);
   };
   if (options.hasEarlierRequest === true) await send(0);
-  await send(options.answerMs);
-  return activity.running({ startDrain, closeClient: () => agent.destroy() });
+  await send(options.responseDelayMs);
+  return activity.toRunningScenario({ startDrain, closeClient: () => agent.destroy() });
 }
 
 /** After `Connection: close` the client stops, because its next connection would reach another Pod. */
 async function startEndlessRequests({
   address,
   port,
-  answerMs,
+  responseDelayMs,
   pauseMs,
 }: RequestOptions & { pauseMs: number }): Promise<RunningScenario> {
   const { activity, startDrain } = await startServer(address, port);
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  let sending = true;
+  let isSending = true;
   const sendNext = () => {
-    if (!sending) return;
-    const sent = get({ host: address, port, path: `/?ms=${answerMs}`, agent }, (res) => {
-      if (res.headers.connection === "close") sending = false;
+    if (!isSending) return;
+    const outgoing = get({ host: address, port, path: `/?ms=${responseDelayMs}`, agent }, (res) => {
+      if (res.headers.connection === "close") isSending = false;
       res.resume().on("end", () => setTimeout(sendNext, pauseMs));
     });
-    sent.on("error", () => {});
+    outgoing.on("error", () => {});
   };
   sendNext();
   await pause(SHORT_INTERVAL_MS);
   const closeClient = () => {
-    sending = false;
+    isSending = false;
     agent.destroy();
   };
-  return activity.running({ startDrain, closeClient });
+  return activity.toRunningScenario({ startDrain, closeClient });
 }
 
 async function startSilentClient({ address, port }: ServerAddress): Promise<RunningScenario> {
@@ -163,31 +170,31 @@ async function startSilentClient({ address, port }: ServerAddress): Promise<Runn
   const client = connect(port, address);
   client.on("error", () => {});
   await pause(SHORT_INTERVAL_MS);
-  return activity.running({ startDrain, closeClient: () => client.destroy() });
+  return activity.toRunningScenario({ startDrain, closeClient: () => client.destroy() });
 }
 
-async function startPipelinedRequests(options: ServerAddress & { apartMs: number }): Promise<RunningScenario> {
+async function startPipelinedRequests(options: ServerAddress & { intervalMs: number }): Promise<RunningScenario> {
   const { activity, startDrain } = await startServer(options.address, options.port);
   const client = connect(options.port, options.address);
   client.on("error", () => {}).resume();
   // The server sends the first response before the drain starts, so the last byte comes from the server.
-  const requests = [0, 1, 2, 3].map((n) => `GET /?ms=${n * options.apartMs} HTTP/1.1\r\nHost: x\r\n\r\n`);
+  const requests = [0, 1, 2, 3].map((n) => `GET /?ms=${n * options.intervalMs} HTTP/1.1\r\nHost: x\r\n\r\n`);
   client.write(requests.join(""));
   await pause(SHORT_INTERVAL_MS);
-  return activity.running({ startDrain, closeClient: () => client.destroy() });
+  return activity.toRunningScenario({ startDrain, closeClient: () => client.destroy() });
 }
 
 async function startUpload({ address, port }: ServerAddress): Promise<RunningScenario> {
   const { activity, startDrain } = await startServer(address, port);
   const agent = new Agent({ keepAlive: true });
-  const sent = request({ host: address, port, path: "/?ms=50", method: "POST", agent }, (res) => res.resume());
-  sent.on("error", () => {});
+  const outgoing = request({ host: address, port, path: "/?ms=50", method: "POST", agent }, (res) => res.resume());
+  outgoing.on("error", () => {});
   const untilMs = performance.now() + LONG_REQUEST_MS;
-  activity.every(SHORT_INTERVAL_MS, () => {
-    if (sent.writableEnded) return;
-    if (performance.now() < untilMs) sent.write("a bit ");
-    else sent.end();
+  activity.repeatEvery(SHORT_INTERVAL_MS, () => {
+    if (outgoing.writableEnded) return;
+    if (performance.now() < untilMs) outgoing.write("a bit ");
+    else outgoing.end();
   });
   await pause(SHORT_INTERVAL_MS);
-  return activity.running({ startDrain, closeClient: () => agent.destroy() });
+  return activity.toRunningScenario({ startDrain, closeClient: () => agent.destroy() });
 }

@@ -1,4 +1,4 @@
-/** Scenarios of HTTP/2 without TLS, with Node's server and client, which also send frames outside of requests. */
+/** Defines the scenarios of HTTP/2 without TLS, with Node's server and client, which also send frames outside of requests. */
 import { connect, createServer, type ServerHttp2Session } from "node:http2";
 import {
   endings,
@@ -16,39 +16,40 @@ const PROTOCOL = "HTTP/2";
 export const HTTP2_SCENARIOS: readonly Scenario[] = [
   {
     protocol: PROTOCOL,
-    client: "waits for the response to its first request on the connection",
-    start: (serverAddress) => startRequests({ ...serverAddress, answersMs: [LONG_REQUEST_MS] }),
+    behaviour: "waits for the response to its first request on the connection",
+    start: (serverAddress) => startRequests({ ...serverAddress, responseDelaysMs: [LONG_REQUEST_MS] }),
     endings: endings("unsure", "deadline", "quiet", "quiet"),
   },
   {
     protocol: PROTOCOL,
-    client: "waits for the response to a later request, and keeps the connection",
-    start: (serverAddress) => startRequests({ ...serverAddress, answersMs: [0], laterMs: LONG_REQUEST_MS }),
+    behaviour: "waits for the response to a later request, and keeps the connection",
+    start: (serverAddress) =>
+      startRequests({ ...serverAddress, responseDelaysMs: [0], laterResponseDelayMs: LONG_REQUEST_MS }),
     endings: endings("quiet", "deadline", "quiet", "quiet"),
   },
   {
     protocol: PROTOCOL,
-    client: "waits for one response, and has received a later one on the same connection",
+    behaviour: "waits for one response, and has received a later one on the same connection",
     start: (serverAddress) =>
-      startRequests({ ...serverAddress, answersMs: [2 * LONG_REQUEST_MS, SHORT_INTERVAL_MS / 2] }),
+      startRequests({ ...serverAddress, responseDelaysMs: [2 * LONG_REQUEST_MS, SHORT_INTERVAL_MS / 2] }),
     endings: endings("cut", "deadline", "quiet", "quiet"),
   },
   {
     protocol: PROTOCOL,
-    client: "has its response, and never closes",
-    start: (serverAddress) => startRequests({ ...serverAddress, answersMs: [0] }),
+    behaviour: "has its response, and never closes",
+    start: (serverAddress) => startRequests({ ...serverAddress, responseDelaysMs: [0] }),
     endings: endings("quiet", "deadline", "quiet", "quiet"),
   },
   {
     protocol: PROTOCOL,
-    client: "has read a large response, and sent last: a WINDOW_UPDATE",
-    start: (serverAddress) => startRequests({ ...serverAddress, answersMs: [0], answerBytes: LARGE_BYTES }),
+    behaviour: "has read a large response, and sent last: a WINDOW_UPDATE",
+    start: (serverAddress) => startRequests({ ...serverAddress, responseDelaysMs: [0], responseBytes: LARGE_BYTES }),
     endings: endings("deadline", "deadline", "quiet", "quiet"),
   },
   {
     protocol: PROTOCOL,
-    client: "has its response, and sent last: the ACK of the server's PING",
-    start: (serverAddress) => startRequests({ ...serverAddress, answersMs: [0], pings: true }),
+    behaviour: "has its response, and sent last: the ACK of the server's PING",
+    start: (serverAddress) => startRequests({ ...serverAddress, responseDelaysMs: [0], sendsPing: true }),
     endings: endings("unsure", "deadline", "quiet", "quiet"),
   },
 ];
@@ -57,11 +58,11 @@ export const HTTP2_SCENARIOS: readonly Scenario[] = [
 const LARGE_BYTES = 48_000;
 
 type RequestOptions = ServerAddress & {
-  readonly answersMs: readonly number[];
-  readonly answerBytes?: number;
-  readonly laterMs?: number;
+  readonly responseDelaysMs: readonly number[];
+  readonly responseBytes?: number;
+  readonly laterResponseDelayMs?: number;
   /** The server sends a PING after all responses. */
-  readonly pings?: boolean;
+  readonly sendsPing?: boolean;
 };
 
 /** When a drain starts, the app sends GOAWAY, and each connection closes after its last response. */
@@ -75,12 +76,12 @@ async function startRequests(options: RequestOptions): Promise<RunningScenario> 
     session.on("error", () => {});
   });
   server.on("stream", (stream, headers) => {
-    const done = activity.beginRequest();
-    stream.on("close", done);
+    const endRequest = activity.beginRequest();
+    stream.on("close", endRequest);
     stream.on("error", () => {});
     const respond = () => {
       if (!stream.destroyed) stream.respond({ ":status": 200 });
-      stream.end("x".repeat(options.answerBytes ?? 4));
+      stream.end("x".repeat(options.responseBytes ?? 4));
     };
     setTimeout(respond, Number(String(headers[":path"]).slice(1)));
   });
@@ -88,19 +89,19 @@ async function startRequests(options: RequestOptions): Promise<RunningScenario> 
   const client = connect(`http://${options.address}:${options.port}`);
   client.on("error", () => {});
   const send = (ms: number) => {
-    const sent = client.request({ ":path": `/${ms}` });
-    sent.on("error", () => {});
-    sent.end();
+    const stream = client.request({ ":path": `/${ms}` });
+    stream.on("error", () => {});
+    stream.end();
     // Reads after the complete response has arrived, so that the client's WINDOW_UPDATE is the last frame.
-    setTimeout(() => sent.resume(), SHORT_INTERVAL_MS);
+    setTimeout(() => stream.resume(), SHORT_INTERVAL_MS);
   };
-  for (const ms of options.answersMs) send(ms);
+  for (const ms of options.responseDelaysMs) send(ms);
   await pause(3 * SHORT_INTERVAL_MS);
-  if (options.laterMs !== undefined) send(options.laterMs);
-  if (options.pings === true) for (const session of sessions) session.ping(activity.recordTraffic);
+  if (options.laterResponseDelayMs !== undefined) send(options.laterResponseDelayMs);
+  if (options.sendsPing === true) for (const session of sessions) session.ping(activity.recordTraffic);
   await pause(SHORT_INTERVAL_MS);
   const startDrain = () => {
     for (const session of sessions) session.close();
   };
-  return activity.running({ startDrain, closeClient: () => client.destroy() });
+  return activity.toRunningScenario({ startDrain, closeClient: () => client.destroy() });
 }

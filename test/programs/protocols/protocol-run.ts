@@ -29,21 +29,21 @@ export async function runScenario(scenario: Scenario, criterion: Criterion, buil
   const expected = scenario.endings[criterion];
   const timeoutMs = expected === "deadline" || expected === "unsure" ? SHORT_TIMEOUT_MS : LONG_TIMEOUT_MS;
   const manager = await startManager({ build, address, flags: managerFlags(criterion, address, timeoutMs) });
-  let running: RunningScenario | undefined;
+  let runningScenario: RunningScenario | undefined;
   // A separate port, like a metrics port: requests of the manager do not count as traffic of the app.
   const countServer = createServer((req, res) => {
-    if (req.method === "POST") running?.startDrain();
-    res.end(String(running?.activeRequests() ?? 0));
+    if (req.method === "POST") runningScenario?.startDrain();
+    res.end(String(runningScenario?.activeRequests() ?? 0));
   }).listen(COUNT_PORT, address);
   await once(countServer, "listening");
   try {
     const started = await scenario.start({ address, port: APP_PORT });
-    running = started;
+    runningScenario = started;
     const triggeredMs = performance.now();
-    const hookCall = call(manager, hookPath()).then((answer) => {
+    const hookCall = call(manager, hookPath()).then((response) => {
       const nowMs = performance.now();
       return {
-        status: answer.status,
+        status: response.status,
         releasedAfterMs: nowMs - triggeredMs,
         sinceTrafficMs: nowMs - started.lastTrafficMs(),
         activeRequests: started.activeRequests(),
@@ -55,27 +55,27 @@ export async function runScenario(scenario: Scenario, criterion: Criterion, buil
     if (status !== 200) throw new Error(`the hook's response has status ${status}, expected 200`);
     const report = await statusOf(manager);
     const outcome = String(report["outcome"]);
-    const connectionsLeft = Number(report["leftTotal"]);
+    const leftTotal = Number(report["leftTotal"]);
     const ending = classifyEnding({
       criterion,
       outcome,
-      leftTotal: connectionsLeft,
+      leftTotal,
       quietPeriodMs: QUIET_PERIOD_MS,
       ...release,
     });
-    const leastMs = ending === "deadline" ? DRAIN_DELAY_MS + timeoutMs : DRAIN_DELAY_MS;
-    if (release.releasedAfterMs < leastMs - 5)
-      throw new Error(`released after ${release.releasedAfterMs} ms, expected at least ${leastMs} ms`);
+    const minMs = ending === "deadline" ? DRAIN_DELAY_MS + timeoutMs : DRAIN_DELAY_MS;
+    if (release.releasedAfterMs < minMs - 5)
+      throw new Error(`released after ${release.releasedAfterMs} ms, expected at least ${minMs} ms`);
     return {
       criterion,
       ending,
       releasedAfterMs: release.releasedAfterMs,
       sinceTrafficMs: release.sinceTrafficMs,
-      leftTotal: connectionsLeft,
+      leftTotal,
       why: String(report["why"]),
     };
   } finally {
-    await running?.stop();
+    await runningScenario?.stop();
     manager.kill("SIGKILL");
     await manager.ended;
     countServer.closeAllConnections();
@@ -93,6 +93,6 @@ function managerFlags(criterion: Criterion, address: string, timeoutMs: number):
   ];
   if (criterion === "quiet" || criterion === "connections") return [...flags, `--drained-when=${criterion}`];
   const driverFlags = ["--driver=http", `--active-url=http://${address}:${COUNT_PORT}/`, "--drained-when=requests"];
-  const notified = criterion === "notified" ? [`--drain-url=http://${address}:${COUNT_PORT}/`] : [];
-  return [...flags, ...driverFlags, ...notified];
+  const drainUrlFlags = criterion === "notified" ? [`--drain-url=http://${address}:${COUNT_PORT}/`] : [];
+  return [...flags, ...driverFlags, ...drainUrlFlags];
 }

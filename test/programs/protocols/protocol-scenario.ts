@@ -19,7 +19,7 @@ export type RunningScenario = {
   readonly activeRequests: () => number;
   readonly openConnections: () => number;
   readonly lastTrafficMs: () => number;
-  /** Handles a request to the `drain-url`: disconnects clients as the protocol defines it, such as with GOAWAY. */
+  /** Handles a request to the `drain-url`: disconnects clients as the protocol defines, for example with GOAWAY. */
   readonly startDrain: () => void;
   readonly stop: () => Promise<void>;
 };
@@ -28,9 +28,9 @@ export type ServerAddress = { readonly address: string; readonly port: number };
 
 export type Scenario = {
   readonly protocol: string;
-  readonly needs?: ProgramName;
+  readonly requiredProgram?: ProgramName;
   /** Verb phrase that completes the words "a client that …". */
-  readonly client: string;
+  readonly behaviour: string;
   /** Starts the server and the client; resolves when the Pod's drain should start. */
   readonly start: (serverAddress: ServerAddress) => Promise<RunningScenario>;
   readonly endings: Endings;
@@ -48,4 +48,4 @@ export const SHORT_INTERVAL_MS = 100;
 /** Longer than the quiet period of the cases. */
 export const LONG_INTERVAL_MS = 2_200;
 
-export const pause = (ms: number) => new Promise<void>((done) => setTimeout(done, ms));
+export const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));

@@ -13,7 +13,7 @@ test("docs/protocols.md has a row with the expected endings of each scenario (wr
 });
 
 test("the names of the protocol scenarios are unique", () => {
-  const names = SCENARIOS.map(({ protocol, client }) => `${protocol}: ${client}`);
+  const names = SCENARIOS.map(({ protocol, behaviour }) => `${protocol}: ${behaviour}`);
   expect(new Set(names).size).toBe(names.length);
 });
 

@@ -2,7 +2,7 @@
 import { replaceSection, table } from "../results/page.ts";
 import { CRITERIA, type Ending, type Endings, type Scenario } from "./protocol-scenario.ts";
 
-export type MeasuredScenario = Pick<Scenario, "protocol" | "client"> & { readonly endings: Endings };
+export type MeasuredScenario = Pick<Scenario, "protocol" | "behaviour"> & { readonly endings: Endings };
 
 const LABELS: Readonly<Record<Ending | "unsure", string>> = {
   quiet: "quiet period",
@@ -23,9 +23,9 @@ const HEAD = [
 ];
 
 export function insertProtocolTable(page: string, scenarios: readonly MeasuredScenario[]): string {
-  const rows = scenarios.map(({ protocol, client, endings }) => {
+  const rows = scenarios.map(({ protocol, behaviour, endings }) => {
     const cells = CRITERIA.map((criterion) => LABELS[endings[criterion]]);
-    return [protocol, client, ...cells, smallestSetting(endings)];
+    return [protocol, behaviour, ...cells, smallestSetting(endings)];
   });
   return replaceSection(page, "protocols", table([HEAD, ...rows]));
 }

@@ -10,7 +10,7 @@ import { insertProtocolTable, type MeasuredScenario } from "./protocols-page.ts"
 
 const PAGE = new URL("../../../docs/protocols.md", import.meta.url).pathname;
 
-const measured = new Map<Scenario, Map<Criterion, Ending>>();
+const measuredEndings = new Map<Scenario, Map<Criterion, Ending>>();
 
 afterAll(endManagers);
 
@@ -20,11 +20,13 @@ describeBuilds("the drain ends as expected with each criterion of drained-when",
 
   for (const scenario of SCENARIOS) {
     // test.for would shorten the values in titles.
-    test.concurrent(`${scenario.protocol}: a client that ${scenario.client}`, { timeout: 120_000 }, async (context) => {
-      if (scenario.needs !== undefined) await requireProgram(scenario.needs, context);
+    test.concurrent(`${scenario.protocol}: a client that ${scenario.behaviour}`, {
+      timeout: 120_000,
+    }, async (context) => {
+      if (scenario.requiredProgram !== undefined) await requireProgram(scenario.requiredProgram, context);
       const results = await Promise.all(criteria.map((criterion) => runScenario(scenario, criterion, build)));
-      const endingByCriterion = measured.get(scenario) ?? new Map<Criterion, Ending>();
-      measured.set(scenario, endingByCriterion);
+      const endingByCriterion = measuredEndings.get(scenario) ?? new Map<Criterion, Ending>();
+      measuredEndings.set(scenario, endingByCriterion);
       for (const result of results) {
         endingByCriterion.set(result.criterion, result.ending);
         const expected = scenario.endings[result.criterion];
@@ -39,17 +41,21 @@ describeBuilds("the drain ends as expected with each criterion of drained-when",
 test("docs/protocols.md lists the measured endings (written with -u)", async (context) => {
   const rows = SCENARIOS.map(buildMeasuredRow);
   if (rows.includes(undefined)) skipCase("not every scenario ran", context);
-  const complete = rows.filter((row) => row !== undefined);
-  await expect(insertProtocolTable(readFileSync(PAGE, "utf8"), complete)).toMatchFileSnapshot(PAGE);
+  const completeRows = rows.filter((row) => row !== undefined);
+  await expect(insertProtocolTable(readFileSync(PAGE, "utf8"), completeRows)).toMatchFileSnapshot(PAGE);
 });
 
 function buildMeasuredRow(scenario: Scenario): MeasuredScenario | undefined {
-  const endingBy = (criterion: Criterion) =>
-    scenario.endings[criterion] === "unsure" ? "unsure" : measured.get(scenario)?.get(criterion);
-  const [quiet, connections, requests, notified] = CRITERIA.map(endingBy);
+  const findEnding = (criterion: Criterion) =>
+    scenario.endings[criterion] === "unsure" ? "unsure" : measuredEndings.get(scenario)?.get(criterion);
+  const [quiet, connections, requests, notified] = CRITERIA.map(findEnding);
   if (quiet === undefined || connections === undefined || requests === undefined || notified === undefined)
     return undefined;
-  return { protocol: scenario.protocol, client: scenario.client, endings: { quiet, connections, requests, notified } };
+  return {
+    protocol: scenario.protocol,
+    behaviour: scenario.behaviour,
+    endings: { quiet, connections, requests, notified },
+  };
 }
 
 function describeResult({ criterion, ending, releasedAfterMs, why }: ScenarioResult): string {

@@ -6,14 +6,14 @@ import type { RunningScenario } from "./protocol-scenario.ts";
 export type ServerActivity = {
   readonly listen: (server: Server, address: string, port: number) => Promise<void>;
   readonly recordTraffic: () => void;
-  /** Counts a request or session as active. @returns a function that ends it; further calls have no effect */
+  /** Counts a request or session as active. @returns a function that ends the request; only its first call has an effect */
   readonly beginRequest: () => () => void;
   readonly sockets: () => readonly Socket[];
-  readonly every: (ms: number, action: () => void) => void;
-  readonly running: (parts: RunningParts) => RunningScenario;
+  readonly repeatEvery: (ms: number, action: () => void) => void;
+  readonly toRunningScenario: (parts: ScenarioParts) => RunningScenario;
 };
 
-export type RunningParts = { readonly startDrain?: () => void; readonly closeClient: () => void };
+export type ScenarioParts = { readonly startDrain?: () => void; readonly closeClient: () => void };
 
 export function createServerActivity(): ServerActivity {
   const sockets = new Set<Socket>();
@@ -38,21 +38,21 @@ export function createServerActivity(): ServerActivity {
     },
     recordTraffic,
     beginRequest: () => {
-      let open = true;
+      let isOpen = true;
       activeRequests += 1;
       recordTraffic();
       return () => {
-        if (!open) return;
-        open = false;
+        if (!isOpen) return;
+        isOpen = false;
         activeRequests -= 1;
         recordTraffic();
       };
     },
     sockets: () => [...sockets],
-    every: (ms, action) => {
+    repeatEvery: (ms, action) => {
       timers.push(setInterval(action, ms));
     },
-    running: ({ startDrain, closeClient }) => ({
+    toRunningScenario: ({ startDrain, closeClient }) => ({
       activeRequests: () => activeRequests,
       openConnections: () => sockets.size,
       lastTrafficMs: () => lastTrafficMs,

@@ -1,4 +1,4 @@
-/** Scenarios of WebSockets between Node's client and a small server. The app counts each open session as an active request. */
+/** Defines the scenarios of WebSockets with Node's client. The app counts each open session as an active request. */
 import { once } from "node:events";
 import type { Duplex } from "node:stream";
 import {
@@ -19,63 +19,69 @@ type OnOpen = (server: WebSocketServer, session: Duplex) => void;
 export const WEBSOCKET_SCENARIOS: readonly Scenario[] = [
   {
     protocol: PROTOCOL,
-    client: "waits for messages; the server sent last",
+    behaviour: "waits for messages; the server sent last",
     start: (serverAddress) =>
-      startSession({ ...serverAddress, opened: (server, session) => server.send(session, "hello") }),
+      startSession({ ...serverAddress, onOpen: (server, session) => server.send(session, "hello") }),
     endings: endings("cut", "deadline", "deadline", "quiet"),
   },
   {
     protocol: PROTOCOL,
-    client: "waits for messages; the client sent last, a message without a response",
-    start: (serverAddress) => startSession({ ...serverAddress, opened: () => {}, sends: "message" }),
+    behaviour: "waits for messages; the client sent last, a message without a response",
+    start: (serverAddress) => startSession({ ...serverAddress, onOpen: () => {}, lastMessage: "message" }),
     endings: endings("deadline", "deadline", "deadline", "quiet"),
   },
   {
     protocol: PROTOCOL,
-    client: "waits for messages; the client sent last, a pong to the server's ping",
-    start: (serverAddress) => startSession({ ...serverAddress, opened: (server, session) => server.ping(session) }),
+    behaviour: "waits for messages; the client sent last, a pong to the server's ping",
+    start: (serverAddress) => startSession({ ...serverAddress, onOpen: (server, session) => server.ping(session) }),
     endings: endings("unsure", "deadline", "deadline", "quiet"),
   },
   {
     protocol: PROTOCOL,
-    client: "exchanges messages with the server continuously",
+    behaviour: "exchanges messages with the server continuously",
     start: (serverAddress) =>
       startSession({
         ...serverAddress,
-        opened: (server, session) => server.send(session, "1"),
-        sendsMs: SHORT_INTERVAL_MS,
+        onOpen: (server, session) => server.send(session, "1"),
+        sendIntervalMs: SHORT_INTERVAL_MS,
       }),
     endings: endings("deadline", "deadline", "deadline", "quiet"),
   },
 ];
 
 type SessionOptions = ServerAddress & {
-  readonly opened: OnOpen;
-  readonly sendsMs?: number;
-  readonly sends?: string;
+  readonly onOpen: OnOpen;
+  readonly sendIntervalMs?: number;
+  readonly lastMessage?: string;
 };
 
-async function startSession({ address, port, opened, sendsMs, sends }: SessionOptions): Promise<RunningScenario> {
+async function startSession({
+  address,
+  port,
+  onOpen,
+  sendIntervalMs,
+  lastMessage,
+}: SessionOptions): Promise<RunningScenario> {
   const activity = createServerActivity();
   const server = createWebSocketServer({
-    opened: (session) => {
+    onOpen: (session) => {
       session.on("close", activity.beginRequest());
-      opened(server, session);
+      onOpen(server, session);
     },
-    received: (session) => {
+    onFrame: (session) => {
       activity.recordTraffic();
-      if (sendsMs !== undefined) server.send(session, "answer");
+      if (sendIntervalMs !== undefined) server.send(session, "answer");
     },
   });
   await activity.listen(server.server, address, port);
   const client = new WebSocket(`ws://${address}:${port}/`);
   await once(client, "open");
-  if (sendsMs !== undefined) {
-    activity.every(sendsMs, () => {
+  if (sendIntervalMs !== undefined) {
+    activity.repeatEvery(sendIntervalMs, () => {
       if (client.readyState === WebSocket.OPEN) client.send("request");
     });
   }
   await pause(SHORT_INTERVAL_MS);
-  if (sends !== undefined) client.send(sends);
-  return activity.running({ startDrain: server.closeAll, closeClient: () => client.close() });
+  if (lastMessage !== undefined) client.send(lastMessage);
+  return activity.toRunningScenario({ startDrain: server.closeAll, closeClient: () => client.close() });
 }

@@ -4,9 +4,9 @@ import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { Duplex } from "node:stream";
 
 export type WebSocketEvents = {
-  readonly opened: (session: Duplex) => void;
+  readonly onOpen: (session: Duplex) => void;
   /** Called for every received frame except close frames. */
-  readonly received: (session: Duplex) => void;
+  readonly onFrame: (session: Duplex) => void;
 };
 
 export type WebSocketServer = {
@@ -40,9 +40,9 @@ export function createWebSocketServer(events: WebSocketEvents): WebSocketServer 
     session.on("data", (bytes: Buffer) => {
       // Clients of the scenarios send the close frame in a separate TCP segment.
       if (((bytes[0] ?? 0) & OPCODE_BITS) === CLOSE_OPCODE) session.end();
-      else events.received(session);
+      else events.onFrame(session);
     });
-    events.opened(session);
+    events.onOpen(session);
   });
   return {
     server,

@@ -18,12 +18,12 @@ export async function runBroker(testbed: Testbed, scenario: BrokerScenario, name
   await clock.wait(STEADY_MS);
   const deletedMs = clock.nowMs();
   let closedMs = Number.NaN;
-  const closing = client.process.exited.then(() => {
+  const clientExit = client.process.exited.then(() => {
     closedMs = clock.nowMs();
   });
   await pod.remove();
   await waitUntil(`${scenario.name}: the client exited`, () => !client.process.isRunning());
-  await closing;
+  await clientExit;
   return {
     ...collectPodFacts(pod),
     endSeconds: secondsUntilRemoved(pod),

@@ -11,8 +11,9 @@ const COLLECT_SECONDS = 20;
 export async function runConsumer(testbed: Testbed, scenario: ConsumerScenario, queue: string): Promise<ConsumerEnd> {
   const { request, network } = testbed;
   const broker = network.kubeletAddress;
-  const fill = await testbed.startClient("queue_tool.py", [broker, "fill", queue, String(JOBS)]);
-  if ((await fill.process.exited) !== 0) throw new Error(`queue ${queue} could not be filled; see the stderr above`);
+  const fillClient = await testbed.startClient("queue_tool.py", [broker, "fill", queue, String(JOBS)]);
+  if ((await fillClient.process.exited) !== 0)
+    throw new Error(`queue ${queue} could not be filled; see the stderr above`);
   const manifest = consumerPod(scenario, {
     python: request.python,
     pythonPath: request.pythonPath,
@@ -21,29 +22,29 @@ export async function runConsumer(testbed: Testbed, scenario: ConsumerScenario, 
     queue,
   });
   const { pod } = await testbed.startPod(manifest, scenario.lastcall);
-  await waitUntil(`${scenario.name}: the consumer has started its jobs`, () => startedJobs(pod) >= PREFETCH);
+  await waitUntil(`${scenario.name}: the consumer has started its jobs`, () => countStartedJobs(pod) >= PREFETCH);
   await testbed.clock.wait(500);
   await pod.remove();
   const acknowledged = reportsOf(pod).flatMap((line) =>
     typeof line["acknowledged"] === "string" ? [line["acknowledged"]] : [],
   );
-  const remainingJobs = String(JOBS - acknowledged.length);
-  const collect = await testbed.startClient("queue_tool.py", [
+  const remainingCount = String(JOBS - acknowledged.length);
+  const collectClient = await testbed.startClient("queue_tool.py", [
     broker,
     "collect",
     queue,
-    remainingJobs,
+    remainingCount,
     String(COLLECT_SECONDS),
   ]);
-  await collect.process.exited;
-  const [collected] = collect.reports;
+  await collectClient.process.exited;
+  const [collectReport] = collectClient.reports;
   return {
     ...collectPodFacts(pod),
     endSeconds: secondsUntilRemoved(pod),
     graceSeconds: pod.plan.graceSeconds,
     acknowledged,
-    remaining: (collected?.["remaining"] as string[] | undefined) ?? [],
-    redelivered: Number(collected?.["redelivered"] ?? -1),
+    remaining: (collectReport?.["remaining"] as string[] | undefined) ?? [],
+    redelivered: Number(collectReport?.["redelivered"] ?? -1),
   };
 }
 
@@ -52,7 +53,7 @@ export function secondsUntilRemoved(pod: RunningPod): number {
   return Math.round((eventTimeMs("gone") - eventTimeMs("deleted")) / 10) / 100;
 }
 
-function startedJobs(pod: RunningPod): number {
+function countStartedJobs(pod: RunningPod): number {
   return reportsOf(pod).filter((line) => "started" in line).length;
 }
 

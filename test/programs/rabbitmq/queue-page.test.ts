@@ -26,7 +26,7 @@ const broker: BrokerEnd = {
   unconfirmed: 1,
 };
 
-const measured: RecordedQueues = {
+const recordedQueues: RecordedQueues = {
   kind: "queue",
   system: "RabbitMQ",
   broker: "3.10.8 (Debian)",
@@ -36,7 +36,7 @@ const measured: RecordedQueues = {
 };
 
 describe("docs/guides/rabbitmq.md", () => {
-  const page = insertQueueTables(GUIDE, measured);
+  const page = insertQueueTables(GUIDE, recordedQueues);
 
   test("lists the redelivered jobs and the end of each consumer", () => {
     expect(page).toContain("| ends at its stop signal | without | **3** of 4 | 6.3 s | 7270 s |");
@@ -48,12 +48,12 @@ describe("docs/guides/rabbitmq.md", () => {
   });
 
   test("keeps the text around its tables if the tables are written again", () => {
-    expect(insertQueueTables(page, measured)).toBe(page);
+    expect(insertQueueTables(page, recordedQueues)).toBe(page);
     expect(page.slice(0, 200)).toBe(GUIDE.slice(0, 200));
   });
 
   test("is not written if the run lacks a scenario", () => {
-    expect(() => insertQueueTables(GUIDE, { ...measured, consumers: {} })).toThrow(
+    expect(() => insertQueueTables(GUIDE, { ...recordedQueues, consumers: {} })).toThrow(
       'no result of "ends at its stop signal"',
     );
   });

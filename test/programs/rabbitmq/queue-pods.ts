@@ -13,7 +13,7 @@ export type ConsumerParts = {
 };
 
 export function consumerPod(scenario: ConsumerScenario, parts: ConsumerParts): object {
-  return pod(parts.queue, scenario.annotations, scenario.graceSeconds, {
+  return buildPod(parts.queue, scenario.annotations, scenario.graceSeconds, {
     image: "example.org/consumer:1",
     command: [parts.python, parts.program],
     env: toEnv({
@@ -37,7 +37,7 @@ export function brokerPod(scenario: BrokerScenario, name: string, folder: string
     scenario.ownHook === undefined
       ? {}
       : { lifecycle: { preStop: { exec: { command: ["sh", "-c", scenario.ownHook] } } } };
-  return pod(name, BROKER_ANNOTATIONS, BROKER_GRACE_SECONDS, {
+  return buildPod(name, BROKER_ANNOTATIONS, BROKER_GRACE_SECONDS, {
     image: "docker.io/library/rabbitmq:3.10",
     command: ["sh", "-c", START_BROKER],
     env: toEnv(environment),
@@ -47,7 +47,7 @@ export function brokerPod(scenario: BrokerScenario, name: string, folder: string
   });
 }
 
-function pod(
+function buildPod(
   name: string,
   annotations: Readonly<Record<string, string>>,
   graceSeconds: number,

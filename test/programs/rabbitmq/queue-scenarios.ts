@@ -15,8 +15,8 @@ const SHORT_GRACE_SECONDS = 2;
 const NO_SETTINGS = { annotations: {}, statusOn: "" } as const;
 const JOB_COUNT_SETTINGS = { annotations: CONSUMER_ANNOTATIONS, statusOn: "127.0.0.1", lastcall: true } as const;
 
-export type ConsumerCase = ConsumerScenario & { readonly expects: Partial<ConsumerEnd> };
-export type BrokerCase = BrokerScenario & { readonly expects: Partial<BrokerEnd> };
+export type ConsumerCase = ConsumerScenario & { readonly expected: Partial<ConsumerEnd> };
+export type BrokerCase = BrokerScenario & { readonly expected: Partial<BrokerEnd> };
 
 export const CONSUMER_CASES: readonly ConsumerCase[] = [
   {
@@ -25,7 +25,7 @@ export const CONSUMER_CASES: readonly ConsumerCase[] = [
     onSigterm: "ends",
     graceSeconds: LONG_GRACE_SECONDS,
     lastcall: false,
-    expects: { redelivered: 4 },
+    expected: { redelivered: 4 },
   },
   {
     ...NO_SETTINGS,
@@ -33,14 +33,14 @@ export const CONSUMER_CASES: readonly ConsumerCase[] = [
     onSigterm: "ends",
     graceSeconds: LONG_GRACE_SECONDS,
     lastcall: true,
-    expects: { redelivered: 4, outcome: "not-needed" },
+    expected: { redelivered: 4, outcome: "not-needed" },
   },
   {
     ...JOB_COUNT_SETTINGS,
     name: "ends at its stop signal; counts its jobs",
     onSigterm: "ends",
     graceSeconds: 30,
-    expects: { redelivered: 0, outcome: "drained", killed: false },
+    expected: { redelivered: 0, outcome: "drained", killed: false },
   },
   {
     ...NO_SETTINGS,
@@ -48,7 +48,7 @@ export const CONSUMER_CASES: readonly ConsumerCase[] = [
     onSigterm: "finishes",
     graceSeconds: LONG_GRACE_SECONDS,
     lastcall: false,
-    expects: { redelivered: 0, killed: false },
+    expected: { redelivered: 0, killed: false },
   },
   {
     ...NO_SETTINGS,
@@ -56,7 +56,7 @@ export const CONSUMER_CASES: readonly ConsumerCase[] = [
     onSigterm: "finishes",
     graceSeconds: LONG_GRACE_SECONDS,
     lastcall: true,
-    expects: { redelivered: 0, outcome: "not-needed", killed: false },
+    expected: { redelivered: 0, outcome: "not-needed", killed: false },
   },
   {
     ...NO_SETTINGS,
@@ -65,7 +65,7 @@ export const CONSUMER_CASES: readonly ConsumerCase[] = [
     graceSeconds: LONG_GRACE_SECONDS,
     lastcall: true,
     statusOn: "0.0.0.0",
-    expects: { redelivered: 0, outcome: "drained", killed: false },
+    expected: { redelivered: 0, outcome: "drained", killed: false },
   },
   {
     ...NO_SETTINGS,
@@ -73,14 +73,14 @@ export const CONSUMER_CASES: readonly ConsumerCase[] = [
     onSigterm: "finishes",
     graceSeconds: SHORT_GRACE_SECONDS,
     lastcall: false,
-    expects: { redelivered: 4, killed: true },
+    expected: { redelivered: 4, killed: true },
   },
   {
     ...JOB_COUNT_SETTINGS,
     name: "finishes its jobs, but the grace period is shorter; counts its jobs",
     onSigterm: "finishes",
     graceSeconds: SHORT_GRACE_SECONDS,
-    expects: { redelivered: 0, outcome: "drained", killed: false },
+    expected: { redelivered: 0, outcome: "drained", killed: false },
   },
 ];
 
@@ -91,22 +91,22 @@ export const BROKER_CASES: readonly BrokerCase[] = [
   {
     name: "a publisher that pauses",
     client: "pausing",
-    expects: { outcome: "drained", unconfirmed: 0, injected: true, killed: false },
+    expected: { outcome: "drained", unconfirmed: 0, injected: true, killed: false },
   },
   {
     name: "a consumer that has acknowledged",
     client: "acknowledging",
-    expects: { outcome: "timeout", unconfirmed: 0, injected: true, killed: false },
+    expected: { outcome: "timeout", unconfirmed: 0, injected: true, killed: false },
   },
   {
     name: "a publisher that never pauses",
     client: "busy",
-    expects: { outcome: "timeout", injected: true, killed: false },
+    expected: { outcome: "timeout", injected: true, killed: false },
   },
   {
     name: "a publisher that never pauses; `rabbitmq-upgrade drain` as the broker's own hook",
     client: "busy",
     ownHook: MAINTENANCE_COMMAND,
-    expects: { outcome: "", injected: false, killed: false },
+    expected: { outcome: "", injected: false, killed: false },
   },
 ];

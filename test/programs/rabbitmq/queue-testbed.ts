@@ -35,10 +35,10 @@ export function createTestbed(request: QueueRequest, cluster: ClusterContext): T
     request,
     clientProgram: (name) => join(CLIENTS_FOLDER, name),
     startPod: async (manifest, lastcall) => {
-      const admitted = lastcall ? await admitPod(manifest, servers.webhook) : { pod: manifest, changed: false };
+      const admission = lastcall ? await admitPod(manifest, servers.webhook) : { pod: manifest, changed: false };
       const uid = randomUUID();
-      const pod = await runner.start(withName(admitted.pod, uid.slice(0, 5), uid));
-      return { pod, injected: admitted.changed };
+      const pod = await runner.start(withName(admission.pod, uid.slice(0, 5), uid));
+      return { pod, injected: admission.changed };
     },
     startClient: async (name, args) => {
       const attachment = await network.attach();

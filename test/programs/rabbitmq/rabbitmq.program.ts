@@ -28,9 +28,9 @@ test("RabbitMQ consumers finish their jobs, and brokers drain as docs/guides/rab
     const versions = { broker: `${broker.version} (${broker.source})`, manager: result.manager };
     await recordResult({ kind: "queue", system: "RabbitMQ", ...versions, ...result });
 
-    for (const { name, expects } of CONSUMER_CASES) {
+    for (const { name, expected } of CONSUMER_CASES) {
       const end = result.consumers[name];
-      expect(end, name).toMatchObject(expects);
+      expect(end, name).toMatchObject(expected);
       // Each job is acknowledged once or still in the queue, so none is lost or acknowledged twice.
       const jobs = [...(end?.acknowledged ?? []), ...(end?.remaining ?? [])];
       expect(
@@ -40,7 +40,7 @@ test("RabbitMQ consumers finish their jobs, and brokers drain as docs/guides/rab
       // The Pod ends when its jobs are finished, long before its grace period of two hours.
       expect(end?.endSeconds, name).toBeLessThan(60);
     }
-    for (const { name, expects } of BROKER_CASES) expect(result.brokers[name], name).toMatchObject(expects);
+    for (const { name, expected } of BROKER_CASES) expect(result.brokers[name], name).toMatchObject(expected);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

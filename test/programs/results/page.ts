@@ -2,12 +2,12 @@
 
 /** Replaces the text between the two markers of a section. @throws if the page lacks the markers */
 export function replaceSection(page: string, name: string, text: string): string {
-  const begin = `<!-- generated: ${name} -->`;
-  const end = `<!-- end of ${name} -->`;
-  const from = page.indexOf(begin);
-  const to = page.indexOf(end);
-  if (from < 0 || to < from) throw new Error(`the page has no section between ${begin} and ${end}`);
-  return `${page.slice(0, from + begin.length)}\n${text}\n${page.slice(to)}`;
+  const beginMarker = `<!-- generated: ${name} -->`;
+  const endMarker = `<!-- end of ${name} -->`;
+  const from = page.indexOf(beginMarker);
+  const to = page.indexOf(endMarker);
+  if (from < 0 || to < from) throw new Error(`the page has no section between ${beginMarker} and ${endMarker}`);
+  return `${page.slice(0, from + beginMarker.length)}\n${text}\n${page.slice(to)}`;
 }
 
 export function table(rows: readonly (readonly string[])[]): string {

@@ -33,8 +33,8 @@ export function resultLines(text: string): readonly OtherResult[] {
 export function upsertResult(text: string, result: OtherResult): string {
   const results = resultLines(text);
   const index = results.findIndex((recorded) => resultIdentity(recorded) === resultIdentity(result));
-  const updated = index < 0 ? [...results, result] : results.with(index, result);
-  return updated.map((line) => `${JSON.stringify(line)}\n`).join("");
+  const updatedResults = index < 0 ? [...results, result] : results.with(index, result);
+  return updatedResults.map((line) => `${JSON.stringify(line)}\n`).join("");
 }
 
 function resultIdentity(result: OtherResult): string {

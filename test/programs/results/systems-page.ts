@@ -20,7 +20,7 @@ rollout; *refused* connections, *cut* ones that ended without a complete respons
 the quiet period of 2 s after the end of the Pod's last connection; a drain does not wait for idle connections.
 `;
 
-const ENDLESS = `
+const ENDLESS_INTRODUCTION = `
 ## Clients that never close
 
 The limit of any drain without a driver: a client that keeps sending on one keep-alive connection is waited for at most until the end
@@ -41,7 +41,7 @@ Not measured: Traefik, which neither Debian nor PyPI nor npm has, and whose modu
 directives (3.7.13); and servers on Java.
 `;
 
-const PRELOAD = `
+const PRELOAD_INTRODUCTION = `
 ## The same clients with preload
 
 The same 16 clients with \`lastcall.dev/preload: http1\` and a deadline 10 s after the delay: the library adds
@@ -52,7 +52,7 @@ const PRELOAD_AFTERWORD = `
 A statically linked program does not load the library.
 `;
 
-const HTTP2 = `
+const HTTP2_INTRODUCTION = `
 ## Idle HTTP/2 connections
 
 One client of each server has read its response and keeps its idle connection; its Pod is deleted 3 s later. The table has the
@@ -74,10 +74,10 @@ export function systemsPage(results: readonly OtherResult[]): string {
     INTRODUCTION,
     managerSentence(servers),
     table([SERVER_HEAD, ...servers.map(serverRow)]),
-    ENDLESS,
+    ENDLESS_INTRODUCTION,
     table([ENDLESS_HEAD, ...servers.map(endlessRow)]),
     AFTERWORD,
-    PRELOAD,
+    PRELOAD_INTRODUCTION,
     table([PRELOAD_HEAD, ...servers.map(preloadRow)]),
     PRELOAD_AFTERWORD,
     ...http2Section(results.filter(isHttp2Result)),
@@ -94,7 +94,7 @@ function http2Section(results: readonly Http2ServerResult[]): readonly string[] 
     version,
     ...[first, later, large].map(cellOf),
   ]);
-  return [HTTP2, table([HTTP2_HEAD, ...rows]), HTTP2_AFTERWORD];
+  return [HTTP2_INTRODUCTION, table([HTTP2_HEAD, ...rows]), HTTP2_AFTERWORD];
 }
 
 function managerSentence(servers: readonly ServerResult[]): string {
@@ -135,15 +135,22 @@ const ENDLESS_HEAD = [
 ];
 
 function endlessRow({ system, stopSignal, endless, endlessSleep }: ServerResult): string[] {
-  const seconds = `${endless.drainSeconds.toFixed(1)} s`;
-  return [system, stopSignal, failureCell(endlessSleep), failureCell(endless), seconds, endless.outcomes.join(", ")];
+  const drainDuration = `${endless.drainSeconds.toFixed(1)} s`;
+  return [
+    system,
+    stopSignal,
+    failureCell(endlessSleep),
+    failureCell(endless),
+    drainDuration,
+    endless.outcomes.join(", "),
+  ];
 }
 
 const PRELOAD_HEAD = ["server", "stop signal", "failed", "drain", "over-wait", "the drain ended as"];
 
 function preloadRow({ system, stopSignal, preload }: ServerResult): string[] {
-  const unreached = preload.unreached === "" ? "" : ` (not reached: ${preload.unreached})`;
-  const outcomes = `${preload.outcomes.join(", ")}${unreached}`;
+  const unreachedNote = preload.unreached === "" ? "" : ` (not reached: ${preload.unreached})`;
+  const outcomes = `${preload.outcomes.join(", ")}${unreachedNote}`;
   return [system, stopSignal, failureCell(preload), ...drainCells(preload), outcomes];
 }
 

@@ -1,4 +1,4 @@
-/** Ports and times that the app, its Deployment and its clients share. */
+/** Defines the ports and times that the app, its Deployment and its clients share. */
 
 export const HTTP1_PORT = 8_080;
 export const HTTP2_PORT = 8_081;
@@ -8,4 +8,4 @@ export const UPSTREAM_HOST = "10.66.0.1";
 export const UPSTREAM_HTTP1_PORT = 9_000;
 export const UPSTREAM_HTTP2_PORT = 9_001;
 /** Long enough that several requests of one connection are in flight at any time. */
-export const ANSWER_MS = 20;
+export const RESPONSE_DELAY_MS = 20;

@@ -1,6 +1,7 @@
 /**
- * `npm run bench:rollouts`: runs 20 rollouts of each protocol at 500 requests a second, for every kind of client, and compares the ends of Pods
- * with `preStop: sleep 5`. Takes about an hour; `--only=TEXT` runs the scenarios whose names contain the text. Needs network namespaces.
+ * `npm run bench:rollouts`: runs 20 rollouts of each protocol at 500 requests a second, for every kind of client, and compares
+ * lastcall with `preStop: sleep 5`. Takes about an hour; `--only=TEXT` runs the scenarios whose names contain the text. Needs
+ * network namespaces.
  */
 import { join } from "node:path";
 import { detectNamespaces } from "../../../src/demo/network/namespace-network.ts";
@@ -13,18 +14,18 @@ import { ENVOY, runScenario } from "./scenario-run.ts";
 import { sleepTable } from "./sleep-page.ts";
 import { SLEEP_SCENARIOS } from "./sleep-scenarios.ts";
 
-const only = process.argv.find((arg) => arg.startsWith("--only="))?.slice("--only=".length) ?? "";
+const nameFilter = process.argv.find((arg) => arg.startsWith("--only="))?.slice("--only=".length) ?? "";
 const allScenarios = [...BENCH_SCENARIOS, ...SLEEP_SCENARIOS];
-const scenarios = allScenarios.filter((scenario) => scenarioName(scenario).includes(only));
-const unknown = process.argv.slice(2).filter((arg) => !arg.startsWith("--only="));
+const scenarios = allScenarios.filter((scenario) => scenarioName(scenario).includes(nameFilter));
+const unknownArguments = process.argv.slice(2).filter((arg) => !arg.startsWith("--only="));
 process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "../../../build/compile-cache");
 const stop = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
 
 const namespaces = detectNamespaces();
-if (unknown.length > 0) reportError(`got "${unknown.join(" ")}", expected nothing or --only=TEXT`);
+if (unknownArguments.length > 0) reportError(`got "${unknownArguments.join(" ")}", expected nothing or --only=TEXT`);
 else if (scenarios.length === 0)
-  reportError(`--only got "${only}", expected a part of: ${allScenarios.map(scenarioName).join("; ")}`);
+  reportError(`--only got "${nameFilter}", expected a part of: ${allScenarios.map(scenarioName).join("; ")}`);
 else if (!namespaces.supported) reportError(`network namespaces are not available: ${namespaces.reason}`);
 else await runAll();
 

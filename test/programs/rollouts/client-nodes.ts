@@ -1,4 +1,4 @@
-/** Starts one process for each simulated client node, sends the processes endpoint changes and commands, and receives their counts. */
+/** Starts one process for each simulated client node, sends them endpoint changes and commands, and receives their counts. */
 import { type ChildProcess, fork } from "node:child_process";
 import { join } from "node:path";
 import type { EndpointChange } from "../../../src/demo/network/service-proxy.ts";
@@ -14,15 +14,15 @@ export type ClientNodes = {
   readonly stop: () => Promise<readonly NodeResult[]>;
 };
 
-export function startClientNodes(starts: readonly NodeStart[]): ClientNodes {
-  const nodes = starts.map((start) =>
+export function startClientNodes(nodeStarts: readonly NodeStart[]): ClientNodes {
+  const nodes = nodeStarts.map((start) =>
     fork(PROGRAM, [JSON.stringify(start)], { stdio: ["ignore", "inherit", "inherit", "ipc"] }),
   );
   const results = nodes.map(receiveResult);
   for (const result of results) result.catch(() => {});
-  let stopped = false;
+  let isStopped = false;
   const send = (message: NodeMessage) => {
-    if (!stopped) for (const node of nodes) if (node.connected) node.send(message);
+    if (!isStopped) for (const node of nodes) if (node.connected) node.send(message);
   };
   return {
     sendChange: (change) => send({ kind: "endpoint", change }),
@@ -30,7 +30,7 @@ export function startClientNodes(starts: readonly NodeStart[]): ClientNodes {
     stop: () => {
       send({ kind: "stop" });
       // The process of a simulated node exits after it has sent its counts, so it must not receive further endpoint changes.
-      stopped = true;
+      isStopped = true;
       return Promise.all(results);
     },
   };

@@ -1,7 +1,7 @@
 /**
  * Wraps the socket of a Node HTTP/2 session so that the server can send a shutdown notice: a GOAWAY that allows all streams.
  *
- * Node has no function for it: `session.goaway()` calls `nghttp2_submit_goaway`, after which the library ignores every new
+ * Node has no function that sends a shutdown notice: `session.goaway()` calls `nghttp2_submit_goaway`, after which the library ignores every new
  * stream, whatever the frame's last stream ID, and requests in flight would be lost. The shutdown notice is therefore written
  * to the socket, between two writes of the session.
  *

@@ -5,11 +5,11 @@ import { type Driver, type LoadPlan, type PerProtocol, type Protocol, perProtoco
 const REQUESTS_PER_SECOND = 570;
 const MAX_CONNECTION_LIFETIME_MS = 10_000;
 
-export type Clients = "short-lived" | "endless";
+export type ClientKind = "short-lived" | "endless";
 
 export type LoadChoice = {
   readonly protocols: readonly Protocol[];
-  readonly clients: Clients;
+  readonly clients: ClientKind;
   readonly driver: Driver;
   readonly slowestResponseMs: number;
 };
@@ -28,7 +28,7 @@ export function planLoad({ protocols, clients, driver, slowestResponseMs }: Load
     newConnectionEvery: 10,
     slowClients: hasHttp1 ? 2 : 0,
     slowestResponseMs,
-    // Idle connections are part of the scenarios with short-lived clients and without a driver only.
+    // Only the scenarios with short-lived clients and without a driver have idle connections.
     idleConnections: hasHttp1 && driver === "none" && clients === "short-lived",
   };
 }

@@ -32,13 +32,13 @@ export async function rollRepeatedly(request: RollingInput, ports: RollingPorts)
     slices?.enqueue(change, pod);
   });
   const runner = createPodRunner({ ...ports, onEvent: onPodEvent });
-  const newPods = { runner, admit: async (pod: object) => (await admitPod(pod, servers.webhook)).pod };
-  const create = (revision: number) => createPod(request.deployment, templateHash(revision), newPods);
-  const ended: RunningPod[] = [];
+  const podCreation = { runner, admit: async (pod: object) => (await admitPod(pod, servers.webhook)).pod };
+  const createRevision = (revision: number) => createPod(request.deployment, templateHash(revision), podCreation);
+  const endedPods: RunningPod[] = [];
   const removals: Promise<void>[] = [];
   try {
     let pods: readonly RunningPod[] = await Promise.all(
-      Array.from({ length: replicasOf(request.deployment) }, () => create(0)),
+      Array.from({ length: replicasOf(request.deployment) }, () => createRevision(0)),
     );
     await allReady(pods, clock);
     slices?.flush();
@@ -47,13 +47,13 @@ export async function rollRepeatedly(request: RollingInput, ports: RollingPorts)
     nodes.send("measure");
     await clock.wait(STEADY_MS);
     for (let count = 1; count <= request.rollouts; count += 1) {
-      const createNext = () => create(count);
+      const createNext = () => createRevision(count);
       const { updated, oldPodsRemoved } = await replacePods(pods, {
         clock,
         createPod: createNext,
         beforeDelete: async () => {},
       });
-      ended.push(...pods);
+      endedPods.push(...pods);
       removals.push(oldPodsRemoved);
       pods = updated;
       if (request.waitsForEnds) await oldPodsRemoved;
@@ -62,18 +62,18 @@ export async function rollRepeatedly(request: RollingInput, ports: RollingPorts)
     }
     await Promise.all(removals);
     await clock.wait(STEADY_MS);
-    const results = await nodes.stop();
+    const nodeResults = await nodes.stop();
     const clockOffsetMs = sharedNowMs() - clock.nowMs();
-    const drains = ended.map((pod) =>
+    const drains = endedPods.map((pod) =>
       collectDrainFacts({
         pod,
         request,
-        nodes: results,
+        nodeResults,
         clockOffsetMs,
         withdrawnMs: slices?.withdrawnMs(pod.plan),
       }),
     );
-    return { nodes: results, drains };
+    return { nodes: nodeResults, drains };
   } finally {
     await runner.close();
     slices?.close();
@@ -89,18 +89,18 @@ function createSlices({ deployment, propagationMs }: RollingInput, { clock, serv
 type EndedPod = {
   readonly pod: RunningPod;
   readonly request: RollingInput;
-  readonly nodes: readonly NodeResult[];
+  readonly nodeResults: readonly NodeResult[];
   readonly clockOffsetMs: number;
   readonly withdrawnMs: number | undefined;
 };
 
-function collectDrainFacts({ pod, request, nodes, clockOffsetMs, withdrawnMs }: EndedPod): DrainFacts {
+function collectDrainFacts({ pod, request, nodeResults, clockOffsetMs, withdrawnMs }: EndedPod): DrainFacts {
   const { summary, drainSeconds } = podEndOf(pod, {
     forwarded: [],
     propagationMs: Math.max(...request.propagationMs),
     slicesWithdrawnMs: withdrawnMs,
   });
-  const lastActivityMs = nodes.flatMap(({ lastWorkMs }) => lastWorkMs[pod.address] ?? []);
+  const lastActivityMs = nodeResults.flatMap(({ lastWorkMs }) => lastWorkMs[pod.address] ?? []);
   const releasedMs = releaseTimeMs(pod);
   return {
     outcome: summary?.outcome ?? "",
@@ -129,6 +129,6 @@ function templateHash(revision: number): string {
 
 /** Time of the app's stop signal, or of the Pod's last event if the app received no signal. */
 function releaseTimeMs(pod: RunningPod): number {
-  const signalled = pod.events.find(({ type, container }) => type === "SIGTERM" && container === "app");
-  return signalled?.atMs ?? pod.events.at(-1)?.atMs ?? 0;
+  const stopSignal = pod.events.find(({ type, container }) => type === "SIGTERM" && container === "app");
+  return stopSignal?.atMs ?? pod.events.at(-1)?.atMs ?? 0;
 }

@@ -14,15 +14,15 @@ import {
 } from "node:http2";
 import { createServer as createTcpServer, Server as TcpServer } from "node:net";
 import { encodeFrame } from "../harness/grpc-frame.ts";
-import { ACTIVE_PORT, ANSWER_MS } from "./app-facts.ts";
+import { ACTIVE_PORT, RESPONSE_DELAY_MS } from "./app-facts.ts";
 import { createHttp2Connection, type Http2Connection } from "./http2-connection.ts";
 
 const host = process.env["LISTEN_ON"] ?? "::";
 const port = Number(process.env["PORT"] ?? "8080");
 /** After the stop signal the app closes idle connections only after this time; a request until then gets `Connection: close`. */
 const IDLE_CLOSE_MS = 2_000;
-let draining = false;
-let active = 0;
+let isDraining = false;
+let openRequests = 0;
 
 const http1 = createServer((request, response) => {
   const [path = "", milliseconds = ""] = (request.url ?? "/").split("=");
@@ -30,16 +30,16 @@ const http1 = createServer((request, response) => {
     response.end("ok\n");
     return;
   }
-  active += 1;
+  openRequests += 1;
   response.once("close", () => {
-    active -= 1;
+    openRequests -= 1;
   });
   setTimeout(
     () => {
-      if (draining) response.setHeader("Connection", "close");
+      if (isDraining) response.setHeader("Connection", "close");
       response.end("hello\n");
     },
-    path === "/slow?ms" ? Number(milliseconds) : ANSWER_MS,
+    path === "/slow?ms" ? Number(milliseconds) : RESPONSE_DELAY_MS,
   );
 });
 // Without a timeout the app never closes an idle connection first.
@@ -53,34 +53,34 @@ const http2 = createTcpServer({ noDelay: true }, (socket) => {
   session.once("close", () => sessions.delete(session));
   session.on("error", () => session.destroy());
   session.on("stream", onStream);
-  if (draining) drainSession(session, connection);
+  if (isDraining) drainSession(session, connection);
 });
 
 function onStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
-  active += 1;
+  openRequests += 1;
   stream.once("close", () => {
-    active -= 1;
+    openRequests -= 1;
   });
   stream.on("error", () => {});
   stream.resume();
-  const answer = headers["content-type"] === "application/grpc" ? answerGrpc : answerHttp2;
+  const respond = headers["content-type"] === "application/grpc" ? respondGrpc : respondHttp2;
   setTimeout(() => {
-    if (!stream.destroyed) answer(stream);
-  }, ANSWER_MS);
+    if (!stream.destroyed) respond(stream);
+  }, RESPONSE_DELAY_MS);
 }
 
-function answerHttp2(stream: ServerHttp2Stream): void {
+function respondHttp2(stream: ServerHttp2Stream): void {
   stream.respond({ ":status": 200, "content-type": "text/plain" });
   stream.end("hello\n");
 }
 
-function answerGrpc(stream: ServerHttp2Stream): void {
+function respondGrpc(stream: ServerHttp2Stream): void {
   stream.respond({ ":status": 200, "content-type": "application/grpc" }, { waitForTrailers: true });
   stream.on("wantTrailers", () => stream.sendTrailers({ "grpc-status": "0" }));
   stream.end(encodeFrame("hello"));
 }
 
-/** Sends a shutdown notice, and the final GOAWAY when the client has answered a PING: RFC 9113 section 6.8. */
+/** Sends a shutdown notice, and the final GOAWAY after the client's ACK of a PING (RFC 9113, section 6.8). */
 function drainSession(session: ServerHttp2Session, connection: Http2Connection): void {
   if (session.closed || session.destroyed) return;
   connection.sendShutdownNotice();
@@ -91,10 +91,10 @@ function drainSession(session: ServerHttp2Session, connection: Http2Connection):
 
 const admin = createServer((request, response) => {
   if (request.method === "POST") {
-    draining = true;
+    isDraining = true;
     for (const [session, connection] of sessions) drainSession(session, connection);
   }
-  response.end(String(active));
+  response.end(String(openRequests));
 });
 
 // HTTP/1.1 listens last, because it serves the readiness probe: a ready Pod has both ports open.
@@ -102,7 +102,7 @@ if (process.env["UPSTREAM"] === undefined) admin.listen(ACTIVE_PORT, "127.0.0.1"
 http2.listen(port + 1, host, () => http1.listen(port, host));
 process.once("SIGTERM", () => {
   if (!process.argv.includes("graceful")) process.exit(143);
-  draining = true;
+  isDraining = true;
   for (const [session, connection] of sessions) drainSession(session, connection);
   // Stops listening. Unlike the method of `http.Server` it keeps idle connections, on which a request may be arriving.
   TcpServer.prototype.close.call(http1, () => process.exit(0));

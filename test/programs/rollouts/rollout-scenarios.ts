@@ -1,5 +1,5 @@
 /** Lists the scenarios of the benchmark, and the shorter scenarios of each test run. Pure. */
-import type { Clients, LoadChoice } from "./load-plan.ts";
+import type { ClientKind, LoadChoice } from "./load-plan.ts";
 import {
   type AppShutdown,
   type DrainSettings,
@@ -33,7 +33,7 @@ const SHORT_TIMEOUT_MS = 3_000;
 
 export const SLOWEST_RESPONSE_MS = 4_000;
 
-const CLIENT_KINDS: readonly { readonly clients: Clients; readonly driver: Driver }[] = [
+const CLIENT_KINDS: readonly { readonly clients: ClientKind; readonly driver: Driver }[] = [
   { clients: "short-lived", driver: "none" },
   { clients: "endless", driver: "http" },
   { clients: "endless", driver: "envoy" },
@@ -41,22 +41,24 @@ const CLIENT_KINDS: readonly { readonly clients: Clients; readonly driver: Drive
 ];
 
 export const BENCH_SCENARIOS: readonly RolloutScenario[] = CLIENT_KINDS.flatMap((kind) =>
-  PROTOCOLS.map((protocol) => scenario({ ...kind, protocols: [protocol], slowestResponseMs: SLOWEST_RESPONSE_MS }, 20)),
+  PROTOCOLS.map((protocol) =>
+    buildScenario({ ...kind, protocols: [protocol], slowestResponseMs: SLOWEST_RESPONSE_MS }, 20),
+  ),
 );
 
 /** Each scenario runs all protocols at once. The `promised` scenarios have 20 rollouts together, in which no request may fail. */
 export const TEST_SCENARIOS: readonly RolloutScenario[] = CLIENT_KINDS.map((kind, index) =>
-  scenario({ ...kind, protocols: PROTOCOLS, slowestResponseMs: SLOWEST_RESPONSE_MS }, [8, 6, 6, 2][index] ?? 2),
+  buildScenario({ ...kind, protocols: PROTOCOLS, slowestResponseMs: SLOWEST_RESPONSE_MS }, [8, 6, 6, 2][index] ?? 2),
 );
 
-function scenario(choice: LoadChoice, rollouts: number): RolloutScenario {
+function buildScenario(choice: LoadChoice, rollouts: number): RolloutScenario {
   const promised = choice.clients === "short-lived" || choice.driver !== "none";
   const settings = { delayMs: DELAY_MS, quietMs: QUIET_MS, timeoutMs: promised ? LONG_TIMEOUT_MS : SHORT_TIMEOUT_MS };
-  const end = { label: "", shutdown: "abrupt", ending: "defaults", waitsForEnds: false } as const;
-  return { ...choice, ...end, propagationMs: PROPAGATION_MS, rollouts, settings, promised };
+  const endOptions = { label: "", shutdown: "abrupt", ending: "defaults", waitsForEnds: false } as const;
+  return { ...choice, ...endOptions, propagationMs: PROPAGATION_MS, rollouts, settings, promised };
 }
 
-const NAMES: Readonly<Record<Protocol, string>> = { http1: "HTTP/1.1", http2: "HTTP/2", grpc: "gRPC" };
+const PROTOCOL_NAMES: Readonly<Record<Protocol, string>> = { http1: "HTTP/1.1", http2: "HTTP/2", grpc: "gRPC" };
 
 export function scenarioName({ protocols, clients, driver, label }: RolloutScenario): string {
   const driverLabel = driver === "none" ? "no driver" : `driver ${driver}`;
@@ -65,5 +67,5 @@ export function scenarioName({ protocols, clients, driver, label }: RolloutScena
 }
 
 export function protocolNames(protocols: readonly Protocol[]): string {
-  return protocols.map((protocol) => NAMES[protocol]).join(" + ");
+  return protocols.map((protocol) => PROTOCOL_NAMES[protocol]).join(" + ");
 }

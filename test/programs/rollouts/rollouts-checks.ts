@@ -16,7 +16,7 @@ export type RolloutsLine = Pick<
   readonly manager: "native" | "node";
   readonly answered: PerProtocol<number>;
   readonly failed: PerProtocol<number>;
-  /** Responses per second: the average of the run; `slowestSecond`: the lowest count. */
+  /** Average of the responses per second; `slowestSecond` is the lowest count of a second. */
   readonly rate: number;
   readonly slowestSecond: number;
   readonly drains: number;
@@ -45,7 +45,8 @@ export function checkRollouts(scenario: RolloutScenario, result: RolloutsResult)
 
 function buildLine(scenario: RolloutScenario, { nodes, drains, ...run }: RolloutsResult): RolloutsLine {
   const { protocols, clients, driver, rollouts, settings, promised } = scenario;
-  const sum = (of: (node: (typeof nodes)[number]) => number) => nodes.reduce((total, node) => total + of(node), 0);
+  const sum = (countOf: (node: (typeof nodes)[number]) => number) =>
+    nodes.reduce((total, node) => total + countOf(node), 0);
   const measuredMs = Math.max(...nodes.map((node) => node.measuredMs));
   const answered = perProtocol((protocol) => sum((node) => node.answered[protocol]));
   const overWaits = drains.map(({ overWaitMs }) => overWaitMs);
@@ -75,37 +76,37 @@ function buildLine(scenario: RolloutScenario, { nodes, drains, ...run }: Rollout
 }
 
 function findFailures(line: RolloutsLine, { nodes, drains }: RolloutsResult): readonly string[] {
-  const problems: string[] = [];
+  const failures: string[] = [];
   if (line.rate < MIN_REQUESTS_PER_SECOND)
-    problems.push(`${line.rate} requests a second were answered, expected at least ${MIN_REQUESTS_PER_SECOND}`);
+    failures.push(`${line.rate} requests a second were answered, expected at least ${MIN_REQUESTS_PER_SECOND}`);
   if (line.drains !== line.rollouts * 2)
-    problems.push(`${line.drains} Pods ended in ${line.rollouts} rollouts of 2 Pods`);
-  if (!line.promised) return problems;
+    failures.push(`${line.drains} Pods ended in ${line.rollouts} rollouts of 2 Pods`);
+  if (!line.promised) return failures;
   // A few Pods may get no client, because clients reconnect only every few seconds. A run with many such Pods is invalid.
   const unusedPods = drains.filter(({ served }) => !served).length;
   if (unusedPods > drains.length / 10)
-    problems.push(`${unusedPods} of ${drains.length} Pods ended before any client sent a request`);
+    failures.push(`${unusedPods} of ${drains.length} Pods ended before any client sent a request`);
   if (total(line.failed) > 0) {
     const firstFailures = JSON.stringify(nodes.flatMap(({ failures }) => failures).slice(0, 5));
-    const stall = `clients stalled for up to ${line.longestStallMs} ms`;
-    problems.push(
-      `${total(line.failed)} of ${total(line.answered)} requests failed (${stall}), such as ${firstFailures}`,
+    const stallText = `clients stalled for up to ${line.longestStallMs} ms`;
+    failures.push(
+      `${total(line.failed)} of ${total(line.answered)} requests failed (${stallText}), such as ${firstFailures}`,
     );
   }
   for (const { outcome, why } of drains)
-    if (outcome !== "drained") problems.push(`a drain ended as "${outcome}": ${why}`);
+    if (outcome !== "drained") failures.push(`a drain ended as "${outcome}": ${why}`);
   // Each client node keeps an idle connection to every Pod; a drain must not wait for this connection.
   if (line.clients === "short-lived" && line.protocols.includes("http1")) {
     const podsWithoutIdle = drains.filter(({ leftTotal }) => leftTotal === 0).length;
     if (podsWithoutIdle > 0)
-      problems.push(`${podsWithoutIdle} Pods ended without the idle connection that was kept open`);
+      failures.push(`${podsWithoutIdle} Pods ended without the idle connection that was kept open`);
     // The check uses the median, because single drains may wait for a processor.
     if (line.overWaitMs.median > MAX_IDLE_OVER_WAIT_MS)
-      problems.push(
+      failures.push(
         `with an idle connection open, half of the drains took ${line.overWaitMs.median} ms more than the quiet period after the last answer, expected at most ${MAX_IDLE_OVER_WAIT_MS} ms`,
       );
   }
-  return problems;
+  return failures;
 }
 
 export function total(counts: PerProtocol<number>): number {
@@ -114,8 +115,8 @@ export function total(counts: PerProtocol<number>): number {
 
 /** Sums the responses of all nodes per second, and returns the lowest sum of a second that all nodes measured. */
 function findSlowestSecond(nodes: readonly (readonly number[])[]): number {
-  const seconds = Math.min(...nodes.map((node) => node.length));
-  const sums = Array.from({ length: seconds }, (_, second) =>
+  const secondCount = Math.min(...nodes.map((node) => node.length));
+  const sums = Array.from({ length: secondCount }, (_, second) =>
     nodes.reduce((sum, node) => sum + (node[second] ?? 0), 0),
   );
   return sums.length === 0 ? 0 : Math.min(...sums);

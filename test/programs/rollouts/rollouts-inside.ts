@@ -18,7 +18,8 @@ async function rollDeployment(request: RolloutsRequest, cluster: ClusterContext)
   const { network, scratch } = cluster;
   const deployment = deploymentOf(request, scratch);
   if (request.driver === "envoy") startUpstream(cluster);
-  // Each client process chooses Pods itself, like kube-proxy, so the Service's address is unused and serves as a second source address.
+  // Each client process chooses Pods itself, like kube-proxy, so no client connects to the Service's address, and it can serve as
+  // a second source address.
   const addresses = [network.trafficAddress, network.serviceAddress];
   const nodes = startClientNodes(
     request.propagationMs.map((propagationMs, index) => ({
@@ -59,9 +60,9 @@ function withRaisedPriority(processes: ProcessTable): ProcessTable {
   return {
     ...processes,
     start: (request) => {
-      const started = processes.start(request);
-      if (started.pid !== 0) raisePriority(started.pid);
-      return started;
+      const localProcess = processes.start(request);
+      if (localProcess.pid !== 0) raisePriority(localProcess.pid);
+      return localProcess;
     },
   };
 }

@@ -54,14 +54,14 @@ that is not rolled.
 function describeConditions(lines: readonly RolloutsLine[]): string {
   const [first] = lines;
   if (first === undefined) return "";
-  const seconds = (ms: number) => `${ms / 1_000} s`;
+  const formatSeconds = (ms: number) => `${ms / 1_000} s`;
   const { delayMs, quietMs, timeoutMs } = first.settings;
-  const loads = lines.map(({ machineLoad }) => machineLoad);
+  const machineLoads = lines.map(({ machineLoad }) => machineLoad);
   const builds = [...new Set(lines.map(({ manager }) => (manager === "node" ? "Node" : manager)))].join(" or the ");
   return [
-    `Settings: \`drain-delay\` ${seconds(delayMs)}, \`quiet-period\` ${seconds(quietMs)}, \`drain-timeout\` ${seconds(timeoutMs)}.`,
+    `Settings: \`drain-delay\` ${formatSeconds(delayMs)}, \`quiet-period\` ${formatSeconds(quietMs)}, \`drain-timeout\` ${formatSeconds(timeoutMs)}.`,
     `The manager is the ${builds} build.\nThe machine has ${first.processors} processors, and had`,
-    `a load average of ${Math.min(...loads)} to ${Math.max(...loads)}; the processes of the run have a raised priority where permissions allow.\n`,
+    `a load average of ${Math.min(...machineLoads)} to ${Math.max(...machineLoads)}; the processes of the run have a raised priority where permissions allow.\n`,
   ].join(" ");
 }
 

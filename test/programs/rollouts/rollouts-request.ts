@@ -7,8 +7,8 @@ export type Protocol = (typeof PROTOCOLS)[number];
 
 export type PerProtocol<T> = Readonly<Record<Protocol, T>>;
 
-export function perProtocol<T>(of: (protocol: Protocol) => T): Record<Protocol, T> {
-  return { http1: of("http1"), http2: of("http2"), grpc: of("grpc") };
+export function perProtocol<T>(createValue: (protocol: Protocol) => T): Record<Protocol, T> {
+  return { http1: createValue("http1"), http2: createValue("http2"), grpc: createValue("grpc") };
 }
 
 export type Driver = "none" | "http" | "envoy";

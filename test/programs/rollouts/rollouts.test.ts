@@ -16,14 +16,14 @@ describe("the pace of a load generator", () => {
         fc.integer({ min: 1, max: 1_000 }),
         fc.array(fc.integer({ min: 1, max: 3_000 }), { minLength: 1, maxLength: 50 }),
         (perSecond, pausesMs) => {
-          const due = createRequestPace(perSecond, 1_000);
+          const countDue = createRequestPace(perSecond, 1_000);
           let nowMs = 1_000;
-          let sent = 0;
+          let dueRequests = 0;
           for (const pauseMs of pausesMs) {
             nowMs += pauseMs;
-            sent += due(nowMs);
+            dueRequests += countDue(nowMs);
           }
-          expect(sent).toBe(Math.floor(((nowMs - 1_000) * perSecond) / 1_000));
+          expect(dueRequests).toBe(Math.floor(((nowMs - 1_000) * perSecond) / 1_000));
         },
       ),
     );
@@ -77,13 +77,13 @@ describe("the counts of requests on a node", () => {
     let nowMs = 0;
     const counter = createNodeCounter(() => nowMs);
     const failure = { protocol: "grpc", kind: "reset", pod: "a", connectionAgeMs: 1, requestsBefore: 2 } as const;
-    counter.countAnswer("http1", "a");
+    counter.countResponse("http1", "a");
     counter.countFailure(failure);
     counter.startMeasuring();
-    for (nowMs of [100, 900, 1_500, 2_100]) counter.countAnswer("http1", "a");
+    for (nowMs of [100, 900, 1_500, 2_100]) counter.countResponse("http1", "a");
     counter.stopMeasuring();
     nowMs = 2_500;
-    counter.countAnswer("http1", "b");
+    counter.countResponse("http1", "b");
     counter.countFailure(failure);
     expect(counter.result()).toMatchObject({
       answered: { http1: 4, http2: 0, grpc: 0 },
@@ -181,9 +181,12 @@ describe("the checks of a rollout", () => {
   });
 
   test("count but allow failures in scenarios that may lose requests", () => {
-    const failed = { ...node, failed: { ...node.failed, http1: 7 } };
+    const failedNode = { ...node, failed: { ...node.failed, http1: 7 } };
     const drains = correctResult.drains.map((drain) => ({ ...drain, outcome: "timeout", leftTotal: 0 }));
-    const { failures, line } = check({ ...correctResult, nodes: [failed, failed], drains }, { promised: false });
+    const { failures, line } = check(
+      { ...correctResult, nodes: [failedNode, failedNode], drains },
+      { promised: false },
+    );
     expect(failures).toEqual([]);
     expect(line.failed.http1).toBe(14);
   });

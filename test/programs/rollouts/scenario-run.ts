@@ -16,8 +16,8 @@ export async function runScenario(
 ): Promise<RolloutsCheck> {
   const { driver, shutdown, ending, rollouts, waitsForEnds, settings, propagationMs } = scenario;
   const load = planLoad(scenario);
-  const end = { shutdown, ending, waitsForEnds };
-  const request: RolloutsRequest = { driver, ...end, envoy, rollouts, settings, load, propagationMs };
+  const endOptions = { shutdown, ending, waitsForEnds };
+  const request: RolloutsRequest = { driver, ...endOptions, envoy, rollouts, settings, load, propagationMs };
   const script = join(import.meta.dirname, "rollouts-inside.ts");
   return checkRollouts(scenario, await insideNamespaces<RolloutsResult>(script, request, context));
 }

@@ -1,4 +1,4 @@
-/** Renders docs/beside-sleep.md from the results of `npm run bench:rollouts`. Pure. */
+/** Writes docs/beside-sleep.md from the results of `npm run bench:rollouts`. Pure. */
 import { table } from "../results/page.ts";
 import type { OtherResult } from "../results/program-result.ts";
 import { type RolloutScenario, scenarioName } from "./rollout-scenarios.ts";
@@ -19,7 +19,9 @@ export function missingSleepScenarios(results: readonly OtherResult[]): readonly
 
 export function sleepPage(results: readonly OtherResult[]): string {
   const tableOf = (scenarios: readonly RolloutScenario[]): string => sleepTable(scenarios, results);
-  const loads = SLEEP_SCENARIOS.flatMap((scenario) => findLine(scenarioName(scenario), results)?.machineLoad ?? []);
+  const machineLoads = SLEEP_SCENARIOS.flatMap(
+    (scenario) => findLine(scenarioName(scenario), results)?.machineLoad ?? [],
+  );
   return [
     `# Beside \`preStop: sleep 5\`
 
@@ -31,7 +33,7 @@ starts after the replaced Pods of the previous one have ended: 20 in a row with 
 *graceful* app responds with \`Connection: close\` after its stop signal and finishes its requests; the *abrupt* app exits at once. A
 Pod's time is that from its deletion to its stop signal.
 
-Two processors, load average ${Math.min(...loads)} to ${Math.max(...loads)}. One run per row.
+Two processors, load average ${Math.min(...machineLoads)} to ${Math.max(...machineLoads)}. One run per row.
 
 ## Clients that never close their connections
 `,
@@ -74,14 +76,14 @@ export function sleepTable(scenarios: readonly RolloutScenario[], results: reado
 }
 
 function rowOf({ shutdown, propagationMs, ending }: RolloutScenario, line: RolloutsLine): readonly string[] {
-  const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
+  const formatSeconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
   const outcomes = Object.entries(line.outcomes).map(([outcome, count]) => `${outcome} ${count}`);
   return [
     shutdown,
     `${Math.max(...propagationMs) / 1_000} s late`,
     ENDING_NAMES[ending],
     `${failureCell(line)}${total(line.failed) === 0 ? "" : `, ${line.drains} Pods`}`,
-    `${seconds(line.drainMs.median)}, ${seconds(line.drainMs.most)}`,
+    `${formatSeconds(line.drainMs.median)}, ${formatSeconds(line.drainMs.most)}`,
     ending === "sleep" ? "–" : outcomes.join(", "),
   ];
 }

@@ -34,19 +34,23 @@ const SHORT_LIVED_VARIANTS: readonly (readonly [AppShutdown, Ending])[] = [
   ["abrupt", "defaults"],
 ];
 
-export const ENDLESS_SCENARIOS = ENDLESS_VARIANTS.map((end) => scenario("endless", end));
-export const SHORT_LIVED_SCENARIOS = SHORT_LIVED_VARIANTS.map((end) => scenario("short-lived", end));
+export const ENDLESS_SCENARIOS = ENDLESS_VARIANTS.map((variant) => buildScenario("endless", variant));
+export const SHORT_LIVED_SCENARIOS = SHORT_LIVED_VARIANTS.map((variant) => buildScenario("short-lived", variant));
 export const LATE_PROXY_SCENARIOS = PROXY_DELAYS_MS.flatMap((lateMs) =>
   (["sleep", "defaults"] as const).map((ending) => {
-    const base = scenario("short-lived", ["abrupt", ending]);
-    const label = `proxies ${lateMs / 1_000} s late, ${base.label}`;
-    return { ...base, label, propagationMs: [lateMs / 2, lateMs] };
+    const baseScenario = buildScenario("short-lived", ["abrupt", ending]);
+    const label = `proxies ${lateMs / 1_000} s late, ${baseScenario.label}`;
+    return { ...baseScenario, label, propagationMs: [lateMs / 2, lateMs] };
   }),
 );
 /** The app exits at once, so each response that is cut counts as failed. */
 export const SLOW_RESPONSE_SCENARIOS = (["sleep", "defaults"] as const).map((ending) => {
-  const base = scenario("short-lived", ["abrupt", ending]);
-  return { ...base, label: `responses of 1 to 30 s, ${base.label}`, slowestResponseMs: LONGEST_RESPONSE_MS };
+  const baseScenario = buildScenario("short-lived", ["abrupt", ending]);
+  return {
+    ...baseScenario,
+    label: `responses of 1 to 30 s, ${baseScenario.label}`,
+    slowestResponseMs: LONGEST_RESPONSE_MS,
+  };
 });
 
 export const SLEEP_SCENARIOS: readonly RolloutScenario[] = [
@@ -56,8 +60,8 @@ export const SLEEP_SCENARIOS: readonly RolloutScenario[] = [
   ...SLOW_RESPONSE_SCENARIOS,
 ];
 
-/** The check forbids no failed requests here: the table compares the failures of the different ends of a Pod. */
-function scenario(
+/** `promised` is false, so the check does not forbid failed requests: the table compares the failures of the different ends. */
+function buildScenario(
   clients: RolloutScenario["clients"],
   [shutdown, ending]: readonly [AppShutdown, Ending],
 ): RolloutScenario {

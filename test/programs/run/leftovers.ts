@@ -34,23 +34,23 @@ export default async function setup(): Promise<() => Promise<void>> {
 }
 
 async function waitForProcesses(mark: string): Promise<readonly string[]> {
-  const limitMs = performance.now() + LIMIT_MS;
+  const untilMs = performance.now() + LIMIT_MS;
   for (;;) {
     const processes = await findMarkedProcesses(mark);
-    if (processes.length === 0 || performance.now() > limitMs) return processes;
+    if (processes.length === 0 || performance.now() > untilMs) return processes;
     await new Promise((done) => setTimeout(done, 200));
   }
 }
 
 /** @returns `PID COMMAND` of each process with the mark, except Vitest's workers, which end after the teardown */
 async function findMarkedProcesses(mark: string): Promise<readonly string[]> {
-  const commands: string[] = [];
+  const processes: string[] = [];
   for (const pid of (await readdir("/proc")).filter((name) => /^[0-9]+$/.test(name) && name !== String(process.pid))) {
     const environment = await readFile(`/proc/${pid}/environ`, "utf8").catch(() => "");
     if (!environment.split("\0").includes(mark)) continue;
     const command = (await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")).replaceAll("\0", " ").trim();
     // A zombie has an empty command line.
-    if (command !== "" && !command.includes("vitest")) commands.push(`${pid} ${command.slice(0, 120)}`);
+    if (command !== "" && !command.includes("vitest")) processes.push(`${pid} ${command.slice(0, 120)}`);
   }
-  return commands;
+  return processes;
 }

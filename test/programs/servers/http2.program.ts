@@ -28,9 +28,9 @@ test("a drain with an idle HTTP/2 connection ends after the drain delay or at th
     const request: Http2Request = { deployments };
     const { manager, ends } = await insideNamespaces<Http2Result>(SCRIPT, request, context);
     for (const { system } of HTTP2_SERVERS) {
-      const end = ends[system];
-      if (end === undefined) throw new Error(`${system} has no result`);
-      const { first, later, large } = end;
+      const endByPattern = ends[system];
+      if (endByPattern === undefined) throw new Error(`${system} has no result`);
+      const { first, later, large } = endByPattern;
       const result: Http2ServerResult = {
         kind: "http2",
         system,
@@ -42,7 +42,8 @@ test("a drain with an idle HTTP/2 connection ends after the drain delay or at th
       };
       await recordResult(result);
     }
-    // The outcome depends on which side of the connection sent the last bytes. With both outcomes a drain takes at least the drain delay.
+    // The outcome depends on which side of the connection sent the last bytes. With both outcomes a drain takes at least the drain
+    // delay.
     for (const end of Object.values(ends).flatMap((endsByPattern) => Object.values(endsByPattern))) {
       expect(["drained", "timeout"]).toContain(end.outcome);
       expect(end.drainSeconds).toBeGreaterThanOrEqual(DRAIN_DELAY_SECONDS);

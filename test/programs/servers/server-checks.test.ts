@@ -16,14 +16,14 @@ const DRAINED_POD: RolledPodEnd = {
   why: "",
 };
 
-function outcome(requests: number, failed: number, ends: readonly RolledPodEnd[] = [DRAINED_POD]): RollOutcome {
+function buildOutcome(requests: number, failed: number, ends: readonly RolledPodEnd[] = [DRAINED_POD]): RollOutcome {
   const counter = createRequestCounter();
   for (let i = 0; i < requests; i++) counter.count("pooled", i < failed ? "reset" : undefined);
   return { counts: counter.counts(), ends };
 }
 
-const LOSSY_OUTCOME = outcome(500, 40);
-const LOSSLESS_OUTCOME = outcome(500, 0);
+const LOSSY_OUTCOME = buildOutcome(500, 40);
+const LOSSLESS_OUTCOME = buildOutcome(500, 0);
 
 function failuresOf(withLastcall: RollOutcome, without: RollOutcome = LOSSY_OUTCOME): readonly string[] {
   if (ROW === undefined) throw new Error("the table is empty");
@@ -41,37 +41,37 @@ function failuresOf(withLastcall: RollOutcome, without: RollOutcome = LOSSY_OUTC
 }
 
 test("a rollout passes if no request failed and every drain ended before the deadline", () => {
-  expect(failuresOf(outcome(500, 0))).toEqual([]);
+  expect(failuresOf(buildOutcome(500, 0))).toEqual([]);
 });
 
 test("one failed request with lastcall is reported with its kind", () => {
-  expect(failuresOf(outcome(500, 1))).toEqual(["1 of 500 requests (reset 1) failed with lastcall"]);
+  expect(failuresOf(buildOutcome(500, 1))).toEqual(["1 of 500 requests (reset 1) failed with lastcall"]);
 });
 
 test("a drain that ended at its deadline is reported with its reason", () => {
   const lateDrain = { ...DRAINED_POD, outcome: "timeout", why: "10.0.0.1 stayed." };
-  expect(failuresOf(outcome(500, 0, [DRAINED_POD, lateDrain]))).toEqual([
+  expect(failuresOf(buildOutcome(500, 0, [DRAINED_POD, lateDrain]))).toEqual([
     'a drain with lastcall ended as "timeout": 10.0.0.1 stayed.',
   ]);
 });
 
 test("a Pod that no manager drained is reported", () => {
-  expect(failuresOf(outcome(500, 0, [{ ...DRAINED_POD, outcome: "" }]))).toEqual([
+  expect(failuresOf(buildOutcome(500, 0, [{ ...DRAINED_POD, outcome: "" }]))).toEqual([
     'a drain with lastcall ended as "": ',
   ]);
 });
 
 test("a load with fewer than 200 requests fails", () => {
-  expect(failuresOf(outcome(50, 0))).toEqual(["50 requests were sent, expected at least 200"]);
+  expect(failuresOf(buildOutcome(50, 0))).toEqual(["50 requests were sent, expected at least 200"]);
 });
 
 test("clients that never close can lose requests, and the result records these requests", () => {
   if (ROW === undefined) throw new Error("the table is empty");
   const outcomes = {
     without: LOSSY_OUTCOME,
-    with: outcome(500, 0),
+    with: buildOutcome(500, 0),
     sleep: LOSSY_OUTCOME,
-    endless: outcome(600, 5, [{ ...DRAINED_POD, outcome: "timeout" }]),
+    endless: buildOutcome(600, 5, [{ ...DRAINED_POD, outcome: "timeout" }]),
     endlessSleep: LOSSY_OUTCOME,
     preload: LOSSLESS_OUTCOME,
   };
@@ -81,7 +81,7 @@ test("clients that never close can lose requests, and the result records these r
 });
 
 describe("with preload, clients that never close", () => {
-  const lossyPreload = outcome(600, 2, [{ ...DRAINED_POD, outcome: "timeout", why: "10.0.0.1 stayed." }]);
+  const lossyPreload = buildOutcome(600, 2, [{ ...DRAINED_POD, outcome: "timeout", why: "10.0.0.1 stayed." }]);
   const check = (unreachedByPreload?: string) => {
     if (ROW === undefined) throw new Error("the table is empty");
     const row = unreachedByPreload === undefined ? ROW : { ...ROW, unreachedByPreload };

@@ -61,10 +61,10 @@ function readOutcomes(
 }
 
 function describeLosses(outcome: RollOutcome, condition: string): readonly string[] {
-  const unfinished = outcome.ends.filter((end) => end.outcome !== "drained");
+  const unfinishedEnds = outcome.ends.filter((end) => end.outcome !== "drained");
   return [
     ...(outcome.counts.failed === 0 ? [] : [`${describeFailed(outcome)} failed ${condition}`]),
-    ...unfinished.map((end) => `a drain ${condition} ended as "${end.outcome}": ${end.why}`),
+    ...unfinishedEnds.map((end) => `a drain ${condition} ended as "${end.outcome}": ${end.why}`),
   ];
 }
 
@@ -84,7 +84,8 @@ function pickTotals({ counts }: RollOutcome): RequestTotals {
 }
 
 function describeFailed({ counts }: RollOutcome): string {
-  const kinds = Object.entries(counts.kinds).filter(([, count]) => count > 0);
-  const detail = kinds.length === 0 ? "" : ` (${kinds.map(([kind, count]) => `${kind} ${count}`).join(", ")})`;
+  const countsByKind = Object.entries(counts.kinds).filter(([, count]) => count > 0);
+  const detail =
+    countsByKind.length === 0 ? "" : ` (${countsByKind.map(([kind, count]) => `${kind} ${count}`).join(", ")})`;
   return `${counts.failed} of ${counts.requests} requests${detail}`;
 }

@@ -1,4 +1,4 @@
-/** Lists the servers of the rollouts, each with its common start command. */
+/** Lists the servers of the rollouts, each with its usual start command. */
 import { join } from "node:path";
 import type { StopSignal } from "../../../src/demo/pods/kubelet-rules.ts";
 import { webDeployment } from "../harness/web-deployment.ts";
@@ -31,7 +31,7 @@ export type ServerRow = {
   readonly unreachedByPreload?: string;
 };
 
-const APPS = join(import.meta.dirname, "apps");
+const APPS_FOLDER = join(import.meta.dirname, "apps");
 
 type ServerStart = Pick<
   ServerRow,
@@ -174,7 +174,7 @@ export function serverDeployment(row: ServerRow, program: FoundProgram, scratch:
   return webDeployment({
     image: `example.org/${row.program}:1`,
     command: ["sh", "-c", `mkdir -p "$FOLDER"; ${writeConfiguration}${row.script}`],
-    workingDir: APPS,
+    workingDir: APPS_FOLDER,
     env: Object.entries(variables).map(([name, value]) => ({ name, value })),
     lifecycle: { stopSignal: row.stopSignal },
     readinessProbe: { ...probeAction, periodSeconds: 1, timeoutSeconds: 3 },

@@ -42,10 +42,10 @@ describe("no request fails in a rolling update with lastcall", () => {
     const scratch = await mkdtemp(join(tmpdir(), "server-"));
     try {
       const deployment = serverDeployment(row, program, scratch);
-      const rolls = VARIANT_GROUPS.map((variants) => runRollout({ deployment, variants }, context));
+      const rollouts = VARIANT_GROUPS.map((variants) => runRollout({ deployment, variants }, context));
       // Both rollouts have to end before the scratch folder is removed.
-      await Promise.allSettled(rolls);
-      const results = await Promise.all(rolls);
+      await Promise.allSettled(rollouts);
+      const results = await Promise.all(rollouts);
       const check = checkServer(row, program, mergeResults(results));
       await recordResult(check.result);
       expect(check.failures).toEqual([]);

@@ -1,4 +1,4 @@
-/** Runs all clients of one node as a process. Receives endpoint changes and commands by IPC; sends its counts at the end. */
+/** Runs all clients of one node as a process. Receives endpoint changes and commands by IPC; sends the clients' counts at the end. */
 import { realClock } from "../../../../src/demo/clock.ts";
 import {
   applyChange,
@@ -39,7 +39,7 @@ const ports = {
   nowMs,
   random: Math.random,
   nextPod: endpointView.next,
-  usablePods: endpointView.usable,
+  usablePods: endpointView.usableAddresses,
   target: { clock: realClock, localAddress, timeoutMs: TIMEOUT_MS + plan.slowestResponseMs },
 };
 const http1 = createHttp1Clients(ports);
@@ -62,14 +62,15 @@ function start(): void {
   endpointView.applyAll();
   const paces = PROTOCOLS.map((protocol) => ({
     sendRequest: clients[protocol].sendRequest,
-    due: createRequestPace(plan.rates[protocol] * share, nowMs()),
+    countDue: createRequestPace(plan.rates[protocol] * share, nowMs()),
   }));
-  let tickedMs = nowMs();
+  let lastTickMs = nowMs();
   timers.push(
     setInterval(() => {
-      counter.recordStall(nowMs() - tickedMs - TICK_MS);
-      tickedMs = nowMs();
-      for (const { sendRequest, due } of paces) for (let count = due(tickedMs); count > 0; count -= 1) sendRequest();
+      counter.recordStall(nowMs() - lastTickMs - TICK_MS);
+      lastTickMs = nowMs();
+      for (const { sendRequest, countDue } of paces)
+        for (let count = countDue(lastTickMs); count > 0; count -= 1) sendRequest();
     }, TICK_MS),
     setInterval(() => {
       for (const protocol of PROTOCOLS) clients[protocol].closeExpired();
@@ -88,24 +89,24 @@ async function stop(): Promise<void> {
 
 /** Keeps one node's copy of the Service's endpoints: applies changes with a delay, and chooses Pods in turn. */
 function createEndpointView() {
-  let published: readonly Endpoint[] = [];
-  let applied: readonly Endpoint[] = [];
+  let publishedEndpoints: readonly Endpoint[] = [];
+  let appliedEndpoints: readonly Endpoint[] = [];
   let nextIndex = 0;
-  const usable = () => usableEndpoints(applied).map(({ address }) => address);
+  const usableAddresses = () => usableEndpoints(appliedEndpoints).map(({ address }) => address);
   return {
     receive: (change: EndpointChange) => {
-      published = applyChange(published, change);
+      publishedEndpoints = applyChange(publishedEndpoints, change);
       void realClock.wait(propagationMs).then(() => {
-        applied = applyChange(applied, change);
+        appliedEndpoints = applyChange(appliedEndpoints, change);
       });
     },
     applyAll: () => {
-      applied = published;
+      appliedEndpoints = publishedEndpoints;
     },
     next: () => {
-      const addresses = usable();
+      const addresses = usableAddresses();
       return addresses[nextIndex++ % Math.max(1, addresses.length)];
     },
-    usable,
+    usableAddresses,
   };
 }

@@ -20,12 +20,12 @@ export type Http1Clients = NodeClients & {
 
 export function createHttp1Clients(ports: NodePorts): Http1Clients {
   const { counter, plan, nowMs, random } = ports;
-  const idle: PooledConnection[] = [];
-  const idleByPod = new Map<string, HttpConnection>();
-  const openRequests = new Set<Promise<unknown>>();
+  const idleConnections: PooledConnection[] = [];
+  const idleConnectionByPod = new Map<string, HttpConnection>();
+  const pendingTasks = new Set<Promise<unknown>>();
   let openCount = 0;
   let sentCount = 0;
-  let stopping = false;
+  let isStopping = false;
 
   const connectTo = (pod: string): PooledConnection => {
     const openedMs = nowMs();
@@ -38,7 +38,7 @@ export function createHttp1Clients(ports: NodePorts): Http1Clients {
     const { failure } = await pooled.connection.request(path, keepOpen);
     const { pod, requests } = pooled;
     pooled.requests += 1;
-    if (failure === undefined) counter.countAnswer("http1", pod);
+    if (failure === undefined) counter.countResponse("http1", pod);
     else {
       const connectionAgeMs = Math.round(nowMs() - pooled.openedMs);
       counter.countFailure({ protocol: "http1", kind: failure, pod, connectionAgeMs, requestsBefore: requests });
@@ -46,17 +46,17 @@ export function createHttp1Clients(ports: NodePorts): Http1Clients {
     return failure === undefined;
   };
   const track = (task: Promise<unknown>) => {
-    openRequests.add(task);
-    void task.finally(() => openRequests.delete(task));
+    pendingTasks.add(task);
+    void task.finally(() => pendingTasks.delete(task));
   };
   const closePooled = (pooled: PooledConnection) => {
     openCount -= 1;
     pooled.connection.close();
   };
-  /** Returns the connection that was idle longest, so that all connections are used often; closes expired ones. */
+  /** Returns the connection that was idle longest, so that all connections are used often; closes expired connections. */
   const takeIdleConnection = (): PooledConnection | undefined => {
     for (;;) {
-      const pooled = idle.shift();
+      const pooled = idleConnections.shift();
       if (pooled === undefined || (pooled.connection.isUsable() && nowMs() < pooled.endsMs)) return pooled;
       closePooled(pooled);
     }
@@ -83,7 +83,7 @@ export function createHttp1Clients(ports: NodePorts): Http1Clients {
     await request(pooled, "/", true);
     // While all pooled connections wait for responses, clients open more connections than the pool keeps.
     const isKept = plan.lives === "endless" || openCount <= plan.keptHttp1;
-    if (pooled.connection.isUsable() && !stopping && isKept) idle.push(pooled);
+    if (pooled.connection.isUsable() && !isStopping && isKept) idleConnections.push(pooled);
     else closePooled(pooled);
   };
 
@@ -94,7 +94,7 @@ export function createHttp1Clients(ports: NodePorts): Http1Clients {
     },
     startSlow: (clients) => {
       const sendSlowRequests = async () => {
-        while (!stopping) {
+        while (!isStopping) {
           const ms = Math.round(MIN_SLOW_RESPONSE_MS + random() * (plan.slowestResponseMs - MIN_SLOW_RESPONSE_MS));
           if (!(await requestOnNewConnection(`/slow?ms=${ms}`))) await ports.target.clock.wait(MIN_SLOW_RESPONSE_MS);
         }
@@ -103,23 +103,25 @@ export function createHttp1Clients(ports: NodePorts): Http1Clients {
     },
     openIdle: () => {
       for (const pod of ports.usablePods()) {
-        if (idleByPod.has(pod)) continue;
+        if (idleConnectionByPod.has(pod)) continue;
         const pooled = connectTo(pod);
-        idleByPod.set(pod, pooled.connection);
+        idleConnectionByPod.set(pod, pooled.connection);
         track(request(pooled, "/", true));
       }
     },
     closeExpired: () => {
-      for (const expired of idle.filter(({ endsMs, connection }) => nowMs() >= endsMs || !connection.isUsable())) {
-        idle.splice(idle.indexOf(expired), 1);
-        closePooled(expired);
+      for (const pooled of idleConnections.filter(
+        ({ endsMs, connection }) => nowMs() >= endsMs || !connection.isUsable(),
+      )) {
+        idleConnections.splice(idleConnections.indexOf(pooled), 1);
+        closePooled(pooled);
       }
     },
     stop: async () => {
-      stopping = true;
-      await Promise.all(openRequests);
-      for (const { connection } of idle) connection.close();
-      for (const connection of idleByPod.values()) connection.close();
+      isStopping = true;
+      await Promise.all(pendingTasks);
+      for (const { connection } of idleConnections) connection.close();
+      for (const connection of idleConnectionByPod.values()) connection.close();
     },
   };
 }

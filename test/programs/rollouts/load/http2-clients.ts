@@ -11,8 +11,8 @@ type PooledSession = {
   readonly openedMs: number;
   readonly endsMs: number;
   requests: number;
-  unanswered: number;
-  retired: boolean;
+  openRequests: number;
+  isRetired: boolean;
 };
 
 /** Consecutive requests that share a session; they overlap, because the first response arrives after the last request was sent. */
@@ -24,7 +24,7 @@ export function createHttp2Clients(protocol: "http2" | "grpc", ports: NodePorts)
   const streams = new Set<ClientHttp2Stream>();
   const sessions = new Set<ClientHttp2Session>();
   let requestCount = 0;
-  let whenEmpty = () => {};
+  let onEmpty = () => {};
 
   const connectTo = (pod: string): PooledSession => {
     const openedMs = nowMs();
@@ -33,27 +33,27 @@ export function createHttp2Clients(protocol: "http2" | "grpc", ports: NodePorts)
     counter.recordActivity(pod);
     session.once("close", () => sessions.delete(session));
     const endsMs = chooseCloseMs(plan.lives, openedMs, ports.random());
-    return { session, pod, openedMs, endsMs, requests: 0, unanswered: 0, retired: false };
+    return { session, pod, openedMs, endsMs, requests: 0, openRequests: 0, isRetired: false };
   };
   const isUsable = ({ session, endsMs }: PooledSession) => !session.closed && !session.destroyed && nowMs() < endsMs;
   const acquireSession = (slot: number): PooledSession | undefined => {
-    const current = slots[slot];
-    if (current !== undefined && isUsable(current)) return current;
+    const pooled = slots[slot];
+    if (pooled !== undefined && isUsable(pooled)) return pooled;
     retire(slot);
     const pod = ports.nextPod();
     slots[slot] = pod === undefined ? undefined : connectTo(pod);
     return slots[slot];
   };
   const retire = (slot: number) => {
-    const current = slots[slot];
+    const pooled = slots[slot];
     slots[slot] = undefined;
-    if (current === undefined) return;
-    current.retired = true;
-    closeWhenAnswered(current);
+    if (pooled === undefined) return;
+    pooled.isRetired = true;
+    closeIfComplete(pooled);
   };
-  /** Closing a session before its responses would send GOAWAY before queued requests, and Node's server would refuse these. */
-  const closeWhenAnswered = ({ session, retired, unanswered, pod }: PooledSession) => {
-    if (!retired || unanswered > 0 || session.destroyed) return;
+  /** Closing a session before its responses would send GOAWAY before queued requests, and Node's server would refuse these requests. */
+  const closeIfComplete = ({ session, isRetired, openRequests, pod }: PooledSession) => {
+    if (!isRetired || openRequests > 0 || session.destroyed) return;
     session.close();
     counter.recordActivity(pod);
   };
@@ -63,7 +63,7 @@ export function createHttp2Clients(protocol: "http2" | "grpc", ports: NodePorts)
       : grpcCall(session, "/lastcall.test.Greeter/Greet", "hello");
   const removeStream = (stream: ClientHttp2Stream) => {
     streams.delete(stream);
-    if (streams.size === 0) whenEmpty();
+    if (streams.size === 0) onEmpty();
   };
 
   const sendRequest = () => {
@@ -74,20 +74,26 @@ export function createHttp2Clients(protocol: "http2" | "grpc", ports: NodePorts)
     }
     const { pod, openedMs, requests: requestsBefore } = pooled;
     pooled.requests += 1;
-    pooled.unanswered += 1;
+    pooled.openRequests += 1;
     counter.recordActivity(pod);
     const stream = startStream(pooled);
     streams.add(stream);
     const timeout = setTimeout(() => stream.destroy(new Error("timed out")), ports.target.timeoutMs);
-    collectResponse(stream, (answer) => {
-      const kind = describeFailure(protocol, answer, stream.rstCode);
+    collectResponse(stream, (response) => {
+      const failure = describeFailure(protocol, response, stream.rstCode);
       clearTimeout(timeout);
-      pooled.unanswered -= 1;
-      closeWhenAnswered(pooled);
-      if (kind === "") counter.countAnswer(protocol, pod);
-      else if (kind === UNSENT) sendRequest();
+      pooled.openRequests -= 1;
+      closeIfComplete(pooled);
+      if (failure === "") counter.countResponse(protocol, pod);
+      else if (failure === UNSENT) sendRequest();
       else
-        counter.countFailure({ protocol, kind, pod, connectionAgeMs: Math.round(nowMs() - openedMs), requestsBefore });
+        counter.countFailure({
+          protocol,
+          kind: failure,
+          pod,
+          connectionAgeMs: Math.round(nowMs() - openedMs),
+          requestsBefore,
+        });
       removeStream(stream);
     });
   };
@@ -100,7 +106,7 @@ export function createHttp2Clients(protocol: "http2" | "grpc", ports: NodePorts)
     stop: async () => {
       if (streams.size > 0)
         await new Promise<void>((done) => {
-          whenEmpty = done;
+          onEmpty = done;
         });
       for (const session of sessions) session.destroy();
     },
@@ -108,13 +114,13 @@ export function createHttp2Clients(protocol: "http2" | "grpc", ports: NodePorts)
 }
 
 /**
- * The client received GOAWAY before it wrote the request's HEADERS. It sends the request on another connection, which is not
- * a retry, because no server has received the request.
+ * Result of a request whose client received GOAWAY before it wrote the request's HEADERS. The client sends the request on
+ * another connection, which is not a retry, because no server has received the request.
  */
 const UNSENT = "unsent";
 
-function describeFailure(protocol: "http2" | "grpc", answer: Http2Response, code: number): string {
-  const { status, grpcStatus, complete, unsent, error, chunks } = answer;
+function describeFailure(protocol: "http2" | "grpc", response: Http2Response, code: number): string {
+  const { status, grpcStatus, complete, unsent, error, chunks } = response;
   if (unsent && status === 0) return UNSENT;
   if (error !== "") return error;
   if (status === 0 || !complete || code !== 0) return `ended without a response, code ${code}`;

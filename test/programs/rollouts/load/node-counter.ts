@@ -4,7 +4,7 @@ import { type FailedRequest, type NodeResult, type Protocol, perProtocol } from 
 export type NodeCounter = {
   /** Records a request to a Pod, its response, or the close of a connection. */
   readonly recordActivity: (pod: string) => void;
-  readonly countAnswer: (protocol: Protocol, pod: string) => void;
+  readonly countResponse: (protocol: Protocol, pod: string) => void;
   readonly countFailure: (failure: Omit<FailedRequest, "atMs">) => void;
   readonly recordStall: (ms: number) => void;
   /** Starts counting responses; failures are always counted. */
@@ -29,7 +29,7 @@ export function createNodeCounter(nowMs: () => number): NodeCounter {
   };
   return {
     recordActivity,
-    countAnswer: (protocol, pod) => {
+    countResponse: (protocol, pod) => {
       recordActivity(pod);
       if (!isMeasuring || fromMs === undefined) return;
       answered[protocol] += 1;

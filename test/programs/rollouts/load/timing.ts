@@ -10,9 +10,9 @@ export function sharedNowMs(): number {
 export function createRequestPace(perSecond: number, startMs: number): (nowMs: number) => number {
   let countedRequests = 0;
   return (nowMs) => {
-    const due = Math.floor(((nowMs - startMs) * perSecond) / 1_000) - countedRequests;
-    countedRequests += due;
-    return due;
+    const dueRequests = Math.floor(((nowMs - startMs) * perSecond) / 1_000) - countedRequests;
+    countedRequests += dueRequests;
+    return dueRequests;
   };
 }
 
