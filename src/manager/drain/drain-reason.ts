@@ -1,5 +1,5 @@
 /** Formats the report's sentences that explain the duration of a drain. Pure. */
-import { criterionOf, isCounted, patienceOf } from "../../contract/criterion.ts";
+import { criterionOf, isCounted, patienceMsOf } from "../../contract/criterion.ts";
 import { type OpenConnection, TRACKED_LIMIT } from "../../contract/drain-report.ts";
 import type { DrainSettings } from "../../contract/drain-settings.ts";
 import { driverRow } from "../../contract/driver-table.ts";
@@ -69,7 +69,7 @@ export function whyHandedOver(settings: DrainSettings, state: DrainState, nowMs:
 function waitedText(settings: DrainSettings, state: DrainState): string {
   if (isProvenGraceful(settings, state))
     return "and no connection was reset when the last Pods of this workload stopped (lastcall.dev/shutdown)";
-  if (patienceOf(settings) === 0)
+  if (patienceMsOf(settings) === 0)
     return "and the app finishes their requests at its stop signal (lastcall.dev/shutdown, lastcall.dev/patience)";
   return `and none of them closed for ${durationText(settings.patienceMs)} (lastcall.dev/patience)`;
 }
@@ -120,7 +120,7 @@ function remainingText(settings: DrainSettings, state: DrainState): string {
   }
   if (!observation.known) return `and the traffic could not be observed: ${observation.why}.`;
   if (observation.leftTotal === 0) return notQuietText(settings, observation.untracked);
-  const advice = driver.counted === "nothing" ? remediesText(settings) : "";
+  const advice = driver.countedUnit === "nothing" ? remediesText(settings) : "";
   return `with ${connectionsText(observation.left, observation.leftTotal)}.${untrackedText(observation.untracked)}${advice}`;
 }
 

@@ -2,7 +2,7 @@
  * Ends a drain in which only cycling connections are left: waiting does not end them, but the app's own shutdown may close them
  * gracefully. Pure.
  */
-import { criterionOf, patienceOf } from "../../contract/criterion.ts";
+import { criterionOf, patienceMsOf } from "../../contract/criterion.ts";
 import type { DrainSettings } from "../../contract/drain-settings.ts";
 import { quietDueMs } from "../traffic/quiet.ts";
 import type { CyclingWatch, Draining, DrainState } from "./drain-state.ts";
@@ -20,7 +20,7 @@ export function isProvenGraceful(settings: DrainSettings, state: DrainState): bo
 }
 
 function patienceMs(settings: DrainSettings, state: DrainState): number {
-  return isProvenGraceful(settings, state) ? 0 : patienceOf(settings);
+  return isProvenGraceful(settings, state) ? 0 : patienceMsOf(settings);
 }
 
 /** Updates the watch by the sample at `nowMs`. A cycling connection that ended since the last sample restarts the patience. */

@@ -50,14 +50,14 @@ export function isProxyAwaited(settings: DrainSettings, state: DrainState, drain
 
 /** Time until which the drain waits for a restarting proxy, at most the deadline. @returns -1 if it does not wait */
 export function proxyAwaitedUntilMs(settings: DrainSettings, state: DrainState, drain: Drain): number {
-  const { restartMs } = driverRow(settings.driver);
-  if (restartMs === 0) return -1;
+  const { restartWaitMs } = driverRow(settings.driver);
+  if (restartWaitMs === 0) return -1;
   const { sample, count } = state;
   const hasCounted = countsBeforeDraining(settings) && sample.wasReachable && count.countedAtMs >= drain.triggeredAtMs;
   // If the proxy never listened in this drain, the wait starts at the trigger, and responses do not extend it.
   const goneFromMs = hasCounted ? count.countedAtMs : drain.triggeredAtMs;
   if (!hasCounted && isProxyUp(settings, sample, count)) return -1;
-  return Math.min(drain.deadlineMs, goneFromMs + restartMs);
+  return Math.min(drain.deadlineMs, goneFromMs + restartWaitMs);
 }
 
 /** Whether the proxy responded to the driver and a later sample shows no listener, so the proxy runs without a listener. */

@@ -66,18 +66,18 @@ export type LineStream = {
 /** At most one line is being written and one waits for a slow client; a newer line replaces the waiting one. */
 export function createLineStream(sink: LineSink, limits: StreamLimits, startMs: number): LineStream {
   let lastText = "";
-  let hasPending = false;
+  let hasPendingLine = false;
   let sentMs = startMs;
   let isWriting = false;
   let hasEnded = false;
 
   const write = (nowMs: number): void => {
-    hasPending = false;
+    hasPendingLine = false;
     isWriting = true;
     sentMs = nowMs;
     sink.write(lastText, (writtenMs) => {
       isWriting = false;
-      if (hasPending && !hasEnded) write(writtenMs);
+      if (hasPendingLine && !hasEnded) write(writtenMs);
     });
   };
 
@@ -91,7 +91,7 @@ export function createLineStream(sink: LineSink, limits: StreamLimits, startMs: 
     send: (text, nowMs) => {
       if (hasEnded) return;
       lastText = text;
-      hasPending = true;
+      hasPendingLine = true;
       if (!isWriting) write(nowMs);
     },
     check: (nowMs) => {

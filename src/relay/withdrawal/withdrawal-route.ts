@@ -64,7 +64,7 @@ function streamStatus(
     wasEndedByRelay = true;
     end();
   };
-  const brokenDrain = (): BrokenDrain | undefined => {
+  const createBrokenDrain = (): BrokenDrain | undefined => {
     if (wasEndedByRelay || lastLine?.terminating !== true) return undefined;
     const { state, graceSeconds = 0 } = lastLine;
     return { pod, claims, openedAtMs, brokeAtMs: wallMs(), state, graceSeconds };
@@ -73,7 +73,7 @@ function streamStatus(
   const { raw } = reply;
   raw.on("error", () => undefined);
   raw.writeHead(200, { "content-type": "application/x-ndjson", "cache-control": "no-store", connection: "close" });
-  const hasHeartbeat = wantsHeartbeat(request) && limits.startHeartbeat(pod.namespace);
+  const hasHeartbeat = requestsHeartbeat(request) && limits.startHeartbeat(pod.namespace);
   const stream = board.open(
     {
       write: (text, onWritten) => raw.write(text, (error) => (error ? undefined : onWritten(clock.nowMs()))),
@@ -93,13 +93,13 @@ function streamStatus(
     stream.remove();
     if (hasHeartbeat) limits.endHeartbeat(pod.namespace);
     limits.endStream(pod);
-    lostDrains.onStreamClosed(pod, brokenDrain());
+    lostDrains.onStreamClosed(pod, createBrokenDrain());
   };
   if (raw.destroyed) onClose();
   else raw.once("close", onClose);
   return reply;
 }
 
-function wantsHeartbeat({ query }: FastifyRequest): boolean {
+function requestsHeartbeat({ query }: FastifyRequest): boolean {
   return typeof query === "object" && query !== null && "heartbeat" in query;
 }

@@ -5,7 +5,7 @@ import type { HttpStream } from "../../http/http-client.ts";
 import { adminTarget, type HttpTarget, parseAdminTarget } from "../../http/http-target.ts";
 
 export function adminsOf(settings: DrainSettings): readonly HttpTarget[] {
-  const urls = settings.driverUrl === "" ? driverRow(settings.driver).usualUrls : [settings.driverUrl];
+  const urls = settings.driverUrl === "" ? driverRow(settings.driver).defaultUrls : [settings.driverUrl];
   const admins: HttpTarget[] = [];
   for (const url of urls) {
     const target = parseAdminTarget(url);

@@ -10,7 +10,7 @@ import { createLineBuffer } from "../../line-buffer.ts";
 import type { Driver, DriverWarning } from "../../ports.ts";
 import { sumOfSamples } from "../metric-samples.ts";
 
-const [USUAL_URL = ""] = driverRow("linkerd").usualUrls;
+const [USUAL_URL = ""] = driverRow("linkerd").defaultUrls;
 const CANNOT_COUNT = "driver cannot count, using samples of sockets";
 const OPEN_CONNECTIONS = 'tcp_open_connections{direction="inbound",peer="src"}';
 const METRIC_PREFIX = "tcp_open_connections{";
