@@ -10,20 +10,20 @@ const CHECK_MS = 1_000;
 const HEARTBEAT_CHECK_MS = 20;
 const HEARTBEAT_MS = RELAY_HEARTBEAT_MS - HEARTBEAT_CHECK_MS;
 
-type BoardStream = { readonly send: (text: string) => void; readonly remove: () => void };
-export type StreamBoard = {
-  readonly open: (sink: LineSink, hasHeartbeat: boolean) => BoardStream;
+type StreamHandle = { readonly send: (text: string) => void; readonly remove: () => void };
+export type StreamSet = {
+  readonly open: (sink: LineSink, hasHeartbeat: boolean) => StreamHandle;
   readonly endAll: () => void;
 };
 
-export function createStreamBoard(clock: Clock): StreamBoard {
+export function createStreamSet(clock: Clock): StreamSet {
   const createGroup = (repeatMs: number, checkMs: number) => {
     const streams = new Set<LineStream>();
     const ticker = createTicker(clock, checkMs, () => {
       const nowMs = clock.nowMs();
       for (const stream of streams) stream.check(nowMs);
     });
-    const open = (sink: LineSink): BoardStream => {
+    const open = (sink: LineSink): StreamHandle => {
       const stream = createLineStream(
         sink,
         { repeatMs, stallMs: STALL_MS, lifeMs: RELAY_STREAM_LIMIT_MS },
