@@ -13,10 +13,10 @@ const SINGLE_HOOK_WAIT_MS = 5_000;
 const SIMULTANEOUS_WITHIN_MS = 1_000;
 /**
  * Simultaneous hooks of two containers usually mean that the Pod is terminating, so the manager waits longer for a confirmation:
- * longer than the default withdrawing phase, but not so long that two restarts are delayed too much.
+ * longer than the default withdrawing phase, but not so long that the restarts of two containers are delayed too much.
  */
 const SIMULTANEOUS_HOOKS_WAIT_MS = 15_000;
-/** Factor on the relay's response time. If that is long, the manager's own hook is slow too, because both have to start a process. */
+/** Factor on the relay's response time. If the relay client responds slowly, the manager's own hook is slow too, because both start a process. */
 const RESPONSE_FACTOR = 3;
 /** In a Pod that runs to completion, a container whose hook is not called within this time has finished. */
 const COMPLETION_MS = 2_000;

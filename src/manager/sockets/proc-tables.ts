@@ -1,5 +1,5 @@
 /**
- * Parses `/proc/net/tcp` and `tcp6`, which replace netlink, and `udp` and `udp6`. A truncated table and a table with an invalid line
+ * Parses `/proc/net/tcp` and `tcp6`, the fallback for netlink, and `udp` and `udp6`. A truncated table and a table with an invalid line
  * are incomplete. Scans characters, because splitting text is slow in the native build. Pure.
  */
 import { type Address, ipv4Address } from "./address-text.ts";

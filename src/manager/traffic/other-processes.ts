@@ -33,6 +33,7 @@ export function createProcessWatch(ownPort: number, relay: RelayEndpoint): Proce
   let users: number[] = [];
   let otherListenerUsers: number[] = [];
 
+  /** False for the manager's sockets, and for sockets without a user: TIME_WAIT and handshakes. */
   const isCounted = (socket: TcpSocket): boolean => {
     if (socket.state === TIME_WAIT || socket.state === SYN_RECV) return false;
     if (socket.localPort === ownPort || socket.peerPort === ownPort) return false;

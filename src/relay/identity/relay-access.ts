@@ -19,7 +19,7 @@ type AccessPorts = {
   readonly identity: () => IssuerIdentity;
   readonly wallMs: () => number;
   readonly newNonce: () => string;
-  /** Called when a credential names a key that this replica has not read; unauthenticated clients can trigger it. */
+  /** Called when a credential names a key that this replica has not read; unauthenticated clients can trigger the call. */
   readonly onUnknownKey: () => void;
 };
 
