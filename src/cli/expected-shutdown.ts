@@ -1,5 +1,5 @@
 /** Computes the expected shutdown of a Pod, as moments after its deletion, and its grace period as a sum. */
-import { criterionOf, isDriverUsed, patienceOf } from "../contract/criterion.ts";
+import { criterionOf, isDriverUsed, patienceMsOf } from "../contract/criterion.ts";
 import type { DrainSettings } from "../contract/drain-settings.ts";
 import { DRIVER_LIMITS, GRACEFUL_LIMIT, PRELOAD_LIMIT } from "../contract/driver-limits.ts";
 import { type DriverName, driverRow } from "../contract/driver-table.ts";
@@ -35,7 +35,7 @@ export function expectedShutdown(settings: DrainSettings, graceSeconds: number):
 }
 
 function handOverMoment(settings: DrainSettings, withdrawnMs: number): readonly Moment[] {
-  const patienceMs = patienceOf(settings);
+  const patienceMs = patienceMsOf(settings);
   if (criterionOf(settings) !== "quiet" || patienceMs === 0 || patienceMs >= settings.drainTimeoutMs) return [];
   const end = "end of the patience: the drain no longer waits for clients that only keep sending requests";
   // The patience ends early if no connection was reset when earlier Pods stopped. Only the relay has a record of those Pods.
@@ -66,7 +66,7 @@ function drainEndText(settings: DrainSettings): string {
     case "clients":
       return `when the driver has counted no client at the mesh's proxy for ${quiet}`;
     case "quiet":
-      return patienceOf(settings) === 0
+      return patienceMsOf(settings) === 0
         ? `when traffic has been absent for ${quiet}, except requests of clients that keep sending, which the app finishes`
         : `when traffic has been absent for ${quiet}`;
   }
@@ -78,12 +78,13 @@ export function effectiveDriver(settings: DrainSettings): DriverName {
 }
 
 export function driverLimit(settings: DrainSettings): string | undefined {
-  const { name, counted, callsApp } = driverRow(effectiveDriver(settings));
+  const { name, countedUnit, callsApp } = driverRow(effectiveDriver(settings));
   if (callsApp && settings.drainUrl !== "") return undefined;
-  if (counted === "nothing" && settings.preload !== "disabled") return PRELOAD_LIMIT;
-  if (counted === "nothing" && patienceOf(settings) === 0) return `${noDriverReason(settings)}, so ${GRACEFUL_LIMIT}`;
+  if (countedUnit === "nothing" && settings.preload !== "disabled") return PRELOAD_LIMIT;
+  if (countedUnit === "nothing" && patienceMsOf(settings) === 0)
+    return `${noDriverReason(settings)}, so ${GRACEFUL_LIMIT}`;
   const limit = DRIVER_LIMITS[name];
-  return counted === "nothing" ? `${noDriverReason(settings)}, so ${limit}` : limit;
+  return countedUnit === "nothing" ? `${noDriverReason(settings)}, so ${limit}` : limit;
 }
 
 function noDriverReason(settings: DrainSettings): string {

@@ -7,16 +7,16 @@ export type Criterion = "quiet" | "connections" | "requests" | "clients" | "dead
 
 /** `auto` and `requests` become requests if the driver can count them, otherwise quiet. */
 export function criterionOf(settings: DrainSettings): Criterion {
-  const configured = settings.drainedWhen;
-  if (configured === "connections" && driverRow(settings.driver).counted === "clients") return "clients";
-  if (configured !== "auto" && configured !== "requests") return configured;
+  const drainedWhen = settings.drainedWhen;
+  if (drainedWhen === "connections" && driverRow(settings.driver).countedUnit === "clients") return "clients";
+  if (drainedWhen !== "auto" && drainedWhen !== "requests") return drainedWhen;
   return countsRequests(settings.driver, settings.activeUrl) ? "requests" : "quiet";
 }
 
 /** @param activeUrl empty when it is not set */
 export function countsRequests(driver: DriverName, activeUrl: string): boolean {
-  const { counted, callsApp } = driverRow(driver);
-  return counted === "requests" && (!callsApp || activeUrl !== "");
+  const { countedUnit, callsApp } = driverRow(driver);
+  return countedUnit === "requests" && (!callsApp || activeUrl !== "");
 }
 
 /** Whether the driver's counts end the drain. */
@@ -29,14 +29,14 @@ export function usesSockets(criterion: Criterion): boolean {
   return criterion === "quiet" || criterion === "connections";
 }
 
-/** Returns the patience in milliseconds: 0 for an app that shuts down gracefully. */
-export function patienceOf(settings: DrainSettings): number {
+/** The patience is 0 for an app that shuts down gracefully. */
+export function patienceMsOf(settings: DrainSettings): number {
   return settings.shutdown === "graceful" ? 0 : settings.patienceMs;
 }
 
 /** False if the driver can only count clients, and a criterion other than `clients` ends the drain. */
 export function isDriverUsed(settings: DrainSettings): boolean {
-  return driverRow(settings.driver).counted !== "clients" || criterionOf(settings) === "clients";
+  return driverRow(settings.driver).countedUnit !== "clients" || criterionOf(settings) === "clients";
 }
 
 /** Returns the settings of the same drain without its driver. */

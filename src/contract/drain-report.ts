@@ -35,7 +35,7 @@ export type PhaseDurations = {
   readonly holding: number;
 };
 
-/** Processes with the preload library, and their connections. `left` lists the connections that are still open at the end. */
+/** Processes with the preload library, and their connections. {@link DrainReport.left} lists those that were still open at the end. */
 export type PreloadReport = {
   /** Number of processes that received the memory page with the drain flag from this manager. */
   readonly processes: number;
@@ -46,14 +46,14 @@ export type PreloadReport = {
 };
 
 /**
- * Connections of the Pod's network namespace that were reset, refused or dropped, by the kernel's counters OutRsts and
- * ListenDrops. An upper bound of lost requests: the counters include probes, and connections between programs of the Pod.
+ * Connections of the Pod's network namespace that were reset, refused or dropped, as counted by the kernel (OutRsts and
+ * ListenDrops). An upper bound on lost requests: the counters include probes, and connections between programs of the Pod.
  * `stopping` also includes client connections that were closed without a reset before their response.
  */
 export type ResetsReport = {
   /** Number of resets from the trigger until the preStop calls of the apps were answered. */
   readonly draining: number;
-  /** Number of resets from these answers until the manager exits, which is after the exit of the apps. */
+  /** Number of resets from then until the manager exits, after the apps have exited. */
   readonly stopping: number;
   /** Number of the kubelet's probes that `stopping` may include. */
   readonly probes: number;
@@ -91,8 +91,8 @@ export type DrainReport = {
   /**
    * The relay's status at the end of the withdrawing phase: `none` (no relay, or no request), `withdrawn`, `offered`
    * (slices still listed the terminating Pod as serving at the deadline), `not_terminating` (slices never showed the
-   * Pod as terminating, because the kubelet stopped the Pod without a deletion), or `unknown: REASON`; at most 200 characters. Omitted by
-   * managers without relay support, like the next field.
+   * Pod as terminating, because the kubelet stopped the Pod without a deletion), or `unknown: REASON`; at most 200 characters. Managers
+   * without relay support omit this field and the next.
    */
   readonly relay?: string;
   /** From the trigger to the withdrawal; 0 if the Pod was withdrawn earlier, -1 if the relay never reported it. */

@@ -1,7 +1,7 @@
-/** Describes the limits of a drain with each driver, for pages and the CLI. Not in the driver table, which is compiled into the manager. */
+/** Describes the limits of a drain with each driver, for pages and the CLI. Separate from the driver table, because the manager contains that table. */
 import type { DriverName } from "./driver-table.ts";
 
-const SESSIONS =
+const ENVOY_LIMIT =
   "Envoy drains HTTP connections only: a drain waits for TCP sessions, WebSockets and endless streams until its " +
   "deadline and then cuts them. If Envoy's statistics lack listeners and requests (stats_matcher), samples of the sockets determine the end of the drain.";
 
@@ -22,10 +22,10 @@ export const DRIVER_LIMITS: Readonly<Record<DriverName, string>> = {
     "nothing can close a keep-alive connection on which a client keeps sending: the drain waits for such clients until the end of " +
     "the patience, and one request per connection can be lost if it arrives while the app closes the connection. HTTP/2 connections, including gRPC, count as busy while the client was the last to send data. The driver http with drain-url " +
     "(the app then sends Connection: close in its responses) removes this limit.",
-  envoy: SESSIONS,
+  envoy: ENVOY_LIMIT,
   istio:
     "Only inbound listeners drain. With drainStrategy: gradual a proxy closes its connections over time; with " +
-    `drainStrategy: immediate, the default of Istio's proxies, it closes all of them at once. ${SESSIONS}`,
+    `drainStrategy: immediate, the default of Istio's proxies, it closes all of them at once. ${ENVOY_LIMIT}`,
   linkerd:
     "Linkerd's proxy counts connected clients and cannot close their connections: the clients' own proxies keep them open, so such a " +
     "drain usually waits until its deadline.",

@@ -5,55 +5,55 @@
 
 export type DriverRow = {
   readonly name: DriverName;
-  readonly counted: "nothing" | "requests" | "clients";
+  readonly countedUnit: "nothing" | "requests" | "clients";
   /** Whether the driver calls URLs of the app; other drivers call the admin interface of a proxy. */
   readonly callsApp: boolean;
   /** Whether a count includes the requests since the previous count, so that counts are useful before the proxy drains. */
   readonly isCumulative: boolean;
   /** Whether the counts include TCP sessions. */
   readonly countsSessions: boolean;
-  /** Whether clients connect to the proxy's listeners. */
+  /** Whether the Pod's drained ports are those of the proxy. A sidecar listens on ports of the mesh, and the drained ports are the app's. */
   readonly listensForPod: boolean;
   /** Time to wait for an unreachable proxy, which may be restarting. */
-  readonly restartMs: number;
+  readonly restartWaitMs: number;
   /** Default admin addresses, in the order in which they are tried. */
-  readonly usualUrls: readonly string[];
+  readonly defaultUrls: readonly string[];
   readonly reachesUnixSockets: boolean;
   /**
    * The proxy's kind of Envoy. `istio`: Istio's agent sets a fixed admin port. `any`: the admin address depends on the
    * deployment, so injection reads it from the Pod.
    */
-  readonly envoy: "none" | "istio" | "any";
+  readonly envoyKind: "none" | "istio" | "any";
 };
 
-/** Has no `auto`, which injection replaces. */
+/** Does not contain `auto`: injection replaces it by one of these names. */
 export type DriverName = "none" | "envoy" | "istio" | "linkerd" | "http";
 
 const NONE: DriverRow = {
   name: "none",
-  counted: "nothing",
+  countedUnit: "nothing",
   callsApp: false,
   isCumulative: false,
   countsSessions: false,
   listensForPod: false,
-  restartMs: 0,
-  usualUrls: [],
+  restartWaitMs: 0,
+  defaultUrls: [],
   reachesUnixSockets: false,
-  envoy: "none",
+  envoyKind: "none",
 };
 
 const ENVOY: DriverRow = {
   name: "envoy",
-  counted: "requests",
+  countedUnit: "requests",
   callsApp: false,
   isCumulative: true,
   countsSessions: true,
   listensForPod: true,
-  restartMs: 5_000,
+  restartWaitMs: 5_000,
   // Envoy Gateway's port, then that of Envoy's examples.
-  usualUrls: ["http://127.0.0.1:19000", "http://127.0.0.1:9901"],
+  defaultUrls: ["http://127.0.0.1:19000", "http://127.0.0.1:9901"],
   reachesUnixSockets: true,
-  envoy: "any",
+  envoyKind: "any",
 };
 
 export const DRIVERS: readonly DriverRow[] = [
@@ -63,19 +63,19 @@ export const DRIVERS: readonly DriverRow[] = [
     ...ENVOY,
     name: "istio",
     listensForPod: false,
-    usualUrls: ["http://127.0.0.1:15000"],
-    envoy: "istio",
+    defaultUrls: ["http://127.0.0.1:15000"],
+    envoyKind: "istio",
   },
   {
     ...NONE,
     name: "linkerd",
-    counted: "clients",
-    usualUrls: ["http://127.0.0.1:4191"],
+    countedUnit: "clients",
+    defaultUrls: ["http://127.0.0.1:4191"],
   },
   {
     ...NONE,
     name: "http",
-    counted: "requests",
+    countedUnit: "requests",
     callsApp: true,
   },
 ];

@@ -1,4 +1,4 @@
-/** Exit statuses of the manager; the reference is generated from the comments. They stay stable. */
+/** Exit statuses of the manager; the reference is generated from the comments. A status never changes its meaning. */
 
 /** The command succeeded; for `serve`: a signal stopped the manager after its drain had ended, or while no drain was needed. */
 export const EXIT_OK = 0;

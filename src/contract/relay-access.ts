@@ -1,4 +1,4 @@
-/** Defines the relay variables that injection writes into a Pod. Clients that may read the Pod can read them. */
+/** Defines the relay variables that injection writes into a Pod. API clients that may read the Pod can read these values. */
 
 export type RelayAccess = {
   readonly address: string;
@@ -14,8 +14,8 @@ export type RelayAccessRequest = {
   readonly ownerName: string;
   readonly ownerUid: string;
   /** Variables of an earlier admission; a credential that is valid for the namespace is kept. */
-  readonly existing: RelayAccess | undefined;
+  readonly existingAccess: RelayAccess | undefined;
 };
 
-/** Returns `undefined` without a relay. Must not block: every admission waits for it. */
+/** Returns `undefined` without a relay. Must not block, because every admission waits for the result. */
 export type IssueRelayAccess = (request: RelayAccessRequest) => RelayAccess | undefined;

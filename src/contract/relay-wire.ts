@@ -22,12 +22,12 @@ export const RELAY_KEEPALIVE_MS = 10_000;
 
 /**
  * Appended to {@link WITHDRAWAL_PATH} by a manager whose drain waits only for the withdrawal: the last line is repeated
- * every {@link RELAY_HEARTBEAT_MS}, so that an unresponsive relay does not delay the drain. A relay may ignore it.
+ * every {@link RELAY_HEARTBEAT_MS}, so that an unresponsive relay does not delay the drain. A relay may ignore the query.
  */
 export const WITHDRAWAL_HEARTBEAT_QUERY = "?heartbeat";
 export const RELAY_HEARTBEAT_MS = 200;
 
-/** The client's Pod. The credential must be valid for its namespace. */
+/** The Pod whose manager sends the request. The credential must be valid for the Pod's namespace. */
 export type RelayedPod = { readonly namespace: string; readonly pod: string; readonly uid: string };
 
 export type WithdrawalRequest = RelayedPod & {

@@ -44,7 +44,7 @@ const ADDRESS_LIMIT = 56;
 const IDENTIFIER_LIMIT = 24;
 /** In characters; the value is an identifier, or `unknown: ` and a reason. */
 const RELAY_LIMIT = 200;
-const ECHO_LIMIT = 40;
+const QUOTED_VALUE_LIMIT = 40;
 /** Three years, so that sums of durations stay small. */
 const SPAN_LIMIT_MS = 100_000_000_000;
 /** More sockets than a Pod can have. */
@@ -52,8 +52,8 @@ const LEFT_TOTAL_LIMIT = 10_000_000;
 /** More than the kernel can count, so that sums stay exact. */
 const RESETS_LIMIT = 10_000_000_000;
 
-const POD = /^[a-z0-9][-a-z0-9.]{0,252}$/;
-const UID = /^[-0-9A-Za-z]{1,64}$/;
+const POD_NAME_PATTERN = /^[a-z0-9][-a-z0-9.]{0,252}$/;
+const UID_PATTERN = /^[-0-9A-Za-z]{1,64}$/;
 
 type Fields = { readonly [key: string]: unknown };
 
@@ -80,8 +80,8 @@ function parseNotice<Outcome extends RecordedOutcome>(
     const fields = readFields(value, "the notice");
     const notice = {
       namespace: readMatchingText(fields, "namespace", DNS_LABEL, "the name of a namespace"),
-      pod: readMatchingText(fields, "pod", POD, "the name of a Pod"),
-      uid: readMatchingText(fields, "uid", UID, "the uid of a Pod"),
+      pod: readMatchingText(fields, "pod", POD_NAME_PATTERN, "the name of a Pod"),
+      uid: readMatchingText(fields, "uid", UID_PATTERN, "the uid of a Pod"),
       report: readReport(readFields(ownValue(fields, "report"), "report"), outcomes),
     };
     return { ok: true, notice };
@@ -125,11 +125,11 @@ function readWithdrawal(report: Fields): Pick<DrainReport, "relay" | "withdrawnA
     ownValue(report, "relay") === undefined ? {} : { relay: readText(report, "relay", RELAY_LIMIT, "report.relay") };
   const afterMs = ownValue(report, "withdrawnAfterMs");
   if (afterMs === undefined) return relay;
-  const isNever = afterMs === -1;
+  const isUnreported = afterMs === -1;
   const place = "report.withdrawnAfterMs";
   return {
     ...relay,
-    withdrawnAfterMs: isNever ? -1 : readWholeNumber(report, "withdrawnAfterMs", SPAN_LIMIT_MS, place),
+    withdrawnAfterMs: isUnreported ? -1 : readWholeNumber(report, "withdrawnAfterMs", SPAN_LIMIT_MS, place),
   };
 }
 
@@ -214,9 +214,9 @@ function readMatchingText(fields: Fields, key: string, pattern: RegExp, expected
 
 function readOneOf<T extends string>(fields: Fields, key: string, allowed: readonly T[]): T {
   const value = ownValue(fields, key);
-  const known = allowed.find((allowedValue) => allowedValue === value);
-  if (known === undefined) throw invalidField(`report.${key}`, value, `one of ${allowed.join(", ")}`);
-  return known;
+  const match = allowed.find((allowedValue) => allowedValue === value);
+  if (match === undefined) throw invalidField(`report.${key}`, value, `one of ${allowed.join(", ")}`);
+  return match;
 }
 
 function readText(fields: Fields, key: string, limit: number, place: string): string {
@@ -238,7 +238,7 @@ function invalidField(place: string, value: unknown, expected: string): InvalidN
 
 function describeValue(value: unknown): string {
   if (value === undefined) return "nothing";
-  if (typeof value === "string") return `"${plainText(value, ECHO_LIMIT)}"`;
+  if (typeof value === "string") return `"${plainText(value, QUOTED_VALUE_LIMIT)}"`;
   if (typeof value === "object") return Array.isArray(value) ? "a list" : value === null ? "null" : "an object";
-  return plainText(String(value), ECHO_LIMIT);
+  return plainText(String(value), QUOTED_VALUE_LIMIT);
 }

@@ -4,7 +4,7 @@ import type { DrainRecord, RecordedReport } from "./drain-record.ts";
 import { OUTCOME_TEXT, releaseMs, resetsText, TRIGGER_TEXT } from "./report-text.ts";
 import { spanText } from "./time-text.ts";
 
-const NAMED_CLIENTS = 3;
+const NAMED_CLIENTS_LIMIT = 3;
 
 /** Matches reasons that repeat the duration, which the sentence already has. */
 const TIMED_REASON = /^Released \S{1,12} after the trigger: (.+)$/;
@@ -36,9 +36,12 @@ function openConnectionsText({ left, leftTotal, why }: RecordedReport): string {
   const [first] = left;
   if (leftTotal === 0 || (first !== undefined && why.includes(first.peer))) return "";
   const connections = leftTotal === 1 ? "1 connection was" : `${leftTotal} connections were`;
-  const names = left.slice(0, NAMED_CLIENTS).map(connectionText);
-  const more = leftTotal > names.length && names.length > 0 ? ` and ${leftTotal - names.length} more` : "";
-  return `${connections} still open${names.length === 0 ? "" : `: ${names.join(", ")}${more}`}.`;
+  const connectionTexts = left.slice(0, NAMED_CLIENTS_LIMIT).map(connectionText);
+  const more =
+    leftTotal > connectionTexts.length && connectionTexts.length > 0
+      ? ` and ${leftTotal - connectionTexts.length} more`
+      : "";
+  return `${connections} still open${connectionTexts.length === 0 ? "" : `: ${connectionTexts.join(", ")}${more}`}.`;
 }
 
 function connectionText({ local, peer, ageMs }: OpenConnection): string {

@@ -36,7 +36,7 @@ export function timelineOf({ report }: DrainRecord): Timeline {
 
 function phaseBars({ milliseconds, outcome }: RecordedReport): readonly Bar[] {
   let fromMs = 0;
-  const bar = (kind: keyof typeof milliseconds): Bar => {
+  const nextBar = (kind: keyof typeof milliseconds): Bar => {
     const durationMs = milliseconds[kind];
     const toMs = fromMs + durationMs;
     const phaseBar: Bar = {
@@ -50,8 +50,8 @@ function phaseBars({ milliseconds, outcome }: RecordedReport): readonly Bar[] {
     return phaseBar;
   };
   // The outcome `lost`: the Pod was gone before its drain ended, so only the first phase is known.
-  if (outcome === "lost") return [bar("withdrawing")];
-  return [bar("withdrawing"), bar("deregistration"), bar("draining"), bar("holding")];
+  if (outcome === "lost") return [nextBar("withdrawing")];
+  return [nextBar("withdrawing"), nextBar("deregistration"), nextBar("draining"), nextBar("holding")];
 }
 
 /** The age starts with the manager's first sample of the connection; if it is unknown (0), the bar has no length. */
@@ -65,25 +65,27 @@ function connectionBar({ local, peer, ageMs, state }: OpenConnection, endMs: num
 function momentsOf(report: RecordedReport): readonly Moment[] {
   if (report.outcome === "lost") return lostMoments(report);
   const { withdrawing, deregistration, draining, holding } = report.milliseconds;
-  const trigger = { atMs: 0, label: `trigger: ${TRIGGER_TEXT[report.trigger]}` };
-  const withdrawn = { atMs: withdrawing, label: "withdrawal complete" };
+  const triggerMoment = { atMs: 0, label: `trigger: ${TRIGGER_TEXT[report.trigger]}` };
+  const withdrawingEnd = { atMs: withdrawing, label: "withdrawal complete" };
   const afterMs = report.withdrawnAfterMs ?? -1;
-  const outMs = Math.min(afterMs, totalMs(report));
-  const withdrawal = { atMs: outMs, label: outMs === 0 ? "withdrawn already" : "withdrawn" };
-  const open = report.leftTotal === 1 ? "1 connection" : `${report.leftTotal} connections`;
-  const released: Moment = {
+  const withdrawnMs = Math.min(afterMs, totalMs(report));
+  const withdrawalMoment = { atMs: withdrawnMs, label: withdrawnMs === 0 ? "withdrawn already" : "withdrawn" };
+  const openText = report.leftTotal === 1 ? "1 connection" : `${report.leftTotal} connections`;
+  const releaseMoment: Moment = {
     atMs: releaseMs(report),
-    label: `release, hooks answered, ${open} open`,
+    label: `release, hooks answered, ${openText} open`,
     isFault: isIncomplete(report.outcome),
   };
-  const reported: Moment = { atMs: totalMs(report), label: `last report: ${report.phase}, ${open} open` };
-  const done = { atMs: totalMs(report), label: "done" };
+  const lastReportMoment: Moment = { atMs: totalMs(report), label: `last report: ${report.phase}, ${openText} open` };
+  const doneMoment = { atMs: totalMs(report), label: "done" };
   const moments: Moment[] = [
-    trigger,
-    ...(afterMs >= 0 ? [withdrawal] : []),
-    ...(deregistration + draining > 0 ? [withdrawn] : []),
-    ...(report.remainingMs === undefined ? [released] : [reported, deadlineOf(report, report.remainingMs)]),
-    ...(holding > 0 ? [done] : []),
+    triggerMoment,
+    ...(afterMs >= 0 ? [withdrawalMoment] : []),
+    ...(deregistration + draining > 0 ? [withdrawingEnd] : []),
+    ...(report.remainingMs === undefined
+      ? [releaseMoment]
+      : [lastReportMoment, deadlineOf(report, report.remainingMs)]),
+    ...(holding > 0 ? [doneMoment] : []),
   ];
   return moments.sort((left, right) => left.atMs - right.atMs);
 }

@@ -18,33 +18,33 @@ export function mergeDrains(lists: readonly (readonly DrainRecord[])[]): readonl
     .sort(compareTimes);
   const latest = new Map(sorted.map((keyed) => [keyed.record.id, keyed]));
   const lastByContent = new Map<string, { readonly endedAtMs: number; readonly index: number }>();
-  const kept: DrainRecord[] = [];
+  const mergedRecords: DrainRecord[] = [];
   for (const { record, key } of [...latest.values()].sort(compareTimes)) {
     const previous = lastByContent.get(key);
-    const earlier = kept[previous?.index ?? -1];
-    if (previous !== undefined && earlier !== undefined && isDuplicate(record.endedAtMs, previous.endedAtMs)) {
-      kept[previous.index] = withResets(earlier, record);
+    const earlierRecord = mergedRecords[previous?.index ?? -1];
+    if (previous !== undefined && earlierRecord !== undefined && isDuplicate(record.endedAtMs, previous.endedAtMs)) {
+      mergedRecords[previous.index] = withResets(earlierRecord, record);
       continue;
     }
-    lastByContent.set(key, { endedAtMs: record.endedAtMs, index: kept.length });
-    kept.push(record);
+    lastByContent.set(key, { endedAtMs: record.endedAtMs, index: mergedRecords.length });
+    mergedRecords.push(record);
   }
-  return withoutSuperseded(kept).toReversed();
+  return withoutSuperseded(mergedRecords).toReversed();
 }
 
 /** Drops the report of a running drain if another replica received a later report of that drain, or its final report. @param records the newest last */
 function withoutSuperseded(records: readonly DrainRecord[]): readonly DrainRecord[] {
-  const lastIndex = new Map<string, number>();
-  const lastEndMs = new Map<string, number>();
+  const lastIndexByPod = new Map<string, number>();
+  const lastEndMsByPod = new Map<string, number>();
   for (const [index, record] of records.entries()) {
-    if (isRunning(record)) lastIndex.set(podKey(record), index);
-    else lastEndMs.set(podKey(record), record.endedAtMs);
+    if (isRunning(record)) lastIndexByPod.set(podKey(record), index);
+    else lastEndMsByPod.set(podKey(record), record.endedAtMs);
   }
   return records.filter((record, index) => {
     if (!isRunning(record)) return true;
-    const endMs = lastEndMs.get(podKey(record));
+    const endMs = lastEndMsByPod.get(podKey(record));
     const hasEnded = endMs !== undefined && endMs >= record.endedAtMs - DUPLICATE_WINDOW_MS;
-    return !hasEnded && lastIndex.get(podKey(record)) === index;
+    return !hasEnded && lastIndexByPod.get(podKey(record)) === index;
   });
 }
 
@@ -54,9 +54,9 @@ function podKey({ namespace, uid }: DrainRecord): string {
 }
 
 /** The two replicas' clocks differ, so either report of the Pod can be the earlier record. */
-function withResets(kept: DrainRecord, duplicate: DrainRecord): DrainRecord {
-  const resets = kept.report.resets ?? duplicate.report.resets;
-  return resets === undefined ? kept : { ...kept, report: { ...kept.report, resets } };
+function withResets(record: DrainRecord, duplicate: DrainRecord): DrainRecord {
+  const resets = record.report.resets ?? duplicate.report.resets;
+  return resets === undefined ? record : { ...record, report: { ...record.report, resets } };
 }
 
 type KeyedRecord = { readonly record: DrainRecord; readonly key: string };

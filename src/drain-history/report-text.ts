@@ -44,15 +44,15 @@ export function relayText(relay: string): string {
 
 /** Describes the processes whose preload library sends `Connection: close`. */
 export function connectionCloseText({ processes, missed = 0, connections }: PreloadReport): string {
-  const unreached = missed === 0 ? "" : `; ${missed} more preloaded processes were not notified of the drain`;
-  if (processes === 0) return `no process has loaded the library${unreached}`;
-  const loaded = processes === 1 ? "1 process has" : `${processes} processes have`;
-  const open =
+  const unreachedText = missed === 0 ? "" : `; ${missed} more preloaded processes were not notified of the drain`;
+  if (processes === 0) return `no process has loaded the library${unreachedText}`;
+  const loadedText = processes === 1 ? "1 process has" : `${processes} processes have`;
+  const openText =
     connections < 0 ? "connections not counted" : `${connections} connections were open when the drain started`;
-  return `${loaded} loaded the library${unreached}; ${open}`;
+  return `${loadedText} loaded the library${unreachedText}; ${openText}`;
 }
 
-/** Continues a sentence: `resetsText` is the number of connections, without a verb. */
+/** Returns the number of connections without a verb, as the end of a sentence. */
 export function resetsText({ stopping, probes }: ResetsReport): string {
   if (stopping === 0) return "no connection";
   const connections = stopping === 1 ? "at most 1 connection" : `at most ${stopping} connections`;

@@ -1,4 +1,4 @@
-/** Draws one drain as text, like the SVG. It does not escape: parsed records contain only printable text. Pure. */
+/** Draws one drain as text, with the same bars and moments as the SVG. Does not escape, because parsed records contain only printable text. Pure. */
 import type { DrainRecord } from "./drain-record.ts";
 import { drainSentence } from "./drain-sentence.ts";
 import { type Bar, type Moment, timelineOf } from "./drain-timeline.ts";
@@ -7,7 +7,7 @@ import { instantText, ticksTo } from "./time-text.ts";
 
 const LABEL_WIDTH = 29;
 const MIN_WIDTH = 60;
-const CLIENT_ROWS = 8;
+const CLIENT_ROWS_LIMIT = 8;
 
 type Axis = { readonly endMs: number; readonly columns: number };
 
@@ -15,8 +15,9 @@ export function terminalTimeline(record: DrainRecord, width: number): readonly s
   const lineWidth = Math.max(MIN_WIDTH, width);
   const { endMs, bars, moments } = timelineOf(record);
   const axis = { endMs, columns: lineWidth - LABEL_WIDTH - 1 };
-  const clients = bars.filter(({ kind }) => kind === "connection");
-  const hiddenCount = Math.max(record.report.leftTotal, clients.length) - Math.min(CLIENT_ROWS, clients.length);
+  const clientBars = bars.filter(({ kind }) => kind === "connection");
+  const hiddenCount =
+    Math.max(record.report.leftTotal, clientBars.length) - Math.min(CLIENT_ROWS_LIMIT, clientBars.length);
   return [
     ...wrapText(titleOf(record), lineWidth),
     ...wrapText(drainSentence(record), lineWidth),
@@ -24,8 +25,8 @@ export function terminalTimeline(record: DrainRecord, width: number): readonly s
     "",
     labelledRow("", drawScale(axis)),
     ...bars.filter(({ kind }) => kind !== "connection").map((bar) => labelledRow(phaseLabel(bar), drawBar(bar, axis))),
-    ...clients
-      .slice(0, CLIENT_ROWS)
+    ...clientBars
+      .slice(0, CLIENT_ROWS_LIMIT)
       .flatMap((bar) => [
         labelledRow(bar.label, drawBar(bar, axis)),
         ...wrapText(bar.detail, lineWidth - 2).map(indent),
@@ -82,9 +83,9 @@ function columnAt(ms: number, { endMs, columns }: Axis): number {
 }
 
 function momentLines({ atMs, label }: Moment, width: number): readonly string[] {
-  const time = `${(atMs / 1_000).toFixed(2).padStart(8)} s  `;
-  return wrapText(label, width - time.length).map(
-    (line, index) => (index === 0 ? time : " ".repeat(time.length)) + line,
+  const timeText = `${(atMs / 1_000).toFixed(2).padStart(8)} s  `;
+  return wrapText(label, width - timeText.length).map(
+    (line, index) => (index === 0 ? timeText : " ".repeat(timeText.length)) + line,
   );
 }
 

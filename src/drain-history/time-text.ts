@@ -24,21 +24,21 @@ export function instantText(ms: number): string {
 
 type Tick = { readonly atMs: number; readonly text: string };
 
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
 const STEPS_MS: readonly number[] = [
   ...[100, 200, 500],
-  ...[1, 2, 5, 10, 15, 30].map((seconds) => seconds * SECOND),
-  ...[1, 2, 5, 10, 15, 30].map((minutes) => minutes * MINUTE),
-  ...[1, 2, 3, 6, 12].map((hours) => hours * HOUR),
+  ...[1, 2, 5, 10, 15, 30].map((seconds) => seconds * SECOND_MS),
+  ...[1, 2, 5, 10, 15, 30].map((minutes) => minutes * MINUTE_MS),
+  ...[1, 2, 3, 6, 12].map((hours) => hours * HOUR_MS),
 ];
 const STEPS_LIMIT = 10;
 
 export function ticksTo(endMs: number): readonly Tick[] {
   const fits = (stepMs: number): boolean => endMs / stepMs <= STEPS_LIMIT;
-  const stepMs = STEPS_MS.find(fits) ?? Math.ceil(endMs / STEPS_LIMIT / DAY) * DAY;
+  const stepMs = STEPS_MS.find(fits) ?? Math.ceil(endMs / STEPS_LIMIT / DAY_MS) * DAY_MS;
   const count = Math.floor(endMs / stepMs) + 1;
   return Array.from({ length: count }, (_, index) => ({
     atMs: index * stepMs,

@@ -16,7 +16,7 @@ const TOP = 96;
 /** In characters; longer lines would exceed the width. */
 const LINE_LIMIT = 140;
 const LABEL_LIMIT = 50;
-const WHY_LINES = 9;
+const WHY_LINES_LIMIT = 9;
 
 /** Class names are prefixed, because an inline SVG shares them with its page. */
 const STYLE = `
@@ -32,10 +32,10 @@ const STYLE = `
 
 export function timelineSvg(record: DrainRecord): string {
   const { endMs, bars, moments } = timelineOf(record);
-  const perMs = (WIDTH - LABELS_WIDTH - 3 * MARGIN) / endMs;
-  const x = (ms: number): number => LABELS_WIDTH + Math.round(Math.min(ms, endMs) * perMs);
+  const pixelsPerMs = (WIDTH - LABELS_WIDTH - 3 * MARGIN) / endMs;
+  const xOf = (ms: number): number => LABELS_WIDTH + Math.round(Math.min(ms, endMs) * pixelsPerMs);
   const bottom = TOP + bars.length * ROW_HEIGHT;
-  const lines = wrapText(record.report.why, LINE_LIMIT).slice(0, WHY_LINES);
+  const lines = wrapText(record.report.why, LINE_LIMIT).slice(0, WHY_LINES_LIMIT);
   const height = bottom + (moments.length + lines.length) * LINE_HEIGHT + 2 * MARGIN;
   const title = `Drain of Pod ${record.namespace}/${record.pod}`;
   return [
@@ -45,11 +45,11 @@ export function timelineSvg(record: DrainRecord): string {
     textElement(MARGIN, 26, "lc-text", truncate(title, 100), 'font-size="16" font-weight="bold"'),
     textElement(MARGIN, 46, "lc-faint", subtitleOf(record)),
     ...ticksTo(endMs).flatMap((tick) => [
-      `<line class="lc-grid" x1="${x(tick.atMs)}" y1="${TOP - 12}" x2="${x(tick.atMs)}" y2="${bottom}"/>`,
-      textElement(x(tick.atMs), TOP - 18, "lc-faint", tick.text, 'text-anchor="middle"'),
+      `<line class="lc-grid" x1="${xOf(tick.atMs)}" y1="${TOP - 12}" x2="${xOf(tick.atMs)}" y2="${bottom}"/>`,
+      textElement(xOf(tick.atMs), TOP - 18, "lc-faint", tick.text, 'text-anchor="middle"'),
     ]),
-    ...bars.flatMap((bar, index) => barElements(bar, TOP + index * ROW_HEIGHT, x)),
-    ...moments.flatMap((moment, index) => momentElements(moment, bottom, bottom + (index + 1) * LINE_HEIGHT, x)),
+    ...bars.flatMap((bar, index) => barElements(bar, TOP + index * ROW_HEIGHT, xOf)),
+    ...moments.flatMap((moment, index) => momentElements(moment, bottom, bottom + (index + 1) * LINE_HEIGHT, xOf)),
     ...lines.map((line, index) =>
       textElement(MARGIN, bottom + (moments.length + index + 1) * LINE_HEIGHT + 6, "lc-text", line),
     ),
@@ -64,31 +64,31 @@ function subtitleOf({ report, ownerKind, ownerName, endedAtMs }: DrainRecord): s
 }
 
 /** Phases of 0 ms have no bar; connections always have one. */
-function barElements(bar: Bar, top: number, x: (ms: number) => number): readonly string[] {
-  const left = x(bar.fromMs);
-  const width = Math.max(3, x(bar.toMs) - left);
+function barElements(bar: Bar, top: number, xOf: (ms: number) => number): readonly string[] {
+  const left = xOf(bar.fromMs);
+  const width = Math.max(3, xOf(bar.toMs) - left);
   const isVisible = bar.toMs > bar.fromMs || bar.kind === "connection";
-  const shape = `<rect class="lc-${bar.kind}" x="${left}" y="${top + 6}" width="${width}" height="${ROW_HEIGHT - 14}" rx="2"/>`;
+  const rectangle = `<rect class="lc-${bar.kind}" x="${left}" y="${top + 6}" width="${width}" height="${ROW_HEIGHT - 14}" rx="2"/>`;
   return [
     // At this font size the longest IPv6 address ends before the bars.
     textElement(MARGIN, top + 14, "lc-text", truncate(bar.label, LABEL_LIMIT), 'font-size="11"'),
     textElement(MARGIN, top + 27, "lc-faint", truncate(bar.detail, LABEL_LIMIT), 'font-size="10"'),
-    ...(isVisible ? [shape] : []),
+    ...(isVisible ? [rectangle] : []),
   ];
 }
 
-function momentElements(moment: Moment, bottom: number, y: number, x: (ms: number) => number): readonly string[] {
+function momentElements(moment: Moment, bottom: number, y: number, xOf: (ms: number) => number): readonly string[] {
   const { atMs, label, isFault = false } = moment;
-  const kind = isFault ? "lc-fault" : "lc-mark";
+  const className = isFault ? "lc-fault" : "lc-mark";
   const timeText = `${(atMs / 1_000).toFixed(2)} s`;
   return [
-    `<line class="${kind}" x1="${x(atMs)}" y1="${TOP - 12}" x2="${x(atMs)}" y2="${bottom}"/>`,
-    textElement(MARGIN, y, `${kind}-text`, `${timeText}: ${truncate(label, LINE_LIMIT)}`),
+    `<line class="${className}" x1="${xOf(atMs)}" y1="${TOP - 12}" x2="${xOf(atMs)}" y2="${bottom}"/>`,
+    textElement(MARGIN, y, `${className}-text`, `${timeText}: ${truncate(label, LINE_LIMIT)}`),
   ];
 }
 
-function textElement(x: number, y: number, kind: string, content: string, attributes = ""): string {
-  return `<text class="${kind}" x="${x}" y="${y}"${attributes === "" ? "" : ` ${attributes}`}>${escapeMarkup(content)}</text>`;
+function textElement(x: number, y: number, className: string, content: string, attributes = ""): string {
+  return `<text class="${className}" x="${x}" y="${y}"${attributes === "" ? "" : ` ${attributes}`}>${escapeMarkup(content)}</text>`;
 }
 
 function truncate(content: string, limit: number): string {

@@ -27,9 +27,9 @@ export function runClient(command: "drain" | "status", args: readonly string[], 
     return;
   }
   const { host, port } = target;
-  const fail = (end: CallResult): void => {
-    platform.printError(`lastcall ${command}: ${failureText(end, host, port)}`);
-    platform.exit(end.kind === "answered" ? EXIT_USAGE : EXIT_UNREACHABLE);
+  const fail = (result: CallResult): void => {
+    platform.printError(`lastcall ${command}: ${failureText(result, host, port)}`);
+    platform.exit(result.kind === "responded" ? EXIT_USAGE : EXIT_UNREACHABLE);
   };
   const succeed = (body: string): void => {
     platform.log(body);
@@ -45,7 +45,7 @@ export function runClient(command: "drain" | "status", args: readonly string[], 
     timeoutMs,
     waitsForResponse: false,
   };
-  const drain: ManagerCall = {
+  const drainCall: ManagerCall = {
     host,
     port,
     method: "POST",
@@ -53,27 +53,27 @@ export function runClient(command: "drain" | "status", args: readonly string[], 
     timeoutMs,
     waitsForResponse: true,
   };
-  const onDrained = (end: CallResult): void => {
-    if (end.kind === "answered" && end.status === 200) succeed(end.body);
-    else fail(end);
+  const onDrained = (result: CallResult): void => {
+    if (result.kind === "responded" && result.status === 200) succeed(result.body);
+    else fail(result);
   };
-  const lateDrain: ManagerCall = {
+  const lateDrainCall: ManagerCall = {
     host,
     port,
     method: "POST",
-    path: drain.path,
+    path: drainCall.path,
     timeoutMs: LATE_DRAIN_TIMEOUT_MS,
     waitsForResponse: false,
   };
-  callManager(statusCall, platform.nowMs, (end) => {
-    if (command === "drain" && end.kind === "no-response") {
-      callManager(lateDrain, platform.nowMs, (late) => {
-        if (late.kind === "answered" && late.status === 200) succeed(late.body);
-        else fail(end);
+  callManager(statusCall, platform.nowMs, (result) => {
+    if (command === "drain" && result.kind === "no-response") {
+      callManager(lateDrainCall, platform.nowMs, (lateResult) => {
+        if (lateResult.kind === "responded" && lateResult.status === 200) succeed(lateResult.body);
+        else fail(result);
       });
-    } else if (end.kind !== "answered" || end.status !== 200) fail(end);
-    else if (command === "status") succeed(end.body);
-    else callManager(drain, platform.nowMs, onDrained);
+    } else if (result.kind !== "responded" || result.status !== 200) fail(result);
+    else if (command === "status") succeed(result.body);
+    else callManager(drainCall, platform.nowMs, onDrained);
   });
 }
 
@@ -95,11 +95,11 @@ function targetOf(command: string, args: readonly string[], platform: Platform):
   return { host: addressScope === DEFAULT_SETTINGS.addressScope ? "127.0.0.1" : addressScope, port };
 }
 
-function failureText(end: CallResult, host: string, port: number): string {
-  if (end.kind === "answered") return `the manager at ${host}:${port} has another ${VARIABLES.token}`;
-  if (end.kind === "no-response")
-    return `the manager at ${host}:${port} exited, hangs or has another ${VARIABLES.token}: ${end.message}`;
-  return `no manager at ${host}:${port}: ${end.message}`;
+function failureText(result: CallResult, host: string, port: number): string {
+  if (result.kind === "responded") return `the manager at ${host}:${port} has another ${VARIABLES.token}`;
+  if (result.kind === "no-response")
+    return `the manager at ${host}:${port} exited, hangs or has another ${VARIABLES.token}: ${result.message}`;
+  return `no manager at ${host}:${port}: ${result.message}`;
 }
 
 export const TOKEN_PROBLEM = `${VARIABLES.token} is not set or invalid. Set 1 to 128 letters, digits, - and _`;

@@ -26,14 +26,14 @@ type DrainReportsParts = {
 };
 
 type DrainReports = {
-  readonly current: (state: DrainState) => DrainReport;
+  readonly reportOf: (state: DrainState) => DrainReport;
   /** The current report of any phase, with the reason why a running drain continues. */
-  readonly explained: (state: DrainState) => DrainReport;
-  /** Called at the trigger. @param state is called at each report of the running drain */
-  readonly startProgress: (state: () => DrainState) => void;
+  readonly explainedReportOf: (state: DrainState) => DrainReport;
+  /** Called at the trigger. @param readState is called at each report of the running drain */
+  readonly startProgress: (readState: () => DrainState) => void;
   readonly publish: (state: DrainState) => void;
-  /** Publishes the second report, and waits for the deliveries. @param state is called after the first delivery */
-  readonly publishLast: (state: () => DrainState, done: () => void) => void;
+  /** Publishes the second report, and waits for the deliveries. @param readState is called after the first delivery */
+  readonly publishLast: (readState: () => DrainState, done: () => void) => void;
 };
 
 /** Maximum time for which the manager's exit waits for each of the two reports. Both times and the runner's EXIT_DELAY_MS add up to 500 ms. */
@@ -44,22 +44,22 @@ const FIRST_PROGRESS_MS = 10_000;
 const LONGEST_PROGRESS_MS = 3_600_000;
 
 export function createDrainReports(parts: DrainReportsParts): DrainReports {
-  const current = (state: DrainState): DrainReport =>
-    drainReportOf(state, parts.nowMs(), parts.preloadFlag.processes(), parts.preloadFlag.missedProcesses());
+  const reportOf = (state: DrainState): DrainReport =>
+    drainReportOf(state, parts.nowMs(), parts.preloadFlag.processCount(), parts.preloadFlag.missedProcessCount());
 
-  const explained = (state: DrainState): DrainReport => {
-    const report = current(state);
+  const explainedReportOf = (state: DrainState): DrainReport => {
+    const report = reportOf(state);
     return { ...report, why: whyNow(effectiveSettings(parts.driver, parts.settings), state, parts.nowMs()) };
   };
 
   const sendProgress = (state: DrainState): void => {
     const remainingMs = Math.max(0, Math.round((drainOf(state.phase)?.deadlineMs ?? 0) - parts.nowMs()));
-    const report = explained(state);
+    const report = explainedReportOf(state);
     parts.relay.sendProgress(JSON.stringify({ ...report, remainingMs }));
   };
 
   const publish = (state: DrainState, resets: ResetsReport | undefined): void => {
-    const report: DrainReport = { ...current(state), resets };
+    const report: DrainReport = { ...reportOf(state), resets };
     parts.log(reportLine(parts.logSource, report));
     if (drainOf(state.phase) !== undefined) parts.relay.deliver(JSON.stringify(report));
   };
@@ -69,25 +69,25 @@ export function createDrainReports(parts: DrainReportsParts): DrainReports {
     if (resets !== undefined) publish(state, resets);
   };
 
-  let progress: NodeJS.Timeout | null = null;
-  const startProgress = (state: () => DrainState, inMs: number): void => {
-    if (progress !== null) clearTimeout(progress);
-    progress = setTimeout(() => {
-      const phase = state().phase.name;
+  let progressTimer: NodeJS.Timeout | null = null;
+  const startProgress = (readState: () => DrainState, inMs: number): void => {
+    if (progressTimer !== null) clearTimeout(progressTimer);
+    progressTimer = setTimeout(() => {
+      const phase = readState().phase.name;
       if (phase !== "withdrawing" && phase !== "draining") return;
-      sendProgress(state());
-      startProgress(state, Math.min(2 * inMs, LONGEST_PROGRESS_MS));
+      sendProgress(readState());
+      startProgress(readState, Math.min(2 * inMs, LONGEST_PROGRESS_MS));
     }, inMs);
   };
 
   return {
-    current,
-    explained,
-    startProgress: (state) => startProgress(state, FIRST_PROGRESS_MS),
+    reportOf,
+    explainedReportOf,
+    startProgress: (readState) => startProgress(readState, FIRST_PROGRESS_MS),
     publish: (state) => publish(state, undefined),
-    publishLast: (state, done) => {
+    publishLast: (readState, done) => {
       parts.relay.awaitDelivery(FIRST_REPORT_LIMIT_MS, () => {
-        publishResets(state());
+        publishResets(readState());
         parts.relay.awaitDelivery(SECOND_REPORT_LIMIT_MS, done);
       });
     },

@@ -14,7 +14,7 @@ type PhaseEntry = {
   readonly outcome: DrainOutcome;
   readonly trigger: DrainTrigger;
   readonly sinceTriggerMs: number;
-  readonly held: readonly string[];
+  readonly heldHooks: readonly string[];
 };
 
 export function phaseLine(source: LogSource, entry: PhaseEntry): string {
@@ -25,7 +25,7 @@ export function phaseLine(source: LogSource, entry: PhaseEntry): string {
     outcome: entry.outcome,
     trigger: entry.trigger,
     sinceTriggerMs: Math.round(entry.sinceTriggerMs),
-    held: entry.held.join(","),
+    held: entry.heldHooks.join(","),
     pod: source.pod,
     namespace: source.namespace,
   });

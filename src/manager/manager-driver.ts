@@ -15,10 +15,10 @@ const NO_DRIVER: Driver = {
   countActive: (done) => done(-1, false),
   canCount: () => true,
   cancelDrain: (done) => done(""),
-  dials: () => 0,
+  dialCount: () => 0,
 };
 
-export function driverOf(settings: DrainSettings, libc: Libc, warn: DriverWarning): Driver {
+export function createDriver(settings: DrainSettings, libc: Libc, warn: DriverWarning): Driver {
   switch (settings.driver) {
     case "http":
       return createHttpDriver(settings);

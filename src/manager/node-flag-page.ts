@@ -64,11 +64,11 @@ function bindPage(): FlagPage {
     mapped.setBigUint64(ENTRY_OFFSET, at + BigInt(LIST_OFFSET), true);
     mapped.setBigUint64(LIST_OFFSET, at + BigInt(ENTRY_OFFSET), true);
     mapped.setBigInt64(LIST_OFFSET + 8, BigInt(OWNER_OFFSET - ENTRY_OFFSET), true);
-    const number = SET_ROBUST_LIST[process.arch];
-    if (number !== undefined) call(number, at + BigInt(LIST_OFFSET), LIST_BYTES);
+    const syscallNumber = SET_ROBUST_LIST[process.arch];
+    if (syscallNumber !== undefined) call(syscallNumber, at + BigInt(LIST_OFFSET), LIST_BYTES);
   };
 
-  const sendPage = (to: number, fd: number): void => {
+  const sendPage = (receiverFd: number, fd: number): void => {
     const controlMessage = controlMessageOf(fd);
     const parts = [{ at: Buffer.alloc(1), bytes: 1 }];
     const message = {
@@ -80,7 +80,7 @@ function bindPage(): FlagPage {
       controlBytes: controlMessage.length,
       flags: 0,
     };
-    if (Number(send(to, message, MSG_DONTWAIT_NOSIGNAL)) === 1) deliveredCount = deliveredCount + 1;
+    if (Number(send(receiverFd, message, MSG_DONTWAIT_NOSIGNAL)) === 1) deliveredCount = deliveredCount + 1;
     else undeliveredCount = undeliveredCount + 1;
   };
 

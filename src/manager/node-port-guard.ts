@@ -39,9 +39,9 @@ function bindGuard(): PortGuard {
     Number(setNumber(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, [DEFER_ACCEPT_SECONDS], 4)) === 0;
   return {
     prepare: (requestPrefix) => {
-      const probe = Number(socket(AF_INET, SOCK_STREAM_CLOEXEC, 0));
-      const isSupported = deferAccept(probe);
-      close(probe);
+      const probeFd = Number(socket(AF_INET, SOCK_STREAM_CLOEXEC, 0));
+      const isSupported = deferAccept(probeFd);
+      close(probeFd);
       path = isSupported ? requestPrefix : "";
       return isSupported;
     },

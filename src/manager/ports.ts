@@ -66,7 +66,7 @@ export type ReadText = (path: string) => string | undefined;
 export type ScanText = (path: string, onPiece: (piece: string) => boolean) => "read" | "broken" | "missing";
 
 /** Replaces a count if no program responded, for example because the proxy is starting. */
-export const NOT_ANSWERED = -2;
+export const NO_RESPONSE = -2;
 
 /** Controls a proxy or app that can drain itself. A driver calls each callback exactly once, within its time limit. */
 export type Driver = {
@@ -74,7 +74,7 @@ export type Driver = {
   /** Called once, at the start of the draining phase. `failure` is empty on success. */
   readonly startDrain: (done: (failure: string) => void) => void;
   /**
-   * `active`: number of active requests; -1 if the response has no usable count, {@link NOT_ANSWERED} if there was no response.
+   * `active`: number of active requests; -1 if the response has no usable count, {@link NO_RESPONSE} if there was no response.
    * `hadTraffic`: whether a request started or ended since the last count.
    */
   readonly countActive: (done: (active: number, hadTraffic: boolean) => void) => void;
@@ -83,7 +83,7 @@ export type Driver = {
   /** Reverts the drain as far as possible, because the Pod was not deleted. `failure` is empty on success. */
   readonly cancelDrain: (done: (failure: string) => void) => void;
   /** Number of connections that the driver has opened; they are not traffic. */
-  readonly dials: () => number;
+  readonly dialCount: () => number;
 };
 
 /** `message` is a constant text; `detail` contains the values. */

@@ -8,18 +8,18 @@ export const FLAG_SOCKET = "lastcall/preload/1";
 export type PreloadFlag = {
   readonly set: (ports: readonly number[]) => void;
   /** Number of processes that received the memory page with the flag; -1 without preload. */
-  readonly processes: () => number;
+  readonly processCount: () => number;
   /** Number of processes that requested that page and did not receive it. Their clients stay connected. */
-  readonly missedProcesses: () => number;
+  readonly missedProcessCount: () => number;
 };
 
-export const NO_PRELOAD: PreloadFlag = { set: () => {}, processes: () => -1, missedProcesses: () => 0 };
+export const NO_PRELOAD: PreloadFlag = { set: () => {}, processCount: () => -1, missedProcessCount: () => 0 };
 
 export function createPreloadFlag(settings: DrainSettings, page: FlagPage, warn: DriverWarning): PreloadFlag {
   if (settings.preload === "disabled") return NO_PRELOAD;
-  const failure = page.open(socketOf(settings));
-  if (failure !== 0) warn("cannot set the drain flag of preloaded processes", `errno ${failure}`);
-  return { set: page.signalDrain, processes: page.deliveredCount, missedProcesses: page.undeliveredCount };
+  const errno = page.open(socketOf(settings));
+  if (errno !== 0) warn("cannot set the drain flag of preloaded processes", `errno ${errno}`);
+  return { set: page.signalDrain, processCount: page.deliveredCount, missedProcessCount: page.undeliveredCount };
 }
 
 /** Returns one socket name per Pod, because Pods can share a network namespace. */

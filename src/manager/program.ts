@@ -43,6 +43,6 @@ function runServe(args: readonly string[], platform: Platform, onSignals: (onSto
     platform.exit(EXIT_USAGE);
     return;
   }
-  const served = serve(parsed.settings, platform);
-  onSignals(served.onStopSignal);
+  const manager = serve(parsed.settings, platform);
+  onSignals(manager.onStopSignal);
 }

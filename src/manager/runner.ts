@@ -21,7 +21,7 @@ import type { TrafficMonitor } from "./traffic/traffic-monitor.ts";
 type RunnerParts = {
   readonly settings: DrainSettings;
   readonly logSource: LogSource;
-  readonly chained: readonly ChainedHook[];
+  readonly chainedHooks: readonly ChainedHook[];
   readonly nowMs: NowMs;
   readonly readSockets: SocketReader;
   readonly monitor: TrafficMonitor;
@@ -51,7 +51,7 @@ const EXIT_DELAY_MS = 20;
 export function createRunner(parts: RunnerParts): Runner {
   const { settings, logSource, nowMs } = parts;
   const reports = createDrainReports(parts);
-  let state = idleState(parts.chained.map((hook) => hook.container));
+  let state = idleState(parts.chainedHooks.map((hook) => hook.container));
   let timer: NodeJS.Timeout | null = null;
   let sampleAtMs = -1;
   let chainedHookDials = 0;
@@ -80,15 +80,15 @@ export function createRunner(parts: RunnerParts): Runner {
     processes.startSample();
     const reading = parts.readSockets(Math.min(sinceLastMs, settings.quietPeriodMs) + TIME_WAIT_SLACK_MS, visitor);
     if (reading !== undefined) lastReadStartMs = fromMs;
-    const own = {
-      dials: parts.driver.dials() + chainedHookDials,
-      relayDials: parts.relay.dials(),
+    const ownConnections = {
+      dials: parts.driver.dialCount() + chainedHookDials,
+      relayDials: parts.relay.dialCount(),
       accepts: parts.acceptedCount(),
     };
     return {
-      observation: monitor.finishSample(reading, nowMs(), own),
+      observation: monitor.finishSample(reading, nowMs(), ownConnections),
       otherProcesses: reading === undefined ? UNKNOWN_PROCESSES : processes.finishSample(),
-      sockets: reading?.sockets ?? -1,
+      socketCount: reading?.socketCount ?? -1,
     };
   };
 
@@ -111,7 +111,7 @@ export function createRunner(parts: RunnerParts): Runner {
   };
 
   const runChainedHookOf = (container: string): void => {
-    const hook = parts.chained.find((one) => one.container === container);
+    const hook = parts.chainedHooks.find((one) => one.container === container);
     const onFinished = (failure: string): void => {
       if (failure !== "") warn("chained hook failed", `container ${container}: ${failure}`);
       dispatch({ kind: "chained-hook-finished", nowMs: nowMs(), container });
@@ -121,7 +121,7 @@ export function createRunner(parts: RunnerParts): Runner {
     else runChainedHook(hook, onFinished);
   };
 
-  const status = (): string => JSON.stringify(reports.explained(state));
+  const status = (): string => JSON.stringify(reports.explainedReportOf(state));
 
   /** Logs the state at the start of the phase. The next phase's line contains later changes. */
   const startPhase = (enteredState: DrainState): void => {
@@ -134,17 +134,17 @@ export function createRunner(parts: RunnerParts): Runner {
     if (phase === "holding") parts.resets.markRelease(openConnections(state));
     const drain = drainOf(enteredState.phase);
     const sinceTriggerMs = drain === undefined ? 0 : atMs - drain.triggeredAtMs;
-    const held = enteredState.hooks.holds.map((hold) => (hold.role === "drain" ? "(own hook)" : hold.container));
+    const heldHooks = enteredState.hooks.holds.map((hold) => (hold.role === "drain" ? "(own hook)" : hold.container));
     const outcome = outcomeOf(enteredState.phase);
     const trigger = drain?.trigger ?? "none";
-    parts.log(phaseLine(logSource, { phase, outcome, trigger, sinceTriggerMs, held }));
+    parts.log(phaseLine(logSource, { phase, outcome, trigger, sinceTriggerMs, heldHooks }));
     if (phase === "done") reports.publish(state);
   };
 
   const perform = (action: DrainAction): void => {
     switch (action.kind) {
       case "entered":
-        startPhase(action.at);
+        startPhase(action.enteredState);
         return;
       case "answer":
         parts.respond(action.holdId, status());
@@ -164,7 +164,7 @@ export function createRunner(parts: RunnerParts): Runner {
           dispatch({ kind: "active-counted", nowMs: nowMs(), active, hadTraffic }),
         );
         return;
-      case "learn-kubelet":
+      case "add-kubelet-address":
         monitor.addKubelet(action.address);
         return;
       case "exit": {

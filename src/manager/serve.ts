@@ -6,7 +6,7 @@ import { createHookServer } from "./calls/hook-server.ts";
 import { readChainedHooks } from "./calls/original-hooks.ts";
 import { guardPort } from "./calls/port-guard.ts";
 import { messageLine } from "./log-line.ts";
-import { driverOf } from "./manager-driver.ts";
+import { createDriver } from "./manager-driver.ts";
 import type { Platform } from "./platform.ts";
 import { createPreloadFlag } from "./preload-flag.ts";
 import { clientStarter } from "./relay/client-process.ts";
@@ -24,25 +24,27 @@ import { createTrafficMonitor } from "./traffic/traffic-monitor.ts";
 
 type RunningManager = { readonly onStopSignal: () => void };
 
-export function serve(requested: DrainSettings, platform: Platform): RunningManager {
+export function serve(requestedSettings: DrainSettings, platform: Platform): RunningManager {
   const { environment, nowMs } = platform;
   const logSource = { pod: environment.podName, namespace: environment.podNamespace };
   const logMessage = (level: "info" | "warn", message: string, detail: string): void =>
     platform.log(messageLine(logSource, level, message, detail));
-  const settings: DrainSettings = isDriverUsed(requested) ? requested : withoutDriver(requested);
-  if (!isDriverUsed(requested))
+  const settings: DrainSettings = isDriverUsed(requestedSettings)
+    ? requestedSettings
+    : withoutDriver(requestedSettings);
+  if (!isDriverUsed(requestedSettings))
     logMessage(
       "info",
       "driver is not used",
-      `${requested.driver} requires drained-when=connections; samples of the sockets determine the end of the drain`,
+      `${requestedSettings.driver} requires drained-when=connections; samples of the sockets determine the end of the drain`,
     );
-  const chained = readChainedHooks(environment.originalHooks);
-  if (chained.problem !== "") logMessage("warn", "cannot read chained hooks", chained.problem);
+  const chainedReading = readChainedHooks(environment.originalHooks);
+  if (chainedReading.problem !== "") logMessage("warn", "cannot read chained hooks", chainedReading.problem);
 
-  const relay = readRelaySettings(environment);
-  if (relay.problem !== "") logMessage("warn", "the relay is not used", relay.problem);
+  const relayReading = readRelaySettings(environment);
+  if (relayReading.problem !== "") logMessage("warn", "the relay is not used", relayReading.problem);
   const relayClient =
-    relay.settings === undefined
+    relayReading.settings === undefined
       ? NO_RELAY
       : createRelayClient({
           start: clientStarter(platform.ownCommand, environment),
@@ -77,7 +79,7 @@ export function serve(requested: DrainSettings, platform: Platform): RunningMana
   const runner = createRunner({
     settings,
     logSource,
-    chained: chained.hooks,
+    chainedHooks: chainedReading.hooks,
     nowMs,
     readSockets,
     monitor,
@@ -91,8 +93,8 @@ export function serve(requested: DrainSettings, platform: Platform): RunningMana
             destroyed: createDestroyedSockets(platform.libc),
             monitor,
           }),
-    processes: createProcessWatch(settings.port, relay.settings?.endpoint ?? NO_ENDPOINT),
-    driver: driverOf(settings, platform.libc, (message, detail) => logMessage("warn", message, detail)),
+    processes: createProcessWatch(settings.port, relayReading.settings?.endpoint ?? NO_ENDPOINT),
+    driver: createDriver(settings, platform.libc, (message, detail) => logMessage("warn", message, detail)),
     relay: relayClient,
     preloadFlag: createPreloadFlag(settings, platform.flagPage, (message, detail) =>
       logMessage("warn", message, detail),
@@ -107,7 +109,7 @@ export function serve(requested: DrainSettings, platform: Platform): RunningMana
     onHook: (holdId, container, peer) =>
       runner.dispatch({ kind: "hook-called", nowMs: nowMs(), holdId, container, peer }),
     onDrain: (holdId) => runner.dispatch({ kind: "drain-requested", nowMs: nowMs(), holdId }),
-    onDisconnect: (holdId) => runner.dispatch({ kind: "caller-left", nowMs: nowMs(), holdId }),
+    onDisconnect: (holdId) => runner.dispatch({ kind: "client-disconnected", nowMs: nowMs(), holdId }),
     status: runner.status,
     onListening: () => {
       const visibility = visibilityOf(readSockets);

@@ -95,9 +95,9 @@ export function addGauge(
 
 export function threadMetrics(registry: Registry) {
   const registers = [registry];
-  const started = new Counter({ ...METRICS.threadStarts, registers });
+  const starts = new Counter({ ...METRICS.threadStarts, registers });
   const answering = new Gauge({ ...METRICS.answering, registers });
-  return { countStart: () => started.inc(), setAnswering: (answers: boolean) => answering.set(answers ? 1 : 0) };
+  return { countStart: () => starts.inc(), setAnswering: (isAnswering: boolean) => answering.set(isAnswering ? 1 : 0) };
 }
 
 export function sliceMetrics(registry: Registry, watchedNamespaces: () => number) {
@@ -113,8 +113,8 @@ const PHASES: readonly (keyof PhaseDurations)[] = ["withdrawing", "deregistratio
 const PHASE_BUCKETS_SECONDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 900, 3_600];
 const LEFT_BUCKETS = [0, 1, 2, 5, 10, 25, 50, 100, 250, 1_000, 10_000];
 
-/** Alerts fire on a single drain with such an outcome, so this metric has the namespace as a label. */
-const INCOMPLETE: readonly RecordedOutcome[] = ["blind", "forced", "lost"];
+/** Alerts fire on a single drain with one of these outcomes, so their metric has the namespace as a label. */
+const INCOMPLETE_OUTCOMES: readonly RecordedOutcome[] = ["blind", "forced", "lost"];
 /** Each namespace adds up to three series, which stay until the replica exits. */
 export const NAMESPACES_LIMIT = 100;
 const OTHER_NAMESPACES = "_other";
@@ -124,13 +124,13 @@ type CountedResets = Pick<ResetsReport, "draining" | "stopping">;
 export function drainMetrics(registry: Registry) {
   const registers = [registry];
   const drains = new Counter({ ...METRICS.drains, registers });
-  const incomplete = new Counter({ ...METRICS.incompleteDrains, registers });
+  const incompleteDrains = new Counter({ ...METRICS.incompleteDrains, registers });
   const namespaces = new Set<string>();
-  const phases = new Histogram({ ...METRICS.drainPhase, buckets: PHASE_BUCKETS_SECONDS, registers });
-  const left = new Histogram({ ...METRICS.drainConnectionsLeft, buckets: LEFT_BUCKETS, registers });
+  const phaseDurations = new Histogram({ ...METRICS.drainPhase, buckets: PHASE_BUCKETS_SECONDS, registers });
+  const connectionsLeft = new Histogram({ ...METRICS.drainConnectionsLeft, buckets: LEFT_BUCKETS, registers });
   for (const outcome of RECORDED_OUTCOMES) drains.inc({ outcome }, 0);
-  for (const phase of PHASES) phases.zero({ phase });
-  const labelOf = (namespace: string): string => {
+  for (const phase of PHASES) phaseDurations.zero({ phase });
+  const namespaceLabelOf = (namespace: string): string => {
     if (namespaces.size < NAMESPACES_LIMIT) namespaces.add(namespace);
     return namespaces.has(namespace) ? namespace : OTHER_NAMESPACES;
   };
@@ -143,11 +143,12 @@ export function drainMetrics(registry: Registry) {
   const countDrain = ({ namespace, report }: DrainRecord): void => {
     const { outcome } = report;
     drains.inc({ outcome });
-    if (INCOMPLETE.includes(outcome)) incomplete.inc({ outcome, pod_namespace: labelOf(namespace) });
+    if (INCOMPLETE_OUTCOMES.includes(outcome))
+      incompleteDrains.inc({ outcome, pod_namespace: namespaceLabelOf(namespace) });
     // The durations of these outcomes are zero or unknown and would shorten the averages.
     if (outcome === "restarted" || outcome === "lost") return;
-    for (const phase of PHASES) phases.observe({ phase }, report.milliseconds[phase] / 1_000);
-    left.observe(report.leftTotal);
+    for (const phase of PHASES) phaseDurations.observe({ phase }, report.milliseconds[phase] / 1_000);
+    connectionsLeft.observe(report.leftTotal);
   };
   return { countDrain, countResets };
 }

@@ -75,7 +75,7 @@ export async function startRelay(parts: RelayParts): Promise<Relay> {
   const { watchPod } = createSliceWatches({ request, stream, clock, random: Math.random, readsPods, registry, log });
   const ring = createDrainRing(DRAIN_RECORDS_LIMIT, wallMs);
   const workloads = createGracefulWorkloads();
-  const recording = {
+  const recordPorts = {
     ring,
     workloads,
     ...drainMetrics(registry),
@@ -88,14 +88,14 @@ export async function startRelay(parts: RelayParts): Promise<Relay> {
     clock,
     onLost: (drain, end) => {
       const { pod, claims, brokeAtMs: endedAtMs } = drain;
-      recordDrain({ pod, claims, endedAtMs, report: lostReport(drain, end) }, recording);
+      recordDrain({ pod, claims, endedAtMs, report: lostReport(drain, end) }, recordPorts);
     },
   });
   const lostDrains = readsPods ? lostDrainTracker : NO_LOST_DRAINS;
   const app = createRelayServer(log, identity.contextFor);
-  const guard = { checkCredential, limits: createRelayLimits(), nowMs, registry };
-  addWithdrawalRoute(app, { ...guard, watchPod, lostDrains, isGraceful: workloads.isGraceful, clock, wallMs });
-  addDrainsRoute(app, { ...guard, ...recording, onReport: lostDrains.onReport, wallMs });
+  const guardPorts = { checkCredential, limits: createRelayLimits(), nowMs, registry };
+  addWithdrawalRoute(app, { ...guardPorts, watchPod, lostDrains, isGraceful: workloads.isGraceful, clock, wallMs });
+  addDrainsRoute(app, { ...guardPorts, ...recordPorts, onReport: lostDrains.onReport, wallMs });
   await app.ready();
   await serveRecentDrains(parts, ring);
   return {

@@ -131,7 +131,7 @@ describe("the manager connects to a Unix socket as the user that may write to th
 
 describe("a driver with its own default URLs and socket, in a Pod with an Envoy,", () => {
   const URLS = ["http://127.0.0.1:7001", "http://127.0.0.1:7002"];
-  const row = { ...driverRow("linkerd"), usualUrls: URLS, reachesUnixSockets: true };
+  const row = { ...driverRow("linkerd"), defaultUrls: URLS, reachesUnixSockets: true };
   const mount = { name: "own", mountPath: "/admin" };
   const proxy = { ...APP, name: "proxy", volumeMounts: [mount], securityContext: { runAsUser: 7 } };
   const ports = [{ name: "admin", containerPort: 5001 }];

@@ -26,7 +26,7 @@ function fakeRelay(generation = "a1"): { issue: IssueRelayAccess; requests: Rela
   const requests: RelayAccessRequest[] = [];
   const issue: IssueRelayAccess = (request) => {
     requests.push(request);
-    const existing = request.existing?.credential;
+    const existing = request.existingAccess?.credential;
     return {
       address: "10.96.0.7:443",
       serverName: `relay-${generation}.lastcall.internal`,
@@ -75,7 +75,7 @@ describe("injection with a relay", () => {
     const { issue, requests } = fakeRelay();
     const first = injected(WEB, withRelay(issue));
     expect(inject(first, withRelay(issue))).toMatchObject({ kind: "unchanged", reason: "up_to_date" });
-    const existing: RelayAccess | undefined = requests[1]?.existing;
+    const existing: RelayAccess | undefined = requests[1]?.existingAccess;
     expect(existing).toEqual({
       address: RELAY_VARIABLES.LASTCALL_RELAY_ADDRESS,
       serverName: RELAY_VARIABLES.LASTCALL_RELAY_NAME,

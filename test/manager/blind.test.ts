@@ -107,10 +107,10 @@ describe("a drain in a Pod whose socket tables cannot be read", () => {
   });
 
   test("ends at the tenth failed sample in a row, even if an earlier sample observed traffic", () => {
-    const endsBlindAfter = (consecutiveBlind: number) =>
+    const endsBlindAfter = (consecutiveBlindSamples: number) =>
       endsBlind(
         ONE_APP,
-        draining({ sample: { observation: BLIND_OBSERVATION, consecutiveBlind } }),
+        draining({ sample: { observation: BLIND_OBSERVATION, consecutiveBlindSamples } }),
         drainingPhase(),
         6_000,
       );

@@ -44,7 +44,7 @@ describe("a destroyed socket", () => {
   ])("$title", ({ overrides, isClient }) => {
     const monitor = createMonitorAfter([socket()]);
     expect(
-      monitor.isClient(toTcpSocket(socket({ state: tcp.CLOSE_WAIT, peerAddress: CLIENT_ADDRESS, ...overrides }))),
+      monitor.isClientSocket(toTcpSocket(socket({ state: tcp.CLOSE_WAIT, peerAddress: CLIENT_ADDRESS, ...overrides }))),
     ).toBe(isClient);
   });
 });

@@ -80,12 +80,12 @@ describe("a connection", () => {
       [waitingSample(5, 5), waitingSample(6, 6), waitingSample(7, 6), waitingSample(8, 6)],
       0,
     ],
-  ])("%s", ([, samples, connections]) => {
-    expect(cyclingAfter(samples)).toMatchObject({ connections });
+  ])("%s", ([, samples, connectionCount]) => {
+    expect(cyclingAfter(samples)).toMatchObject({ connectionCount });
   });
 
   test("is not cycling if it reuses the addresses and ports of a cycling connection", () => {
-    expect(cyclingAfter([...TWO_EXCHANGES, idleSample(1, 1)])).toMatchObject({ connections: 0 });
+    expect(cyclingAfter([...TWO_EXCHANGES, idleSample(1, 1)])).toMatchObject({ connectionCount: 0 });
   });
 
   test("is never cycling if the samples do not contain segment counters", () => {
@@ -94,7 +94,7 @@ describe("a connection", () => {
     const observations = TWO_EXCHANGES.map((values, index) =>
       sample(reading([listener(), connection(values, withoutCounters)]), START_MS + index * SAMPLE_MS),
     );
-    expect(observations.map(({ cycling }) => cycling.connections)).toEqual([0, 0, 0]);
+    expect(observations.map(({ cycling }) => cycling.connectionCount)).toEqual([0, 0, 0]);
   });
 });
 
@@ -105,20 +105,20 @@ function exchangeSamples(n: number): readonly ConnectionSample[] {
 describe("the traffic of cycling connections", () => {
   test("does not count as the traffic of other connections", () => {
     const cycling = cyclingAfter([...TWO_EXCHANGES, waitingSample(8, 7)]);
-    expect(cycling).toMatchObject({ outstanding: 1, othersActivity: "quiet", lastEvidenceMs: cycling.nowMs });
+    expect(cycling).toMatchObject({ outstandingResponses: 1, othersActivity: "quiet", lastEvidenceMs: cycling.nowMs });
     expect(cycling.othersEvidenceMs).toBeLessThan(cycling.nowMs - SAMPLE_MS);
   });
 
   test("counts as the traffic of other connections after a response has been outstanding for a second", () => {
     const requestSamples = Array.from({ length: 8 }, (_, n) => waitingSample(8, 7, 10 + n * SAMPLE_MS));
     expect(cyclingAfter([...TWO_EXCHANGES, ...requestSamples.slice(0, 7)])).toMatchObject({
-      outstanding: 1,
+      outstandingResponses: 1,
       othersActivity: "quiet",
     });
     const cycling = cyclingAfter([...TWO_EXCHANGES, ...requestSamples]);
     expect(cycling).toMatchObject({
-      connections: 1,
-      outstanding: 0,
+      connectionCount: 1,
+      outstandingResponses: 0,
       othersActivity: "busy",
       othersEvidenceMs: cycling.nowMs,
     });
@@ -127,11 +127,11 @@ describe("the traffic of cycling connections", () => {
   test("counts as the traffic of other connections after an upload has lasted for a second, even if its last data is new", () => {
     const uploadSamples = Array.from({ length: 8 }, (_, n) => waitingSample(8 + n, 7, 10));
     expect(cyclingAfter([...TWO_EXCHANGES, ...uploadSamples.slice(0, 7)])).toMatchObject({
-      outstanding: 1,
+      outstandingResponses: 1,
       othersActivity: "quiet",
     });
     expect(cyclingAfter([...TWO_EXCHANGES, ...uploadSamples])).toMatchObject({
-      outstanding: 0,
+      outstandingResponses: 0,
       othersActivity: "busy",
     });
   });
@@ -139,7 +139,7 @@ describe("the traffic of cycling connections", () => {
   test("does not prevent the detection of a new connection", () => {
     const newConnection = connection(waitingSample(1, 0, 5), { peerPort: 50_001, bytesReceived: 100 });
     const cycling = cyclingAfter([...TWO_EXCHANGES, idleSample(8, 8)], (index) => (index === 3 ? [newConnection] : []));
-    expect(cycling).toMatchObject({ connections: 1, othersActivity: "busy", othersEvidenceMs: cycling.nowMs });
+    expect(cycling).toMatchObject({ connectionCount: 1, othersActivity: "busy", othersEvidenceMs: cycling.nowMs });
   });
 
   test("and the kubelet's probes do not change the time of the last new connection", () => {

@@ -22,14 +22,16 @@ const hookFrom = (peer: string, nowMs: number, holdId: number, container = "app"
 
 const phaseEntriesOf = ({ actions }: PlayedDrain) =>
   actions.flatMap((action) =>
-    action.kind === "entered" ? [[action.at.phase.name, outcomeOf(action.at.phase), action.atMs]] : [],
+    action.kind === "entered"
+      ? [[action.enteredState.phase.name, outcomeOf(action.enteredState.phase), action.atMs]]
+      : [],
   );
 const timesOf = ({ actions }: PlayedDrain, kind: string) =>
   actions.filter((action) => action.kind === kind).map(({ atMs }) => atMs);
 const exitsOf = ({ actions }: PlayedDrain) =>
   actions.flatMap((action) => (action.kind === "exit" ? [[action.code, action.atMs]] : []));
 const kubeletsOf = ({ actions }: PlayedDrain) =>
-  actions.flatMap((action) => (action.kind === "learn-kubelet" ? [[action.address, action.atMs]] : []));
+  actions.flatMap((action) => (action.kind === "add-kubelet-address" ? [[action.address, action.atMs]] : []));
 
 describe("the reported phases", () => {
   test("of a drain are in the order of their start, each with its outcome", () => {

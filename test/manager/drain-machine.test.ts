@@ -81,7 +81,7 @@ describe("the start of a drain", () => {
     },
     {
       title: "hooks of two containers if the caller of one has disconnected",
-      events: [{ kind: "caller-left", nowMs: 10, holdId: 9 } as const, hook(0, 9, "web"), hook(500, 1)],
+      events: [{ kind: "client-disconnected", nowMs: 10, holdId: 9 } as const, hook(0, 9, "web"), hook(500, 1)],
       ms: [15_500],
     },
     {
@@ -121,7 +121,7 @@ describe("the start of a drain", () => {
         outcome: "restarted",
         trigger: "none",
         holds: [],
-        ending: [],
+        endingContainers: [],
       });
       expect(drain.answerTimesMs.get(1)).toBe(answeredMs);
       const lateDrain = play({ events: [hook(0, 1), pendingStatus, ...statuses, ownHook(answeredMs - 1, 2)] });
@@ -363,7 +363,7 @@ describe("the answer to a preStop hook", () => {
   const otherProcessesUntil = (untilMs: number) => (nowMs: number) => ({
     known: true,
     hasOthers: nowMs < untilMs,
-    sharedUser: false,
+    hasSharedUser: false,
   });
   const meshTermination = [...TERMINATION, hook(120, 3, "istio-proxy")];
 
@@ -381,10 +381,10 @@ describe("the answer to a preStop hook", () => {
   });
 
   test.for([
-    { title: "the app runs as the proxy's user", processes: { known: true, hasOthers: false, sharedUser: true } },
+    { title: "the app runs as the proxy's user", processes: { known: true, hasOthers: false, hasSharedUser: true } },
     {
       title: "the proxy's process cannot be identified",
-      processes: { known: false, hasOthers: false, sharedUser: false },
+      processes: { known: false, hasOthers: false, hasSharedUser: false },
     },
   ])("of a mesh proxy is delayed until the deadline plus the app's grace period if $title", ({ processes }) => {
     const drain = play({ settings: MESH, events: meshTermination, otherProcesses: () => processes });
@@ -409,7 +409,7 @@ describe("the answer to a preStop hook", () => {
 
   test("is not changed by another caller that disconnects", () => {
     const drain = play({
-      events: [...TERMINATION, { kind: "caller-left", nowMs: 1_000, holdId: 2 }],
+      events: [...TERMINATION, { kind: "client-disconnected", nowMs: 1_000, holdId: 2 }],
       pod: busyUntil(9_000),
     });
     expect(drain.answerTimesMs.get(1)).toBe(11_000);
@@ -591,7 +591,7 @@ describe("for arbitrary sequences of events", () => {
   );
   const eventsInOrder = (calls: readonly { atMs: number; kind: string; id?: number }[]): DrainEvent[] =>
     calls.map((one, id) => {
-      if (one.kind === "leave") return { kind: "caller-left", nowMs: one.atMs, holdId: one.id ?? 0 };
+      if (one.kind === "leave") return { kind: "client-disconnected", nowMs: one.atMs, holdId: one.id ?? 0 };
       return one.kind === "own" ? ownHook(one.atMs, id) : hook(one.atMs, id, one.kind);
     });
 
@@ -633,7 +633,7 @@ describe("for arbitrary sequences of events", () => {
       fc.property(anySettings, anyEvents, fc.nat(900), (settings, some, lateMs) => {
         const events = eventsInOrder(some);
         const disconnectedHoldIds = new Set(
-          events.flatMap((event) => (event.kind === "caller-left" ? [event.holdId] : [])),
+          events.flatMap((event) => (event.kind === "client-disconnected" ? [event.holdId] : [])),
         );
         const drain = play({ settings, events, lateMs, untilMs: 900_000 });
         for (const event of events) {

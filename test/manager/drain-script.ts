@@ -21,7 +21,13 @@ export const QUIET: ObservedPod = {
   left: [],
   leftTotal: 0,
   untracked: 0,
-  cycling: { connections: 0, outstanding: 0, othersActivity: "quiet", othersEvidenceMs: -1, lastArrivalMs: -1 },
+  cycling: {
+    connectionCount: 0,
+    outstandingResponses: 0,
+    othersActivity: "quiet",
+    othersEvidenceMs: -1,
+    lastArrivalMs: -1,
+  },
 };
 
 export const UNKNOWN_OBSERVATION: Observation = { known: false, why: "the dump failed", blind: false };
@@ -54,9 +60,9 @@ export type Summary = ReturnType<typeof summaryOf>;
 export function summaryOf(state: DrainState) {
   const { phase, outcome, trigger, why } = drainReportOf(state, 0, -1, 0);
   const { triggeredAtMs = -1, deadlineMs = -1 } = drainOf(state.phase) ?? {};
-  const { holds, ending } = state.hooks;
-  const { stopRequested, sample } = state;
-  return { phase, outcome, trigger, why, triggeredAtMs, deadlineMs, holds, ending, stopRequested, sample };
+  const { holds, endingContainers } = state.hooks;
+  const { isStopRequested, sample } = state;
+  return { phase, outcome, trigger, why, triggeredAtMs, deadlineMs, holds, endingContainers, isStopRequested, sample };
 }
 
 export type Script = {
@@ -124,8 +130,8 @@ function sampleOf(script: Script, nowMs: number, sampleAtMs: number): Sample | u
   if (sampleAtMs < 0 || nowMs < sampleAtMs) return undefined;
   const observation = script.pod === undefined ? QUIET : script.pod(nowMs);
   const otherProcesses = script.otherProcesses?.(nowMs) ?? UNKNOWN_PROCESSES;
-  const sockets = typeof script.sockets === "function" ? script.sockets(nowMs) : (script.sockets ?? 0);
-  return { observation, otherProcesses, sockets };
+  const socketCount = typeof script.sockets === "function" ? script.sockets(nowMs) : (script.sockets ?? 0);
+  return { observation, otherProcesses, socketCount };
 }
 
 function followUpEvents(script: Script, action: DrainAction, nowMs: number): DrainEvent[] {

@@ -33,7 +33,7 @@ export const withdrawing = (parts: Parts = {}, overrides: Partial<Withdrawing> =
 
 export function drainingPhase(overrides: Partial<Draining> = {}): Draining {
   const times = { deregistrationFromMs: 5_000, drainingFromMs: 5_000 };
-  const cycling = { connections: 0, sinceMs: 5_000, fewestOutstanding: -1 };
+  const cycling = { connectionCount: 0, sinceMs: 5_000, fewestOutstanding: -1 };
   return { name: "draining", drain: DRAIN, ...times, openAtDraining: 0, wasStillListed: false, cycling, ...overrides };
 }
 

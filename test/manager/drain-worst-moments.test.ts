@@ -14,18 +14,28 @@ const TWO_APPS: DrainSettings = {
   ],
 };
 const MESH: DrainSettings = { ...ONE_APP, hooks: [...ONE_APP.hooks, { container: "istio-proxy", role: "mesh-proxy" }] };
-const callerLeft = (nowMs: number, holdId: number): DrainEvent => ({ kind: "caller-left", nowMs, holdId });
+const clientDisconnected = (nowMs: number, holdId: number): DrainEvent => ({
+  kind: "client-disconnected",
+  nowMs,
+  holdId,
+});
 
 describe("a container restart shortly before the Pod's termination", () => {
   test("does not prevent the detection of two containers that stop together", () => {
-    const events = [hook(0, 1), callerLeft(1_000, 1), hook(3_000, 2), hook(3_010, 3, "web"), ownHook(17_900, 4)];
+    const events = [
+      hook(0, 1),
+      clientDisconnected(1_000, 1),
+      hook(3_000, 2),
+      hook(3_010, 3, "web"),
+      ownHook(17_900, 4),
+    ];
     const drain = play({ settings: TWO_APPS, events });
     expect(drain.summary).toMatchObject({ trigger: "hook", outcome: "drained" });
     expect(drain.answerTimesMs.get(2)).toBe(22_900);
   });
 
   test("does not shorten the wait for the manager's own hook at the termination", () => {
-    const drain = play({ events: [hook(0, 1), callerLeft(1_000, 1), hook(4_000, 2), ownHook(6_000, 3)] });
+    const drain = play({ events: [hook(0, 1), clientDisconnected(1_000, 1), hook(4_000, 2), ownHook(6_000, 3)] });
     expect(drain.answerTimesMs.get(2)).toBe(11_000);
   });
 
@@ -58,14 +68,16 @@ describe("a container restart shortly before the Pod's termination", () => {
 
   test("is reported even if an earlier restart was reported", () => {
     const drain = play({ events: [hook(0, 1), hook(30_000, 2)] });
-    const entries = drain.actions.filter((action) => action.kind === "entered" && action.at.phase.name === "idle");
+    const entries = drain.actions.filter(
+      (action) => action.kind === "entered" && action.enteredState.phase.name === "idle",
+    );
     expect(entries.map((action) => action.atMs)).toEqual([5_000, 35_000]);
   });
 });
 
 describe("the original hook of a container", () => {
   test("runs once if the kubelet calls the preStop hook again", () => {
-    const events = [...TERMINATION, callerLeft(5_500, 1), hook(5_600, 3)];
+    const events = [...TERMINATION, clientDisconnected(5_500, 1), hook(5_600, 3)];
     const drain = play({ events, containersWithOriginalHook: ["app"], originalHookMs: 2_000 });
     expect(drain.actions.filter((action) => action.kind === "run-chained-hook")).toHaveLength(1);
     expect(drain.answerTimesMs.get(3)).toBe(7_100);
@@ -91,7 +103,7 @@ describe("with a drain timeout of 0 s", () => {
 describe("the report after the drain", () => {
   test("lists the connections at the end of the drain, not later ones while the proxy's hook waits", () => {
     const pod: PodAt = (nowMs) => (nowMs < 66_000 ? busyUntil(999_999)(nowMs) : QUIET);
-    const otherProcesses = (nowMs: number) => ({ known: true, hasOthers: nowMs < 70_000, sharedUser: false });
+    const otherProcesses = (nowMs: number) => ({ known: true, hasOthers: nowMs < 70_000, hasSharedUser: false });
     const drain = play({ settings: MESH, events: [...TERMINATION, hook(120, 3, "istio-proxy")], pod, otherProcesses });
     const report = drainReportOf(drain.state, 80_000, -1, 0);
     expect(report).toMatchObject({ phase: "done", outcome: "timeout", leftTotal: 1 });
@@ -99,7 +111,7 @@ describe("the report after the drain", () => {
   });
 
   test("has the outcome `drained` if SIGTERM arrives after the drain while hooks wait", () => {
-    const otherProcesses = () => ({ known: true, hasOthers: true, sharedUser: false });
+    const otherProcesses = () => ({ known: true, hasOthers: true, hasSharedUser: false });
     const events = [...TERMINATION, hook(120, 3, "istio-proxy"), sigterm(9_000)];
     const drain = play({ settings: MESH, events, otherProcesses });
     expect(drain.actions).toContainEqual({ kind: "exit", code: 3, atMs: 9_000 });

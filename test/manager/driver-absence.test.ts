@@ -4,7 +4,7 @@ import { DEFAULT_SETTINGS, type DrainSettings } from "../../src/contract/drain-s
 import { createEnvoyDriver } from "../../src/manager/drivers/envoy/envoy-driver.ts";
 import { createLinkerdDriver } from "../../src/manager/drivers/linkerd/linkerd-driver.ts";
 import { type HttpEnd, type HttpStream, streamHttp } from "../../src/manager/http/http-client.ts";
-import { type Driver, NOT_ANSWERED } from "../../src/manager/ports.ts";
+import { type Driver, NO_RESPONSE } from "../../src/manager/ports.ts";
 import { pause } from "../time/pause.ts";
 import { startFakeEnvoy } from "./fake-envoy.ts";
 
@@ -37,7 +37,7 @@ test.concurrent.for(["envoy", "linkerd"])(
   "the driver of %s still counts after two refused connections with a request timeout in between",
   async (name) => {
     const { count, counts } = createFaultyDriver(name);
-    const unknownCount = name === "envoy" ? NOT_ANSWERED : -1;
+    const unknownCount = name === "envoy" ? NO_RESPONSE : -1;
     expect(await count(REFUSED)).toBe(unknownCount);
     await pause(LONG_ABSENCE_MS, "longer than the absence after which a driver stops counting");
     expect(await count(TIMED_OUT)).toBe(unknownCount);

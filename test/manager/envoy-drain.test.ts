@@ -6,7 +6,7 @@ import { COUNT_INTERVAL_MS } from "../../src/manager/drain/pace.ts";
 import { createEnvoyDriver } from "../../src/manager/drivers/envoy/envoy-driver.ts";
 import { streamHttp } from "../../src/manager/http/http-client.ts";
 import { effectiveSettings } from "../../src/manager/manager-driver.ts";
-import { type Driver, NOT_ANSWERED } from "../../src/manager/ports.ts";
+import { type Driver, NO_RESPONSE } from "../../src/manager/ports.ts";
 import { eventually } from "../time/eventually.ts";
 import { busyUntil, hook, ONE_APP, ownHook, type PodAt, play, QUIET, type Script, sigterm } from "./drain-script.ts";
 import { listenerLines, startFakeEnvoy } from "./fake-envoy.ts";
@@ -132,7 +132,7 @@ describe("a short absence of the proxy", () => {
       settings: settings,
       events: [...TERMINATION, ...secondTermination],
       pod: (nowMs) => (nowMs < 190_000 ? IDLE_CLIENT(nowMs) : NO_LISTENER(nowMs)),
-      active: (nowMs) => (nowMs < 190_000 ? 1 : NOT_ANSWERED),
+      active: (nowMs) => (nowMs < 190_000 ? 1 : NO_RESPONSE),
       untilMs: 230_000,
     });
     expect(drain.answerTimesMs.get(4)).toBeGreaterThanOrEqual(205_000);
@@ -149,13 +149,13 @@ describe("a proxy that is absent at the trigger", () => {
     settings: ENVOY,
     events: TERMINATION,
     pod: () => NO_LISTENER,
-    active: () => NOT_ANSWERED,
+    active: () => NO_RESPONSE,
   };
   /** The proxy is absent until the given time, and then has a client that stays connected for ten seconds. */
   const proxyReturningAt = (returnMs: number): Script => ({
     ...absentProxy,
     pod: (nowMs) => (nowMs < returnMs ? NO_LISTENER : busyUntil(returnMs + 10_000)(nowMs)),
-    active: (nowMs) => (nowMs < returnMs ? NOT_ANSWERED : nowMs < returnMs + 10_000 ? 1 : 0),
+    active: (nowMs) => (nowMs < returnMs ? NO_RESPONSE : nowMs < returnMs + 10_000 ? 1 : 0),
   });
 
   test("delays the drain until the proxy has returned and its clients have disconnected", () => {
@@ -282,7 +282,7 @@ describe("the reported settings of a drain", () => {
     startDrain: (done) => done(""),
     cancelDrain: (done) => done(""),
     countActive: (done) => done(-1, false),
-    dials: () => 0,
+    dialCount: () => 0,
   });
 
   test("replace the value `auto` of `drained-when` by `quiet` if the driver cannot count, but not another value", () => {
@@ -340,7 +340,7 @@ describe("a new Envoy process", () => {
     await countActive(driver);
     expect(await new Promise((done) => driver.startDrain(done))).toBe("");
     envoy.defaultFault = "refuse";
-    expect(await countActive(driver)).toBe(NOT_ANSWERED);
+    expect(await countActive(driver)).toBe(NO_RESPONSE);
     envoy.defaultFault = undefined;
     envoy.restart();
     for (let n = 0; n < 9; n += 1) await fetch(envoy.url);

@@ -28,7 +28,7 @@ function detectTraffic(newRequests: readonly number[]): readonly boolean[] {
   let requests = 0;
   return [0, ...newRequests].map((arrived, index) => {
     requests += arrived;
-    return evidence.take(countAfter(requests, index + 1), index * COUNT_INTERVAL_MS).hadTraffic;
+    return evidence.addCount(countAfter(requests, index + 1), index * COUNT_INTERVAL_MS).hadTraffic;
   });
 }
 
@@ -59,7 +59,7 @@ describe("the totals in Envoy's statistics", () => {
       { requests: 17, active: 0, hadTraffic: true },
     ];
     for (const [index, { requests, active, hadTraffic }] of steps.entries())
-      expect(evidence.take(countAfter(requests, index + 1, active), index * COUNT_INTERVAL_MS)).toMatchObject({
+      expect(evidence.addCount(countAfter(requests, index + 1, active), index * COUNT_INTERVAL_MS)).toMatchObject({
         hadTraffic,
       });
   });
@@ -79,7 +79,7 @@ describe("the totals in Envoy's statistics", () => {
 
   test("are evidence of traffic when a total decreases", () => {
     const evidence = createEnvoyEvidence(PROBES);
-    evidence.take(countAfter(10, 1), 0);
-    expect(evidence.take(countAfter(4, 2), COUNT_INTERVAL_MS)).toEqual({ restarted: false, hadTraffic: true });
+    evidence.addCount(countAfter(10, 1), 0);
+    expect(evidence.addCount(countAfter(4, 2), COUNT_INTERVAL_MS)).toEqual({ restarted: false, hadTraffic: true });
   });
 });

@@ -11,7 +11,7 @@ const ISTIO: DrainSettings = { ...DEFAULT_SETTINGS, driver: "istio" };
 
 function readCount(lines: readonly string[], settings = ENVOY, admin = adminLines(3)): EnvoyCount {
   const stats = createEnvoyStats(settings);
-  stats.take(Buffer.from([...admin, ...lines].map((line) => `${line}\n`).join("")));
+  stats.addChunk(Buffer.from([...admin, ...lines].map((line) => `${line}\n`).join("")));
   return stats.count();
 }
 
@@ -177,7 +177,7 @@ describe("the statistics of Envoy", () => {
         const chunkEnds = [...cuts, bytes.length].sort((a, b) => a - b);
         let from = 0;
         for (const end of chunkEnds) {
-          stats.take(bytes.subarray(from, end));
+          stats.addChunk(bytes.subarray(from, end));
           from = end;
         }
         expect(stats.count()).toEqual(expected);
@@ -203,7 +203,7 @@ describe("the statistics of Envoy", () => {
     fc.assert(
       fc.property(text, (body) => {
         const stats = createEnvoyStats(ENVOY);
-        stats.take(Buffer.from(body));
+        stats.addChunk(Buffer.from(body));
         expect(stats.count().active).toBeGreaterThanOrEqual(0);
       }),
     );
@@ -225,7 +225,7 @@ describe("two successive samples of Envoy's statistics", () => {
   });
   const evidenceOf = (probes: DrainSettings["kubeletProbes"], ...counts: readonly Partial<EnvoyCount>[]) => {
     const evidence = createEnvoyEvidence(probes);
-    return counts.map((overrides, n) => evidence.take(count({ adminTotal: n + 1, ...overrides }), n * 200)).at(-1);
+    return counts.map((overrides, n) => evidence.addCount(count({ adminTotal: n + 1, ...overrides }), n * 200)).at(-1);
   };
 
   test.for([

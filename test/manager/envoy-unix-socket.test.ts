@@ -220,7 +220,7 @@ describe("requests over a Unix socket", () => {
     );
     expect(await new Promise((done) => driver.countActive(done))).toBe(0);
     expect(await new Promise((done) => driver.startDrain(done))).toBe("");
-    expect(driver.dials()).toBe(0);
+    expect(driver.dialCount()).toBe(0);
     expect(envoy.calls).toEqual([FAIL_HEALTH_CHECK, DRAIN_LISTENERS]);
   });
 

@@ -37,7 +37,7 @@ const anyExternalCalls: fc.Arbitrary<readonly ExternalCall[]> = fc.array(
 function eventsOf(calls: readonly ExternalCall[]): DrainEvent[] {
   return calls.flatMap((one, id): DrainEvent[] => [
     { kind: "hook-called", nowMs: one.atMs, holdId: id, container: one.container, peer: `10.9.9.${one.host}` },
-    { kind: "caller-left", nowMs: one.atMs + one.durationMs, holdId: id },
+    { kind: "client-disconnected", nowMs: one.atMs + one.durationMs, holdId: id },
   ]);
 }
 
@@ -53,7 +53,7 @@ const driverDrainTimes = (drain: PlayedDrain): number[] =>
 
 const drainStartTimes = (drain: PlayedDrain): number[] =>
   drain.actions.flatMap((action) =>
-    action.kind === "entered" && action.at.phase.name === "withdrawing" ? [action.atMs] : [],
+    action.kind === "entered" && action.enteredState.phase.name === "withdrawing" ? [action.atMs] : [],
   );
 
 describe("preStop calls with the token from outside of the node", () => {
@@ -139,7 +139,7 @@ describe("preStop calls with the token from outside of the node", () => {
           "start-driver-drain",
           "cancel-driver-drain",
           "count-active",
-          "learn-kubelet",
+          "add-kubelet-address",
           "exit",
         ] as const) {
           expect(actionKinds.has(kind)).toBe(false);

@@ -14,7 +14,7 @@ import {
 } from "./drain-script.ts";
 
 type Cycling = ObservedPod["cycling"];
-type CyclingPart = Pick<Cycling, "connections" | "outstanding" | "othersActivity"> & {
+type CyclingPart = Pick<Cycling, "connectionCount" | "outstandingResponses" | "othersActivity"> & {
   readonly hasOthersTraffic: boolean;
 };
 
@@ -23,18 +23,18 @@ function cyclingPod(cyclingAt: (nowMs: number) => Partial<Cycling>): PodAt {
   return (nowMs) => {
     const cycling = {
       ...({
-        connections: 3,
-        outstanding: 1,
+        connectionCount: 3,
+        outstandingResponses: 1,
         othersActivity: "quiet",
         othersEvidenceMs: -1,
         lastArrivalMs: -1,
       } as const),
       ...cyclingAt(nowMs),
     };
-    const { connections } = cycling;
-    const left = Array.from({ length: connections }, (_, index) => clientOf(index));
-    const openConnectionFields = { openConnections: connections, left, leftTotal: connections };
-    const activity = cycling.outstanding > 0 ? "busy" : cycling.othersActivity;
+    const { connectionCount } = cycling;
+    const left = Array.from({ length: connectionCount }, (_, index) => clientOf(index));
+    const openConnectionFields = { openConnections: connectionCount, left, leftTotal: connectionCount };
+    const activity = cycling.outstandingResponses > 0 ? "busy" : cycling.othersActivity;
     return { ...QUIET, ...openConnectionFields, activity, lastEvidenceMs: nowMs, cycling };
   };
 }
@@ -66,7 +66,7 @@ describe("a drain with only cycling connections", () => {
   });
 
   test("reports the clients, the patience and the number of outstanding responses", () => {
-    expect(drain(cyclingPod(() => ({ outstanding: 2 }))).why).toBe(
+    expect(drain(cyclingPod(() => ({ outstandingResponses: 2 }))).why).toBe(
       "Released 15.1s after the trigger with 3 connections still open: 10.0.0.1:40000 to port 8080 for 12s, " +
         "10.0.0.2:40000 to port 8080 for 12s, 10.0.0.3:40000 to port 8080 for 12s; 3 clients kept sending requests on open " +
         "connections, and none of them closed for 10s (lastcall.dev/patience). 2 responses were outstanding.",
@@ -75,7 +75,7 @@ describe("a drain with only cycling connections", () => {
 
   test("is handed over at the end of the delays if the patience is 0", () => {
     const { outcome, endMs, why } = drain(
-      cyclingPod(() => ({ outstanding: 3 })),
+      cyclingPod(() => ({ outstandingResponses: 3 })),
       { patienceMs: 0 },
     );
     expect({ outcome, endMs }).toEqual({ outcome: "handed-over", endMs: 5_000 });
@@ -104,14 +104,14 @@ describe("a drain with only cycling connections", () => {
   });
 
   test("restarts the patience each time one of the connections closes", () => {
-    const { outcome, endMs } = drain(cyclingPod((nowMs) => ({ connections: nowMs < 12_000 ? 4 : 3 })));
+    const { outcome, endMs } = drain(cyclingPod((nowMs) => ({ connectionCount: nowMs < 12_000 ? 4 : 3 })));
     expect(outcome).toBe("handed-over");
     expect(endMs).toBeGreaterThanOrEqual(22_000);
     expect(endMs).toBeLessThan(22_300);
   });
 
   test("does not restart the patience when more connections are recognised as cycling", () => {
-    const { endMs } = drain(cyclingPod((nowMs) => ({ connections: nowMs < 12_000 ? 3 : 4 })));
+    const { endMs } = drain(cyclingPod((nowMs) => ({ connectionCount: nowMs < 12_000 ? 3 : 4 })));
     expect(endMs).toBeLessThan(PATIENCE_END_MS + 150);
   });
 
@@ -139,7 +139,9 @@ describe("a hand-over waits", () => {
   test("for a sample with as few outstanding responses as the lowest number shortly before the end of the patience", () => {
     const outstandingAt = (nowMs: number) => (nowMs % 1_000 < 200 ? 2 : 20);
     const { outcome, why, endMs } = drain(
-      cyclingPod((nowMs) => ({ outstanding: nowMs < 15_000 ? outstandingAt(nowMs) : outstandingAt(nowMs - 500) })),
+      cyclingPod((nowMs) => ({
+        outstandingResponses: nowMs < 15_000 ? outstandingAt(nowMs) : outstandingAt(nowMs - 500),
+      })),
     );
     expect(outcome).toBe("handed-over");
     expect(why).toContain("2 responses were outstanding");
@@ -147,7 +149,9 @@ describe("a hand-over waits", () => {
   });
 
   test("at most 3 s for a sample with fewer outstanding responses", () => {
-    const { outcome, why, endMs } = drain(cyclingPod((nowMs) => ({ outstanding: nowMs < PATIENCE_END_MS ? 1 : 2 })));
+    const { outcome, why, endMs } = drain(
+      cyclingPod((nowMs) => ({ outstandingResponses: nowMs < PATIENCE_END_MS ? 1 : 2 })),
+    );
     expect(outcome).toBe("handed-over");
     expect(why).toContain("2 responses were outstanding");
     expect(endMs).toBeGreaterThanOrEqual(18_000);
@@ -176,10 +180,10 @@ describe("a hand-over waits", () => {
 const drainWithStops = (
   isGraceful: boolean,
   settings: Partial<DrainSettings> = {},
-  outstanding: (nowMs: number) => number = () => 0,
+  outstandingAt: (nowMs: number) => number = () => 0,
 ) =>
   drain(
-    cyclingPod((nowMs) => ({ outstanding: outstanding(nowMs) })),
+    cyclingPod((nowMs) => ({ outstandingResponses: outstandingAt(nowMs) })),
     settings,
     { events: [ownHook(0, 1), relayReported(100, "out", true, { isGraceful })] },
   );
@@ -216,7 +220,7 @@ describe("a drain of a workload whose last stopped Pods reset no connection", ()
       relayReported(3_000, "out", true),
     ];
     const { endMs } = drain(
-      cyclingPod(() => ({ outstanding: 0 })),
+      cyclingPod(() => ({ outstandingResponses: 0 })),
       {},
       { events },
     );
@@ -229,7 +233,7 @@ describe("a drain of a workload whose last stopped Pods reset no connection", ()
       relayReported(3_000, "unknown", false, { reason: "it closed the connection", isFromRelay: false }),
     ];
     const { endMs } = drain(
-      cyclingPod(() => ({ outstanding: 0 })),
+      cyclingPod(() => ({ outstandingResponses: 0 })),
       {},
       { events },
     );
@@ -239,8 +243,8 @@ describe("a drain of a workload whose last stopped Pods reset no connection", ()
 
 test("a drain is never handed over before the end of the delays and the patience, or with other traffic in the quiet period", () => {
   const anyCyclingPart: fc.Arbitrary<CyclingPart> = fc.record({
-    connections: fc.integer({ min: 1, max: 5 }),
-    outstanding: fc.integer({ min: 0, max: 5 }),
+    connectionCount: fc.integer({ min: 1, max: 5 }),
+    outstandingResponses: fc.integer({ min: 0, max: 5 }),
     othersActivity: fc.constantFrom("quiet", "busy", "ambiguous", "unknown", "untracked"),
     hasOthersTraffic: fc.boolean(),
   });
@@ -256,9 +260,9 @@ test("a drain is never handed over before the end of the delays and the patience
         const pod = cyclingPod((nowMs) => {
           const { hasOthersTraffic = false, ...part }: Partial<CyclingPart> = partAt(nowMs) ?? {};
           if (hasOthersTraffic) othersEvidenceMs = nowMs;
-          const connections = part.connections ?? 3;
-          if (nowMs >= 5_000 && connections < lastConnections) lastFallMs = nowMs;
-          if (nowMs >= 5_000) lastConnections = connections;
+          const connectionCount = part.connectionCount ?? 3;
+          if (nowMs >= 5_000 && connectionCount < lastConnections) lastFallMs = nowMs;
+          if (nowMs >= 5_000) lastConnections = connectionCount;
           return { ...part, othersEvidenceMs };
         });
         const { outcome, endMs } = drain(pod, { patienceMs });

@@ -10,14 +10,18 @@ const TWO_APPS_AND_PROXY: DrainSettings = {
   ...ONE_APP,
   hooks: [...ONE_APP.hooks, { container: "web", role: "app" }, PROXY],
 };
-const callerLeft = (nowMs: number, holdId: number): DrainEvent => ({ kind: "caller-left", nowMs, holdId });
+const clientDisconnected = (nowMs: number, holdId: number): DrainEvent => ({
+  kind: "client-disconnected",
+  nowMs,
+  holdId,
+});
 const answerTimes = (events: readonly DrainEvent[], settings = TWO_APPS_AND_PROXY): readonly (number | undefined)[] => {
   const drain = play({ settings, events });
   return events.flatMap((event) => (event.kind === "hook-called" ? [drain.answerTimesMs.get(event.holdId)] : []));
 };
 const restartsOf = ({ actions }: PlayedDrain) =>
   actions.flatMap((action) =>
-    action.kind === "entered" && outcomeOf(action.at.phase) === "restarted" ? [action.atMs] : [],
+    action.kind === "entered" && outcomeOf(action.enteredState.phase) === "restarted" ? [action.atMs] : [],
   );
 
 describe("preStop hooks without the manager's own hook", () => {
@@ -40,7 +44,7 @@ describe("preStop hooks without the manager's own hook", () => {
     ],
     [
       "are answered after 15 s if the first of two callers has disconnected",
-      [hook(0, 1), callerLeft(10, 1), hook(500, 2, "web")],
+      [hook(0, 1), clientDisconnected(10, 1), hook(500, 2, "web")],
       [undefined, 15_500],
     ],
     [
@@ -59,11 +63,11 @@ describe("a container restart", () => {
     ["once for two calls of a container, when the first call is answered", [hook(0, 1), hook(4_000, 2)], [5_000]],
     ["again for a call after the report of the first restart", [hook(0, 1), hook(5_500, 2)], [5_000, 10_500]],
     ["for each of two containers", [hook(0, 1), hook(3_000, 2, "web")], [5_000, 8_000]],
-    ["even if the caller has disconnected", [hook(0, 1), callerLeft(10, 1)], [5_000]],
+    ["even if the client has disconnected", [hook(0, 1), clientDisconnected(10, 1)], [5_000]],
   ] as const)("is reported %s", ([, events, times]) => {
     const drain = play({ settings: TWO_APPS_AND_PROXY, events });
     expect(restartsOf(drain)).toEqual(times);
-    expect(drain.summary).toMatchObject({ phase: "idle", holds: [], ending: [] });
+    expect(drain.summary).toMatchObject({ phase: "idle", holds: [], endingContainers: [] });
   });
 });
 
@@ -87,7 +91,7 @@ describe("in a Pod that runs to completion", () => {
   test.for([
     ["before", [hook(50, 1), ownHook(100, 9)]],
     ["after", [ownHook(100, 9), hook(1_900, 1)]],
-    ["(from a disconnected caller) before", [hook(50, 1), callerLeft(60, 1), ownHook(100, 9)]],
+    ["(from a disconnected client) before", [hook(50, 1), clientDisconnected(60, 1), ownHook(100, 9)]],
   ] as const)("the Pod is drained if an app's hook is called %s the manager's own hook", ([, events]) => {
     expect(outcomeAndTime(events)).toEqual(["drained", 5_100]);
   });

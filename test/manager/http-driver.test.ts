@@ -84,7 +84,7 @@ describe("the count that active-url returns", () => {
     const driver = createDriver({ activeUrl: `http://127.0.0.1:${port}/stats#/active` });
     for (const dials of [1, 2]) {
       expect(await new Promise((done) => driver.countActive(done))).toBe(3);
-      expect(driver.dials()).toBe(dials);
+      expect(driver.dialCount()).toBe(dials);
     }
   });
 
@@ -107,6 +107,6 @@ describe("the count that active-url returns", () => {
   test("is unknown if active-url is not set, and no connection is opened", async () => {
     const driver = createDriver({});
     expect(await new Promise((done) => driver.countActive(done))).toBe(-1);
-    expect(driver.dials()).toBe(0);
+    expect(driver.dialCount()).toBe(0);
   });
 });

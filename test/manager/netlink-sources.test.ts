@@ -48,7 +48,7 @@ describe("a sample of the sockets", () => {
     const lists = readLists(libc);
     expect(lists).toMatchObject({ source: "netlink", udpPorts: [5_000], passiveOpens: 6, activeOpens: 5 });
     expect(lists?.connections.map((s) => s.localPort)).toEqual([8080, 81]);
-    expect(lists?.sockets).toBe(5);
+    expect(lists?.socketCount).toBe(5);
   });
 
   test("falls back to /proc/net if the kernel refuses netlink", () => {

@@ -15,7 +15,7 @@ const REQUESTS: DrainSettings = {
 const DEADLINE: DrainSettings = { ...ONE_APP, drainedWhen: "deadline" };
 const BUSY: ObservedPod = { ...QUIET, openConnections: 1, activity: "busy", lastEvidenceMs: 5_000 };
 const IDLE: ObservedPod = { ...BUSY, activity: "quiet" };
-const MANY_SOCKETS = { sockets: 100_000 };
+const MANY_SOCKETS = { socketCount: 100_000 };
 
 const createHold = (role: Hold["role"], overrides: Partial<Hold> = {}): Hold => ({
   ...holdOf(1, 0, "c", role, "10.0.0.1"),
@@ -53,7 +53,7 @@ describe("the manager's next timer before a drain", () => {
       ],
       [
         "a manager that received SIGTERM samples immediately",
-        { stateOverrides: { stopRequested: true } },
+        { stateOverrides: { isStopRequested: true } },
         700,
         [700, 700],
       ],

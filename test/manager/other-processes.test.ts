@@ -65,7 +65,7 @@ describe("the UIDs of processes other than the proxy", () => {
     expect(processesIn(sockets)).toEqual({
       known: true,
       hasOthers,
-      sharedUser: false,
+      hasSharedUser: false,
     });
   });
 
@@ -73,7 +73,7 @@ describe("the UIDs of processes other than the proxy", () => {
     expect(processesIn([proxyListener, socket(PROXY_UID, 10, 8_080)])).toEqual({
       known: true,
       hasOthers: false,
-      sharedUser: true,
+      hasSharedUser: true,
     });
   });
 

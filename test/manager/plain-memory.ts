@@ -39,8 +39,8 @@ export function createPlainMemory(): ConnectionMemory {
     },
     // Disables the fast path for unchanged connections.
     isUnchanged: () => false,
-    firstSeenMs: (record) => entryAt(record).connection?.firstSeenMs ?? -1,
-    dueSinceMs: (record) => entryAt(record).connection?.dueSinceMs ?? -1,
+    firstSampledAtMs: (record) => entryAt(record).connection?.firstSampledAtMs ?? -1,
+    outstandingSinceMs: (record) => entryAt(record).connection?.outstandingSinceMs ?? -1,
     exchangeStep: (record) => entryAt(record).connection?.exchangeStep ?? NO_EXCHANGE,
     storeUnchanged: () => undefined,
     dropMissing: () => {
@@ -50,7 +50,7 @@ export function createPlainMemory(): ConnectionMemory {
       for (const entry of entries) entry.isStored = false;
       const workingEntries = removedEntries.filter((entry) => entry.connection?.working === true);
       const cyclingWorkingEntries = workingEntries.filter((entry) => entry.connection?.exchangeStep === CYCLING);
-      return { working: workingEntries.length, cyclingWorking: cyclingWorkingEntries.length };
+      return { workingCount: workingEntries.length, cyclingWorkingCount: cyclingWorkingEntries.length };
     },
   };
 }

@@ -100,16 +100,16 @@ describe("a socket table of /proc/net", () => {
       socketCount += 1;
       return socketCount < 2;
     });
-    expect(reader.take(TABLE_HEAD + LISTENER_LINE)).toBe(true);
-    expect(reader.take(OPEN_CONNECTION_LINE + OPEN_CONNECTION_LINE)).toBe(false);
+    expect(reader.addPiece(TABLE_HEAD + LISTENER_LINE)).toBe(true);
+    expect(reader.addPiece(OPEN_CONNECTION_LINE + OPEN_CONNECTION_LINE)).toBe(false);
     expect([socketCount, reader.end()]).toEqual([2, true]);
   });
 
   test("is invalid, and not buffered, if it contains no line breaks", () => {
     const reader = createTableReader(2, () => true);
     const noise = "x".repeat(4_096);
-    expect(reader.take(TABLE_HEAD)).toBe(true);
-    expect([reader.take(noise), reader.end()]).toEqual([false, false]);
+    expect(reader.addPiece(TABLE_HEAD)).toBe(true);
+    expect([reader.addPiece(noise), reader.end()]).toEqual([false, false]);
   });
 
   test("is read without exceptions from arbitrary text", () => {

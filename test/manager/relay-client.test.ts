@@ -159,7 +159,7 @@ describe("the manager's control of the relay's client process", () => {
     const { relay, write } = createHarness();
     relay.setDemand(STATUS_DEMAND);
     write("dial\ndial\nwhat\n");
-    expect(relay.dials()).toBe(2);
+    expect(relay.dialCount()).toBe(2);
   });
 });
 

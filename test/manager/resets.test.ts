@@ -35,7 +35,7 @@ function createPod(probes: readonly { readonly port: number; readonly periodMs: 
         return state.isQueueComplete;
       },
     },
-    monitor: { isClient: () => true, isClosedUnanswered: () => currentClient?.isUnanswered ?? false },
+    monitor: { isClientSocket: () => true, isClosedUnanswered: () => currentClient?.isUnanswered ?? false },
   });
   return { counters, queue, state, files, counter };
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isLocalCaller, isSameSecret, routeOf } from "../../src/manager/calls/call-route.ts";
+import { isLocalClient, isSameSecret, routeOf } from "../../src/manager/calls/call-route.ts";
 
 const routeOfRequest = (method: string, url: string, isLocal = true) =>
   routeOf({ method, url, isLocal }, "abc", ["app", "web-1"]);
@@ -52,6 +52,6 @@ describe("the routes of the manager's port", () => {
     { address: "fd00::7", scope: "fd00:0:0::7", local: true },
     { address: "", scope: "", local: false },
   ])("treat a caller at '$address' with the address scope '$scope' as local: $local", ({ address, scope, local }) => {
-    expect(isLocalCaller(address, scope)).toBe(local);
+    expect(isLocalClient(address, scope)).toBe(local);
   });
 });

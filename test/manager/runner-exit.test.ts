@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { DrainReport } from "../../src/contract/drain-report.ts";
 import { DEFAULT_SETTINGS } from "../../src/contract/drain-settings.ts";
-import { driverOf } from "../../src/manager/manager-driver.ts";
+import { createDriver } from "../../src/manager/manager-driver.ts";
 import { NO_PRELOAD } from "../../src/manager/preload-flag.ts";
 import { NO_RELAY } from "../../src/manager/relay/relay-client.ts";
 import { createRunner } from "../../src/manager/runner.ts";
@@ -27,7 +27,7 @@ function startManager(resets: Partial<ResetCounter>, deliveryMs: number, respond
   const runner = createRunner({
     settings,
     logSource: { pod: "", namespace: "" },
-    chained: [],
+    chainedHooks: [],
     nowMs,
     relay: {
       ...NO_RELAY,
@@ -40,11 +40,11 @@ function startManager(resets: Partial<ResetCounter>, deliveryMs: number, respond
       },
     },
     preloadFlag: NO_PRELOAD,
-    readSockets: () => ({ source: "netlink", sockets: 0, passiveOpens: 0, activeOpens: 0 }),
+    readSockets: () => ({ source: "netlink", socketCount: 0, passiveOpens: 0, activeOpens: 0 }),
     monitor: createTrafficMonitor(settings, createConnectionMemory(Math.random)),
     resets: { ...NO_RESET_COUNTER, ...resets },
     processes: createProcessWatch(settings.port, { address: "", port: 0 }),
-    driver: driverOf(settings, playback({}).libc, () => undefined),
+    driver: createDriver(settings, playback({}).libc, () => undefined),
     acceptedCount: () => 0,
     respond,
     log: () => undefined,

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import type { DrainReport } from "../../src/contract/drain-report.ts";
 import { DEFAULT_SETTINGS } from "../../src/contract/drain-settings.ts";
-import { driverOf } from "../../src/manager/manager-driver.ts";
+import { createDriver } from "../../src/manager/manager-driver.ts";
 import { NO_PRELOAD } from "../../src/manager/preload-flag.ts";
 import { NO_RELAY } from "../../src/manager/relay/relay-client.ts";
 import { createRunner } from "../../src/manager/runner.ts";
@@ -25,7 +25,7 @@ async function reportAfterFailedSamples(isIncomplete: boolean): Promise<DrainRep
     ...{
       settings,
       logSource: { pod: "", namespace: "" },
-      chained: [],
+      chainedHooks: [],
       nowMs,
       relay: NO_RELAY,
       preloadFlag: NO_PRELOAD,
@@ -38,7 +38,7 @@ async function reportAfterFailedSamples(isIncomplete: boolean): Promise<DrainRep
     monitor: createTrafficMonitor(settings, createConnectionMemory(Math.random)),
     resets: NO_RESET_COUNTER,
     processes: createProcessWatch(settings.port, { address: "", port: 0 }),
-    driver: driverOf(settings, playback({}).libc, () => undefined),
+    driver: createDriver(settings, playback({}).libc, () => undefined),
     acceptedCount: () => 0,
     respond: () => undefined,
     log: () => undefined,

@@ -120,7 +120,7 @@ test("a drain in a Pod with more than 4000 sockets for each second of the quiet 
 
 test("a timer that fires a fraction of a millisecond early does not delay the sample at the end of the delay", () => {
   const endMs = 110 + DRAIN_DELAY_MS;
-  const unrelatedEvent = (nowMs: number) => ({ kind: "caller-left" as const, nowMs, holdId: 99 });
+  const unrelatedEvent = (nowMs: number) => ({ kind: "client-disconnected" as const, nowMs, holdId: 99 });
   const drain = play({
     events: [...TERMINATION, unrelatedEvent(endMs - 0.4), unrelatedEvent(endMs + 0.1)],
     lateMs: 0.05,
@@ -131,8 +131,8 @@ test("a timer that fires a fraction of a millisecond early does not delay the sa
 test("a phase is reported with its initial state even if one event starts both this phase and the next", () => {
   const drainingEntriesOf = (lateMs: number, pod: PodAt) =>
     play({ events: TERMINATION, pod, lateMs }).actions.flatMap((action) =>
-      action.kind === "entered" && action.at.phase.name === "draining"
-        ? [{ outcome: outcomeOf(action.at.phase), holds: action.at.hooks.holds.length }]
+      action.kind === "entered" && action.enteredState.phase.name === "draining"
+        ? [{ outcome: outcomeOf(action.enteredState.phase), holds: action.enteredState.hooks.holds.length }]
         : [],
     );
   const immediateEntries = drainingEntriesOf(3, QUIET_POD);

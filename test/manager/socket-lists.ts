@@ -90,7 +90,7 @@ export function parseTable(text: string, family: number, cuts: readonly number[]
   });
   let from = 0;
   for (const cut of [...cuts, text.length]) {
-    if (!reader.take(text.slice(from, cut))) return undefined;
+    if (!reader.addPiece(text.slice(from, cut))) return undefined;
     from = cut;
   }
   return reader.end() ? sockets : undefined;

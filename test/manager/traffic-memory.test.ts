@@ -354,16 +354,16 @@ test("each of a hundred thousand tracked connections of IPv4 and IPv6 is found a
 });
 
 const TRACKED: TrackedConnection = {
-  firstSeenMs: 1_000,
+  firstSampledAtMs: 1_000,
   open: true,
   working: false,
   kind: "traffic",
   dataSegmentsReceived: 1,
   dataSegmentsSent: 1,
   pureAcksSent: 1,
-  past: NEW_ACK_HISTORY,
+  ackHistory: NEW_ACK_HISTORY,
   exchangeStep: NO_EXCHANGE,
-  dueSinceMs: 1_000,
+  outstandingSinceMs: 1_000,
 };
 
 function socketOf(fields: {

@@ -51,7 +51,7 @@ export function listener(overrides: Partial<TextSocket> = {}): TextSocket {
   });
 }
 
-export type SampleInput = Omit<SocketReading, "sockets"> & {
+export type SampleInput = Omit<SocketReading, "socketCount"> & {
   readonly sockets: readonly TextSocket[];
   readonly udpPorts: readonly number[];
 };
@@ -71,7 +71,7 @@ export function feedSample(monitor: TrafficMonitor, input: SampleInput, nowMs: n
 
 export function observe(monitor: TrafficMonitor, input: SampleInput, nowMs: number, own: OwnConnections): Observation {
   feedSample(monitor, input, nowMs);
-  return monitor.finishSample({ ...input, sockets: input.sockets.length }, nowMs, own);
+  return monitor.finishSample({ ...input, socketCount: input.sockets.length }, nowMs, own);
 }
 
 export type KnownObservation = Extract<Observation, { known: true }>;

@@ -52,9 +52,9 @@ function detailsTable(record: DrainRecord): string {
 }
 
 function openConnectionsText({ report }: DrainRecord): string {
-  const shown = report.leftTotal > report.left.length ? `, ${report.left.length} shown` : "";
-  const when = report.outcome === "none" ? "at the last report" : "at the end of draining";
-  return `Connections still open ${when}: ${report.leftTotal}${shown}.`;
+  const shownText = report.leftTotal > report.left.length ? `, ${report.left.length} shown` : "";
+  const whenText = report.outcome === "none" ? "at the last report" : "at the end of draining";
+  return `Connections still open ${whenText}: ${report.leftTotal}${shownText}.`;
 }
 
 function connectionsTable({ report }: DrainRecord): string {

@@ -51,24 +51,24 @@ export function link(address: string, content: string): string {
   return `<a href="${escapeMarkup(address)}">${escapeMarkup(content)}</a>`;
 }
 
-export type Cell = { readonly markup: string; readonly kind: string };
+export type Cell = { readonly markup: string; readonly className: string };
 
 /** On narrow screens each row becomes a list, labelled by `data-column`. */
 export function table(columnNames: readonly string[], rows: readonly (readonly Cell[])[]): string {
-  const head = columnNames.map((name) => `<th scope="col">${escapeMarkup(name)}</th>`);
-  const renderCell = ({ markup, kind }: Cell, column: number): string => {
-    const classAttribute = kind === "" ? "" : ` class="${kind}"`;
-    return `<td${classAttribute} data-column="${escapeMarkup(columnNames[column] ?? "")}">${markup}</td>`;
+  const headerCells = columnNames.map((name) => `<th scope="col">${escapeMarkup(name)}</th>`);
+  const renderCell = ({ markup, className }: Cell, columnIndex: number): string => {
+    const classAttribute = className === "" ? "" : ` class="${className}"`;
+    return `<td${classAttribute} data-column="${escapeMarkup(columnNames[columnIndex] ?? "")}">${markup}</td>`;
   };
   return [
     "<table>",
-    `<thead><tr>${head.join("")}</tr></thead>`,
+    `<thead><tr>${headerCells.join("")}</tr></thead>`,
     `<tbody>${rows.map((cells) => `<tr>${cells.map(renderCell).join("")}</tr>`).join("\n")}</tbody>`,
     "</table>",
   ].join("\n");
 }
 
-/** @param kind CSS class; it is not escaped, so it must not come from input */
-export function cell(markup: string, kind = ""): Cell {
-  return { markup, kind };
+/** @param className CSS class; it is not escaped, so it must not come from input */
+export function cell(markup: string, className = ""): Cell {
+  return { markup, className };
 }

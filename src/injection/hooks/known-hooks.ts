@@ -22,7 +22,7 @@ export function knownHook(
   const manager = SHUTDOWN_MANAGERS.find((row) => row.isHook(pod, container, handler));
   if (manager !== undefined) {
     const { needsEnvoyDriver, reason } = manager;
-    return needsEnvoyDriver && driverRow(driver).envoy !== "any" ? undefined : { reason, sleepSeconds: 0 };
+    return needsEnvoyDriver && driverRow(driver).envoyKind !== "any" ? undefined : { reason, sleepSeconds: 0 };
   }
   const script = parseHook(handler);
   if (script === undefined) return undefined;

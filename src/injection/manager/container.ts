@@ -128,13 +128,13 @@ type RelayAccessInput = {
 
 /** Call this once per injection, because each call may issue a credential. If it returns `undefined`, existing relay variables stay. */
 export function relayAccessFor(request: RelayAccessInput): RelayAccess | undefined {
-  const existing = request.manager === undefined ? undefined : existingRelay(request.manager);
+  const existingAccess = request.manager === undefined ? undefined : existingRelay(request.manager);
   const issued = request.issueRelayAccess?.({
     namespace: request.namespace,
     ...ownerOf(request.pod),
-    existing,
+    existingAccess,
   });
-  return issued ?? (request.staysInPlace ? undefined : existing);
+  return issued ?? (request.staysInPlace ? undefined : existingAccess);
 }
 
 type Owner = Pick<RelayAccessRequest, "ownerKind" | "ownerName" | "ownerUid">;

@@ -98,7 +98,7 @@ function normalizedPath(path: string): string {
 
 /** An Envoy counts only if the driver's proxy is an Envoy. */
 function isProxy(container: RawObject, row: DriverRow): boolean {
-  return row.envoy !== "none" && isEnvoy(container);
+  return row.envoyKind !== "none" && isEnvoy(container);
 }
 
 /** Recognises images such as `envoyproxy/envoy:v1.31`, `registry.local/envoy@sha256:…`, `envoy-distroless` or `contour-envoy`. */

@@ -18,20 +18,20 @@ export function driverOf(pod: RawObject, policy: PodPolicy): DriverName {
 
 /** Whether a setting names or implies a driver; recognised drivers do not count. */
 export function isDriverRequested(policy: PodPolicy): boolean {
-  if (policy.driver !== "auto") return driverRow(policy.driver).counted !== "nothing";
+  if (policy.driver !== "auto") return driverRow(policy.driver).countedUnit !== "nothing";
   return policy.drainUrl !== "" || policy.activeUrl !== "";
 }
 
 export function adminUrlOf(pod: RawObject, policy: PodPolicy, row: DriverRow): string {
   if (policy.driverUrl !== "") return policy.driverUrl;
-  return row.envoy === "any" ? envoyAdminOf(pod, row) : (row.usualUrls[0] ?? "");
+  return row.envoyKind === "any" ? envoyAdminOf(pod, row) : (row.defaultUrls[0] ?? "");
 }
 
 const CONTOUR_ADMIN = "unix:/admin/admin.sock";
 
 function envoyAdminOf(pod: RawObject, row: DriverRow): string {
-  if (meshProxyIn(pod) === "istio") return driverRow("istio").usualUrls[0] ?? "";
-  if (isOfEnvoyGateway(pod)) return row.usualUrls[0] ?? "";
+  if (meshProxyIn(pod) === "istio") return driverRow("istio").defaultUrls[0] ?? "";
+  if (isOfEnvoyGateway(pod)) return row.defaultUrls[0] ?? "";
   // Older versions of Contour have Envoy's admin interface on a TCP port; for them the user has to set driver-url.
   if (isOfContour(pod) && socketMount(pod, { driverUrl: CONTOUR_ADMIN, row }) !== undefined) return CONTOUR_ADMIN;
   const adminPort = namedAdminPort(pod);

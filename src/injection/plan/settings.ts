@@ -85,8 +85,8 @@ export function drainDelayMs(policy: PodPolicy, hooks: readonly HookPlan[]): num
 export function conflictProblems(request: SettingsRequest, settings: DrainSettings, where: string): readonly Problem[] {
   const { policy, driver } = request;
   const messages: string[] = [];
-  const { callsApp, reachesUnixSockets, usualUrls } = driverRow(driver);
-  const [usualUrl] = usualUrls;
+  const { callsApp, reachesUnixSockets, defaultUrls } = driverRow(driver);
+  const [usualUrl] = defaultUrls;
   const drained = new Set(policy.drainPorts);
   const inBothLists = policy.ignorePorts.filter((port) => drained.has(port));
   if (inBothLists.length > 0)

@@ -50,7 +50,7 @@ export function isSameSecret(actual: string, expected: string): boolean {
 }
 
 /** Whether the client is in the Pod. If Pods share a network namespace, this Pod's address counts as local too. */
-export function isLocalCaller(address: string, addressScope: string): boolean {
-  const caller = canonicalAddress(address);
-  return isLoopbackAddress(caller) || (addressScope !== "" && caller === canonicalAddress(addressScope));
+export function isLocalClient(address: string, addressScope: string): boolean {
+  const clientAddress = canonicalAddress(address);
+  return isLoopbackAddress(clientAddress) || (addressScope !== "" && clientAddress === canonicalAddress(addressScope));
 }

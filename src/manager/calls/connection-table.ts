@@ -15,7 +15,7 @@ type ConnectionTable = {
 };
 
 const CAPACITY = 256;
-/** Maximum until the first bytes of new connections are read: one event-loop turn accepts at most Node's backlog of 511 connections. */
+/** Maximum number of connections until the first bytes of new ones are read: one event-loop turn accepts at most Node's backlog of 511 connections. */
 const HARD_CAPACITY = CAPACITY + 511;
 /** Enough for the kubelet, which sends its request right after the handshake. */
 const REQUEST_TIMEOUT_MS = 2_000;
@@ -39,7 +39,7 @@ export function createConnectionTable(nowMs: NowMs): ConnectionTable {
   let isEvictionScheduled = false;
   const knownAddresses = new Set<string>();
 
-  const drop = (id: number): void => {
+  const remove = (id: number): void => {
     clients = clients.filter((client) => client.id !== id);
   };
   const setAuthenticated = (socket: Socket, isAuthenticated: boolean): void => {
@@ -52,11 +52,11 @@ export function createConnectionTable(nowMs: NowMs): ConnectionTable {
   const isPreferred = (address: string): boolean => isLoopbackAddress(address) || knownAddresses.has(address);
   const trimTo = (capacity: number): void => {
     if (clients.length <= capacity) return;
-    const unauthenticated = clients.filter((client) => !client.isAuthenticated);
-    const evictedIds = evictionOrder(unauthenticated, clients.length - capacity, isPreferred);
+    const unauthenticatedClients = clients.filter((client) => !client.isAuthenticated);
+    const evictedIds = evictionOrder(unauthenticatedClients, clients.length - capacity, isPreferred);
     for (const id of evictedIds) {
       const client = clients.find((one) => one.id === id);
-      drop(id);
+      remove(id);
       if (client !== undefined) client.socket.destroy();
     }
   };
@@ -67,10 +67,10 @@ export function createConnectionTable(nowMs: NowMs): ConnectionTable {
   const evictOverdue = (): void => {
     timer = null;
     isEvictionScheduled = false;
-    const now = nowMs();
-    const overdue = clients.filter((client) => !client.isAuthenticated && now - client.sinceMs >= REQUEST_TIMEOUT_MS);
+    const atMs = nowMs();
+    const overdue = clients.filter((client) => !client.isAuthenticated && atMs - client.sinceMs >= REQUEST_TIMEOUT_MS);
     for (const client of overdue) {
-      drop(client.id);
+      remove(client.id);
       client.socket.destroy();
     }
     trimTo(CAPACITY);
@@ -96,9 +96,9 @@ export function createConnectionTable(nowMs: NowMs): ConnectionTable {
     add: (socket, address) => {
       acceptedCount = acceptedCount + 1;
       const id = acceptedCount;
-      socket.on("close", () => drop(id));
+      socket.on("close", () => remove(id));
       // Without a listener, a connection reset by the client would end the process.
-      socket.on("error", () => drop(id));
+      socket.on("error", () => remove(id));
       trimTo(HARD_CAPACITY - 1);
       clients.push({ id, socket, address, isAuthenticated: false, sinceMs: nowMs() });
       if (clients.length > CAPACITY) scheduleEvictionSoon();
@@ -130,19 +130,19 @@ type EvictionCandidate = {
  * @returns at most `count` ids
  */
 export function evictionOrder(
-  unauthenticated: readonly UnauthenticatedClient[],
+  unauthenticatedClients: readonly UnauthenticatedClient[],
   count: number,
   isPreferred: (address: string) => boolean,
 ): readonly number[] {
-  const newerByAddress = new Map<string, number>();
-  const ranked: EvictionCandidate[] = [];
-  for (const { id, address, sinceMs } of [...unauthenticated].sort(newestFirst)) {
-    const newerCount = newerByAddress.get(address) ?? 0;
-    newerByAddress.set(address, newerCount + 1);
-    ranked.push({ id, sinceMs, isPreferred: isPreferred(address), newerCount });
+  const newerCountByAddress = new Map<string, number>();
+  const candidates: EvictionCandidate[] = [];
+  for (const { id, address, sinceMs } of [...unauthenticatedClients].sort(newestFirst)) {
+    const newerCount = newerCountByAddress.get(address) ?? 0;
+    newerCountByAddress.set(address, newerCount + 1);
+    candidates.push({ id, sinceMs, isPreferred: isPreferred(address), newerCount });
   }
-  ranked.sort(compareEviction);
-  return ranked.slice(0, count).map((one) => one.id);
+  candidates.sort(compareEviction);
+  return candidates.slice(0, count).map((one) => one.id);
 }
 
 function newestFirst(one: UnauthenticatedClient, other: UnauthenticatedClient): number {

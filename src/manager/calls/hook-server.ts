@@ -4,7 +4,7 @@ import type { Socket } from "node:net";
 import type { DrainSettings } from "../../contract/drain-settings.ts";
 import type { NowMs, PortGuard } from "../ports.ts";
 import { canonicalAddress } from "../sockets/address-text.ts";
-import { isLocalCaller, routeOf } from "./call-route.ts";
+import { isLocalClient, routeOf } from "./call-route.ts";
 import { createConnectionTable } from "./connection-table.ts";
 
 type HookHandlers = {
@@ -65,7 +65,7 @@ export function createHookServer(settings: DrainSettings, token: string, guard: 
   const handle = (req: IncomingMessage, res: ServerResponse, handlers: HookHandlers): void => {
     const socket = req.socket;
     const peer = canonicalAddress(socket.remoteAddress ?? "");
-    const isLocal = isLocalCaller(peer, settings.addressScope);
+    const isLocal = isLocalClient(peer, settings.addressScope);
     const route = routeOf({ method: req.method ?? "", url: req.url ?? "", isLocal }, token, containers);
     // An unread body would keep the request open.
     req.on("data", () => {});
@@ -94,7 +94,7 @@ export function createHookServer(settings: DrainSettings, token: string, guard: 
         req.socket.destroy();
       }
     });
-    // The server has no timeout: after a stall it would close connections whose request has arrived but was not read.
+    // The server has no timeout. After a stall, a timeout would close connections whose request has arrived but was not read.
     server.on("connection", (socket: Socket) => {
       if (!guard.admits(socket)) {
         refusedCount = refusedCount + 1;
@@ -104,15 +104,15 @@ export function createHookServer(settings: DrainSettings, token: string, guard: 
       }
       table.add(socket, canonicalAddress(socket.remoteAddress ?? ""));
     });
-    let listening = false;
+    let isListening = false;
     server.on("error", (error) => {
       // While the server listens, an error is a failed accept, which affects only one connection.
-      if (listening) return;
+      if (isListening) return;
       handlers.onListenError(error.message);
       setTimeout(() => open(handlers), RETRY_MS);
     });
     const onListening = (): void => {
-      listening = true;
+      isListening = true;
       guard.attach(server);
       handlers.onListening();
     };

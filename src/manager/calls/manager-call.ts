@@ -16,7 +16,7 @@ export type ManagerCall = {
 
 /** `no-response`: the connection was established, but no complete response arrived. */
 export type CallResult =
-  | { readonly kind: "answered"; readonly status: number; readonly body: string }
+  | { readonly kind: "responded"; readonly status: number; readonly body: string }
   | { readonly kind: "unreachable"; readonly message: string }
   | { readonly kind: "no-response"; readonly message: string };
 
@@ -26,30 +26,30 @@ const RETRY_MS = 100;
 /** A report has only a few kilobytes. */
 const RESPONSE_LIMIT_BYTES = 65_536;
 
-export function callManager(call: ManagerCall, nowMs: () => number, done: (end: CallResult) => void): void {
+export function callManager(call: ManagerCall, nowMs: () => number, done: (result: CallResult) => void): void {
   const deadlineMs = nowMs() + call.timeoutMs;
   const retryUntilMs = nowMs() + Math.min(RETRY_LIMIT_MS, call.timeoutMs);
-  let settled = false;
-  const settle = (end: CallResult): void => {
-    if (settled) return;
-    settled = true;
-    done(end);
+  let isSettled = false;
+  const settle = (result: CallResult): void => {
+    if (isSettled) return;
+    isSettled = true;
+    done(result);
   };
   const attempt = (): void => {
     const chunks: Buffer[] = [];
     let size = 0;
-    const response = createHttpResponseReader((chunk) => {
+    const reader = createHttpResponseReader((chunk) => {
       size = size + chunk.length;
       if (size > RESPONSE_LIMIT_BYTES) return "the response is longer than a manager sends";
       chunks.push(Buffer.from(chunk));
       return "";
     });
-    let connected = false;
+    let isConnected = false;
     let isFinished = false;
     const socket = connect({ host: call.host, port: call.port });
     const timeout = setTimeout(
       () => {
-        failAttempt(connected ? "no response after the request" : "connection timed out");
+        failAttempt(isConnected ? "no response after the request" : "connection timed out");
       },
       Math.max(1, deadlineMs - nowMs()),
     );
@@ -58,24 +58,24 @@ export function callManager(call: ManagerCall, nowMs: () => number, done: (end: 
       isFinished = true;
       clearTimeout(timeout);
       socket.destroy();
-      if (connected) settle({ kind: "no-response", message });
+      if (isConnected) settle({ kind: "no-response", message });
       else if (nowMs() + RETRY_MS < retryUntilMs) setTimeout(attempt, RETRY_MS);
       else settle({ kind: "unreachable", message });
     };
     const finish = (): void => {
       if (isFinished) return;
-      response.endStream();
-      if (!response.isComplete()) {
+      reader.endStream();
+      if (!reader.isComplete()) {
         failAttempt("the connection closed before the response");
         return;
       }
       isFinished = true;
       clearTimeout(timeout);
       socket.destroy();
-      settle({ kind: "answered", status: response.status(), body: Buffer.concat(chunks).toString("utf8") });
+      settle({ kind: "responded", status: reader.status(), body: Buffer.concat(chunks).toString("utf8") });
     };
     socket.on("connect", () => {
-      connected = true;
+      isConnected = true;
       if (call.waitsForResponse) clearTimeout(timeout);
       socket.write(
         `${call.method} ${call.path} HTTP/1.1\r\nHost: manager\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`,
@@ -83,9 +83,9 @@ export function callManager(call: ManagerCall, nowMs: () => number, done: (end: 
     });
     socket.on("data", (chunk: Buffer) => {
       if (isFinished) return;
-      const failure = response.addBytes(chunk);
+      const failure = reader.addBytes(chunk);
       if (failure !== "") failAttempt(failure);
-      else if (response.isComplete()) finish();
+      else if (reader.isComplete()) finish();
     });
     socket.on("end", finish);
     socket.on("close", finish);

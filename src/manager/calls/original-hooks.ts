@@ -27,14 +27,14 @@ export function readChainedHooks(text: string): ChainedHooks {
   if (text === "") return NOTHING_CHAINED;
   if (text.length > RECORD_LIMIT_CHARACTERS || depthOf(text) > DEPTH_LIMIT)
     return { hooks: [], problem: "the record is longer or more deeply nested than one that injection writes" };
-  let original: unknown;
+  let record: unknown;
   try {
-    original = JSON.parse(text);
+    record = JSON.parse(text);
   } catch {
     return NOT_A_RECORD;
   }
-  if (!isRecord(original)) return NOT_A_RECORD;
-  const chain = original["chain"];
+  if (!isRecord(record)) return NOT_A_RECORD;
+  const chain = record["chain"];
   if (isAbsent(chain)) return NOTHING_CHAINED;
   return hooksOf(chain);
 }
@@ -46,22 +46,25 @@ const NOT_A_RECORD: ChainedHooks = { hooks: [], problem: "the record is not the 
 function hooksOf(chain: unknown): ChainedHooks {
   if (!isRecord(chain)) return NOT_A_RECORD;
   const hooks: ChainedHook[] = [];
-  const invalid: string[] = [];
+  const invalidContainers: string[] = [];
   for (const container of Object.keys(chain)) {
     const hook = hookOf(container, chain[container]);
-    if (hook === undefined) invalid.push(container);
+    if (hook === undefined) invalidContainers.push(container);
     else hooks.push(hook);
   }
   return {
     hooks,
-    problem: invalid.length === 0 ? "" : `the hook of ${invalid.join(", ")} is neither an HTTP httpGet nor a sleep`,
+    problem:
+      invalidContainers.length === 0
+        ? ""
+        : `the hook of ${invalidContainers.join(", ")} is neither an HTTP httpGet nor a sleep`,
   };
 }
 
 function hookOf(container: string, handler: unknown): ChainedHook | undefined {
   if (!isRecord(handler)) return undefined;
-  const get = handler["httpGet"];
-  if (!isAbsent(get)) return httpGetOf(container, get);
+  const httpGet = handler["httpGet"];
+  if (!isAbsent(httpGet)) return httpGetOf(container, httpGet);
   const sleep = handler["sleep"];
   const seconds = isRecord(sleep) ? wholeNumber(sleep["seconds"]) : -1;
   return seconds >= 0 && seconds <= SLEEP_LIMIT_SECONDS ? { kind: "sleep", container, seconds } : undefined;
@@ -70,14 +73,14 @@ function hookOf(container: string, handler: unknown): ChainedHook | undefined {
 /** In seconds. Longer timers overflow, and injection does not write longer sleeps. */
 const SLEEP_LIMIT_SECONDS = 1_000_000;
 
-function httpGetOf(container: string, get: unknown): ChainedHook | undefined {
-  if (!isRecord(get)) return undefined;
-  const port = wholeNumber(get["port"]);
-  const path = textOf(get["path"], "/");
-  const headers = headersOf(get["httpHeaders"]);
+function httpGetOf(container: string, httpGet: unknown): ChainedHook | undefined {
+  if (!isRecord(httpGet)) return undefined;
+  const port = wholeNumber(httpGet["port"]);
+  const path = textOf(httpGet["path"], "/");
+  const headers = headersOf(httpGet["httpHeaders"]);
   if (port < 1 || port > 65_535 || path === undefined || headers === undefined) return undefined;
   // The native build's TLS client does not support IP addresses.
-  if (textOf(get["scheme"], "HTTP") !== "HTTP") return undefined;
+  if (textOf(httpGet["scheme"], "HTTP") !== "HTTP") return undefined;
   // Other characters would make the request line invalid.
   if (!/^[\x21-\x7e]*$/.test(path)) return undefined;
   return { kind: "http-get", container, port, path: path.startsWith("/") ? path : `/${path}`, headers };

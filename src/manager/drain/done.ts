@@ -10,7 +10,7 @@ const REARM_MS = 60_000;
 const RESAMPLE_MS = 5_000;
 
 export function enterDone(state: DrainState, drain: Drain | undefined, result: DrainResult, nowMs: number): DrainState {
-  const rearmAtMs = state.stopRequested ? -1 : nowMs + REARM_MS;
+  const rearmAtMs = state.isStopRequested ? -1 : nowMs + REARM_MS;
   return { ...state, phase: { name: "done", drain, result, doneAtMs: nowMs, rearmAtMs } };
 }
 
@@ -24,7 +24,7 @@ export function stepDone(state: DrainState, phase: Done, nowMs: number, actions:
   if (!observation.known && !hasWaitingHooks) return releaseAll(rearmAt(state, phase, nowMs + REARM_MS), actions);
   // Without an observation the driver's drain is not reverted, because any client can send a hook request.
   if (observation.known && phase.result.wasDraining) actions.push({ kind: "cancel-driver-drain" });
-  return rearmed(state, phase, nowMs);
+  return rearm(state, phase, nowMs);
 }
 
 export function wakeDone(phase: Done): Wake {
@@ -34,35 +34,35 @@ export function wakeDone(phase: Done): Wake {
 /** Rearms if the manager's own preStop hook runs again long after the drain, which proves that the Pod was not stopped. */
 export function rearmIfReused(state: DrainState, phase: Done, nowMs: number, actions: DrainAction[]): DrainState {
   if (!canRearm(state, phase, nowMs)) return state;
-  const rearmedState = rearmed(state, phase, nowMs);
-  actions.push({ kind: "entered", at: rearmedState });
+  const rearmedState = rearm(state, phase, nowMs);
+  actions.push({ kind: "entered", enteredState: rearmedState });
   if (phase.result.wasDraining) actions.push({ kind: "cancel-driver-drain" });
   return rearmedState;
 }
 
-/** Plans a sample for a container's hook long after the drain: the hook does not prove whether the Pod was stopped. */
-export function resample(state: DrainState, phase: Done, nowMs: number): DrainState {
+/** Plans a sample for a container's hook long after the drain, because only a sample shows whether the Pod was stopped. */
+export function planSample(state: DrainState, phase: Done, nowMs: number): DrainState {
   if (!canRearm(state, phase, nowMs)) return state;
   const sampleMs = Math.max(nowMs, state.sample.atMs + RESAMPLE_MS);
   return rearmAt(state, phase, phase.rearmAtMs < 0 ? sampleMs : Math.min(phase.rearmAtMs, sampleMs));
 }
 
 function canRearm(state: DrainState, phase: Done, nowMs: number): boolean {
-  return !state.stopRequested && nowMs - phase.doneAtMs >= REARM_MS;
+  return !state.isStopRequested && nowMs - phase.doneAtMs >= REARM_MS;
 }
 
 function rearmAt(state: DrainState, phase: Done, rearmAtMs: number): DrainState {
   return { ...state, phase: { ...phase, rearmAtMs } };
 }
 
-function rearmed(state: DrainState, phase: Done, nowMs: number): DrainState {
+function rearm(state: DrainState, phase: Done, nowMs: number): DrainState {
   const { holds, chained, running, runningBefore } = state.hooks;
   const { outcome, why } = phase.result;
-  const ending = state.hooks.ending.filter((end) => nowMs < end.dueMs);
+  const endingContainers = state.hooks.endingContainers.filter((end) => nowMs < end.dueMs);
   return {
     ...idleState(chained),
     phase: { name: "idle", outcome, why },
-    hooks: { holds, ending, chained, running, finished: [], runningBefore },
+    hooks: { holds, endingContainers, chained, running, finished: [], runningBefore },
   };
 }
 

@@ -10,7 +10,7 @@
 import type { DrainTrigger } from "../../contract/drain-report.ts";
 import type { DrainSettings, HookRole } from "../../contract/drain-settings.ts";
 import { EXIT_FORCED, EXIT_OK } from "../../contract/exit-codes.ts";
-import { rearmIfReused, resample, stepDone, wakeDone } from "./done.ts";
+import { planSample, rearmIfReused, stepDone, wakeDone } from "./done.ts";
 import type { DrainAction, DrainEvent, HookCalled, RelayReported, Sample, Step, Wake } from "./drain-event.ts";
 import { applyRelayStatus, shortenedDeadlineMs } from "./drain-plan.ts";
 import { FORCED } from "./drain-reason.ts";
@@ -24,8 +24,8 @@ import { startDrain, stepWithdrawing, wakeWithdrawing } from "./withdrawing.ts";
 
 export function step(settings: DrainSettings, state: DrainState, event: DrainEvent): Step {
   const actions: DrainAction[] = [];
-  const applied = apply(settings, state, event, actions);
-  const next = advance(settings, applied, event.nowMs, actions);
+  const appliedState = apply(settings, state, event, actions);
+  const next = advance(settings, appliedState, event.nowMs, actions);
   const { wakeAtMs, sampleAtMs } = nextWake(settings, next, event.nowMs);
   return { state: next, actions, wakeAtMs, sampleAtMs };
 }
@@ -36,12 +36,14 @@ function apply(settings: DrainSettings, state: DrainState, event: DrainEvent, ac
     case "hook-called":
       return applyHook(settings, state, event, actions);
     case "drain-requested": {
-      const rearmed = state.phase.name === "done" ? rearmIfReused(state, state.phase, nowMs, actions) : state;
-      const hooks = addHold(rearmed.hooks, holdOf(event.holdId, nowMs, "", "drain", ""), actions);
-      const held: DrainState = { ...rearmed, hooks };
-      return held.phase.name === "idle" ? startConfirmedDrain(settings, held, "hook", nowMs, actions) : held;
+      const rearmedState = state.phase.name === "done" ? rearmIfReused(state, state.phase, nowMs, actions) : state;
+      const hooks = addHold(rearmedState.hooks, holdOf(event.holdId, nowMs, "", "drain", ""), actions);
+      const heldState: DrainState = { ...rearmedState, hooks };
+      return heldState.phase.name === "idle"
+        ? startConfirmedDrain(settings, heldState, "hook", nowMs, actions)
+        : heldState;
     }
-    case "caller-left":
+    case "client-disconnected":
       return { ...state, hooks: dropHold(state.hooks, event.holdId) };
     case "chained-hook-finished":
       return { ...state, hooks: finishHook(state.hooks, event.container, state.phase.name !== "idle", actions) };
@@ -64,7 +66,7 @@ function advance(settings: DrainSettings, state: DrainState, nowMs: number, acti
   for (let passes = 0; passes < 6; passes += 1) {
     const next = advanceOnce(settings, current, nowMs, actions);
     if (next.phase.name === current.phase.name) return next;
-    actions.push({ kind: "entered", at: next });
+    actions.push({ kind: "entered", enteredState: next });
     current = next;
   }
   return current;
@@ -112,10 +114,10 @@ function applyHook(settings: DrainSettings, state: DrainState, event: HookCalled
   const { container, peer, nowMs } = event;
   const role: HookRole = settings.hooks.find((hook) => hook.container === container)?.role ?? "app";
   const hooks = addHook(state.hooks, state.relay, holdOf(event.holdId, nowMs, container, role, peer), actions);
-  const held: DrainState = { ...state, hooks };
-  if (held.phase.name === "done") return resample(held, held.phase, nowMs);
-  if (held.phase.name !== "idle") actions.push({ kind: "learn-kubelet", address: peer });
-  return held;
+  const heldState: DrainState = { ...state, hooks };
+  if (heldState.phase.name === "done") return planSample(heldState, heldState.phase, nowMs);
+  if (heldState.phase.name !== "idle") actions.push({ kind: "add-kubelet-address", address: peer });
+  return heldState;
 }
 
 /** Starts the drain. A client outside of the Pod cannot forge the triggers. */
@@ -127,10 +129,10 @@ function startConfirmedDrain(
   actions: DrainAction[],
 ): DrainState {
   for (const hold of state.hooks.holds) {
-    if (hold.role !== "drain") actions.push({ kind: "learn-kubelet", address: hold.peer });
+    if (hold.role !== "drain") actions.push({ kind: "add-kubelet-address", address: hold.peer });
   }
   const next = startDrain(settings, state, trigger, nowMs);
-  actions.push({ kind: "entered", at: next });
+  actions.push({ kind: "entered", enteredState: next });
   return next;
 }
 
@@ -144,23 +146,23 @@ function countOf(last: LastCount, active: number, hadTraffic: boolean, nowMs: nu
 function applySample(state: DrainState, sample: Sample, nowMs: number): DrainState {
   const { observation, otherProcesses } = sample;
   const last = state.sample;
-  // `sharedUser` stays true during a drain, because the app closes its listener long before its last outbound request.
-  const sharedUser = last.sharedUser || (otherProcesses.known && otherProcesses.sharedUser);
+  // `hasSharedUser` stays true during a drain, because the app closes its listener long before its last outbound request.
+  const hasSharedUser = last.hasSharedUser || (otherProcesses.known && otherProcesses.hasSharedUser);
   const next: DrainState = {
     ...state,
     sample: {
       observation,
       atMs: nowMs,
       // The interval between samples depends on the number of sockets. After a failed sample the last number is the best estimate.
-      sockets: sample.sockets < 0 ? last.sockets : sample.sockets,
-      consecutiveBlind: !observation.known && observation.blind ? last.consecutiveBlind + 1 : 0,
+      socketCount: sample.socketCount < 0 ? last.socketCount : sample.socketCount,
+      consecutiveBlindSamples: !observation.known && observation.blind ? last.consecutiveBlindSamples + 1 : 0,
       wasReachable: last.wasReachable || isReachable(observation),
-      sharedUser,
+      hasSharedUser,
     },
   };
   const { phase } = state;
   if (phase.name !== "holding") return next;
-  const areOthersGone = otherProcesses.known && !otherProcesses.hasOthers && !sharedUser;
+  const areOthersGone = otherProcesses.known && !otherProcesses.hasOthers && !hasSharedUser;
   const othersGoneSinceMs = phase.othersGoneSinceMs < 0 ? nowMs : phase.othersGoneSinceMs;
   return { ...next, phase: { ...phase, othersGoneSinceMs: areOthersGone ? othersGoneSinceMs : -1 } };
 }
@@ -172,9 +174,11 @@ function applyRelay(
   event: RelayReported,
   actions: DrainAction[],
 ): DrainState {
-  const reported: DrainState = { ...state, relay: applyRelayStatus(state.relay, event) };
-  const startsDrain = reported.phase.name === "idle" && event.terminating;
-  const next = startsDrain ? startConfirmedDrain(settings, reported, "relay", event.nowMs, actions) : reported;
+  const reportedState: DrainState = { ...state, relay: applyRelayStatus(state.relay, event) };
+  const startsDrain = reportedState.phase.name === "idle" && event.terminating;
+  const next = startsDrain
+    ? startConfirmedDrain(settings, reportedState, "relay", event.nowMs, actions)
+    : reportedState;
   return event.graceSeconds < 0
     ? next
     : { ...next, phase: withShorterDeadline(settings, next.phase, event.graceSeconds) };
@@ -203,18 +207,18 @@ function withShorterDeadline(settings: DrainSettings, phase: Phase, graceSeconds
  * ends. In classic mode the manager's own hook may have failed, so a running drain continues until the second SIGTERM.
  */
 function applyStop(settings: DrainSettings, state: DrainState, actions: DrainAction[], nowMs: number): DrainState {
-  const requested: DrainState = { ...state, stopRequested: true };
+  const stopRequestedState: DrainState = { ...state, isStopRequested: true };
   if (state.phase.name === "idle") {
     return state.hooks.holds.length === 0
-      ? requested
-      : startConfirmedDrain(settings, requested, "sigterm", nowMs, actions);
+      ? stopRequestedState
+      : startConfirmedDrain(settings, stopRequestedState, "sigterm", nowMs, actions);
   }
-  if (settings.classic && !state.stopRequested && state.phase.name !== "done") return requested;
-  const done: DrainState = { ...requested, phase: forcedEnd(requested, nowMs) };
-  const answered: DrainState = { ...done, hooks: answerAll(state.hooks, actions) };
-  if (state.phase.name !== "done") actions.push({ kind: "entered", at: answered });
+  if (settings.classic && !state.isStopRequested && state.phase.name !== "done") return stopRequestedState;
+  const doneState: DrainState = { ...stopRequestedState, phase: forcedEnd(stopRequestedState, nowMs) };
+  const answeredState: DrainState = { ...doneState, hooks: answerAll(state.hooks, actions) };
+  if (state.phase.name !== "done") actions.push({ kind: "entered", enteredState: answeredState });
   actions.push({ kind: "exit", code: state.hooks.holds.length > 0 ? EXIT_FORCED : EXIT_OK });
-  return answered;
+  return answeredState;
 }
 
 /** Ends a running drain with the outcome `forced`. In the holding phase the drain is over, so its result does not change. */

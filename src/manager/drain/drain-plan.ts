@@ -8,7 +8,7 @@ const SIGTERM_DRAIN_MS = 1_800;
 /** Time between the end of a shortened drain and the start of the app's own grace period. */
 const SHORTENED_MARGIN_MS = 2_000;
 const SHORTEST_DRAIN_MS = 1_000;
-/** Maximum lag of EndpointSlices. If they list the Pod as serving for longer, the kubelet stops the Pod without a deletion. */
+/** Maximum lag of EndpointSlices. If they list the Pod as serving for longer, the kubelet is stopping the Pod without a deletion. */
 const SLICES_LAG_MS = 5_000;
 
 export function delayEndMs(settings: DrainSettings, triggeredAtMs: number): number {
@@ -21,12 +21,12 @@ export function plannedDeadlineMs(settings: DrainSettings, triggeredAtMs: number
 
 /** Deadline of a drain that SIGTERM started. In classic mode it is not shortened; the kubelet may kill the manager earlier. */
 export function sigtermDeadlineMs(settings: DrainSettings, nowMs: number): number {
-  const planned = plannedDeadlineMs(settings, nowMs);
-  return settings.classic ? planned : Math.min(planned, nowMs + SIGTERM_DRAIN_MS);
+  const plannedMs = plannedDeadlineMs(settings, nowMs);
+  return settings.classic ? plannedMs : Math.min(plannedMs, nowMs + SIGTERM_DRAIN_MS);
 }
 
 /**
- * Deadline for a deletion with a shorter grace period: the drain is shortened, and the app has its own grace period in full. But the
+ * Deadline for a deletion with a shorter grace period: the drain is shortened, and the app has its own grace period in full. The
  * drain delay remains, up to half of the grace period, because an app that stops before the withdrawal drops requests.
  */
 export function shortenedDeadlineMs(settings: DrainSettings, drain: Drain, graceSeconds: number): number {
@@ -42,12 +42,12 @@ export function holdingLimitMs(settings: DrainSettings, fromMs: number): number 
 }
 
 /** Applies a status from the relay. Once a status reported that the Pod is terminating, later statuses cannot revoke that: another replica may lag. */
-export function applyRelayStatus(relay: RelayStatus, reported: RelayReported): RelayStatus {
-  const { endpointState, reason, nowMs } = reported;
-  const terminating = relay.terminating || reported.terminating;
+export function applyRelayStatus(relay: RelayStatus, event: RelayReported): RelayStatus {
+  const { endpointState, reason, nowMs } = event;
+  const terminating = relay.terminating || event.terminating;
   const requestedAtMs = relay.requestedAtMs < 0 ? nowMs : relay.requestedAtMs;
-  const responseMs = relay.responseMs < 0 && reported.isFromRelay ? nowMs - requestedAtMs : relay.responseMs;
-  const isGraceful = reported.isFromRelay ? reported.isGraceful : relay.isGraceful;
+  const responseMs = relay.responseMs < 0 && event.isFromRelay ? nowMs - requestedAtMs : relay.responseMs;
+  const isGraceful = event.isFromRelay ? event.isGraceful : relay.isGraceful;
   const next: RelayStatus = { ...relay, endpointState, terminating, reason, isGraceful, requestedAtMs, responseMs };
   if (endpointState === "in") return { ...next, withdrawnAtMs: -1, outFromMs: -1 };
   if (endpointState === "unknown") return relay.endpointState === "in" ? { ...next, silentFromMs: nowMs } : next;

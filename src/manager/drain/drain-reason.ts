@@ -1,10 +1,10 @@
 /** Formats the report's sentences that explain the duration of a drain. Pure. */
-import { criterionOf, isCounted, patienceOf } from "../../contract/criterion.ts";
+import { criterionOf, isCounted, patienceMsOf } from "../../contract/criterion.ts";
 import { type OpenConnection, TRACKED_LIMIT } from "../../contract/drain-report.ts";
 import type { DrainSettings } from "../../contract/drain-settings.ts";
 import { driverRow } from "../../contract/driver-table.ts";
 import { formatDuration } from "../../contract/duration.ts";
-import { NOT_ANSWERED } from "../ports.ts";
+import { NO_RESPONSE } from "../ports.ts";
 import { unknownWaitMs } from "../traffic/quiet.ts";
 import { plannedDeadlineMs } from "./drain-plan.ts";
 import { relayText, whyOf, withdrawnAfterMs } from "./drain-report-of.ts";
@@ -19,7 +19,7 @@ export const RESTARTED =
 export const FORCED = "The manager received SIGTERM during the drain: the grace period was over.";
 export const NOTHING_OPEN = "The manager received SIGTERM while no connection was open.";
 
-const NAMED_CONNECTIONS = 3;
+const NAMED_CONNECTIONS_LIMIT = 3;
 
 export function whyDrained(settings: DrainSettings, state: DrainState, nowMs: number): string {
   return `${releasedText(state, nowMs)}: ${drainedReason(settings, state)}.${withdrawalText(state)}`;
@@ -36,8 +36,8 @@ export function whyNow(settings: DrainSettings, state: DrainState, nowMs: number
 
 export function whyNothing(state: DrainState, drain: Drain, nowMs: number): string {
   const start = "Nothing in the Pod listens on a non-loopback address, so there was nothing to drain";
-  const answered = state.count.atMs < 0 || state.count.active !== NOT_ANSWERED;
-  return answered
+  const hasResponded = state.count.atMs < 0 || state.count.active !== NO_RESPONSE;
+  return hasResponded
     ? `${start}.`
     : `${start}; its proxy did not answer within ${durationText(nowMs - drain.triggeredAtMs)}.`;
 }
@@ -52,24 +52,24 @@ export function whyBlind(settings: DrainSettings, state: DrainState, nowMs: numb
   if (!observation.known)
     return `${start}: ${observation.why}, so the drain only waited for its delays.${withdrawalText(state)}`;
   const openText = `with ${connectionsText(observation.left, observation.leftTotal)}`;
-  const unknown = `no data was observed for ${durationText(unknownWaitMs(settings.quietPeriodMs))}, but /proc/net does not show whether the connections have open requests`;
-  return `${start} ${openText}; ${unknown}.${withdrawalText(state)}`;
+  const unknownText = `no data was observed for ${durationText(unknownWaitMs(settings.quietPeriodMs))}, but /proc/net does not show whether the connections have open requests`;
+  return `${start} ${openText}; ${unknownText}.${withdrawalText(state)}`;
 }
 
 export function whyHandedOver(settings: DrainSettings, state: DrainState, nowMs: number): string {
   const start = releasedText(state, nowMs);
   const observation = state.sample.observation;
   if (!observation.known) return `${start}.${withdrawalText(state)}`;
-  const { connections, outstanding } = observation.cycling;
+  const { connectionCount, outstandingResponses } = observation.cycling;
   const openText = `with ${connectionsText(observation.left, observation.leftTotal)}`;
-  const cycling = `${countText(connections, "client")} kept sending requests on open connections, ${waitedText(settings, state)}`;
-  return `${start} ${openText}; ${cycling}. ${countText(outstanding, "response")} ${outstanding === 1 ? "was" : "were"} outstanding.${withdrawalText(state)}`;
+  const cyclingText = `${countText(connectionCount, "client")} kept sending requests on open connections, ${waitedText(settings, state)}`;
+  return `${start} ${openText}; ${cyclingText}. ${countText(outstandingResponses, "response")} ${outstandingResponses === 1 ? "was" : "were"} outstanding.${withdrawalText(state)}`;
 }
 
 function waitedText(settings: DrainSettings, state: DrainState): string {
   if (isProvenGraceful(settings, state))
     return "and no connection was reset when the last Pods of this workload stopped (lastcall.dev/shutdown)";
-  if (patienceOf(settings) === 0)
+  if (patienceMsOf(settings) === 0)
     return "and the app finishes their requests at its stop signal (lastcall.dev/shutdown, lastcall.dev/patience)";
   return `and none of them closed for ${durationText(settings.patienceMs)} (lastcall.dev/patience)`;
 }
@@ -95,10 +95,10 @@ function withdrawalText(state: DrainState): string {
 
 export function whyTimeout(settings: DrainSettings, state: DrainState, nowMs: number): string {
   const drain = drainOf(state.phase);
-  const planned = drain === undefined ? 0 : plannedDeadlineMs(settings, drain.triggeredAtMs);
+  const plannedMs = drain === undefined ? 0 : plannedDeadlineMs(settings, drain.triggeredAtMs);
   const deadlineText =
-    drain !== undefined && drain.deadlineMs < planned
-      ? `the deadline, shortened from ${durationText(planned - drain.triggeredAtMs)},`
+    drain !== undefined && drain.deadlineMs < plannedMs
+      ? `the deadline, shortened from ${durationText(plannedMs - drain.triggeredAtMs)},`
       : "the deadline";
   const start = `${releasedText(state, nowMs)}: ${deadlineText} was reached`;
   if (state.phase.name === "withdrawing") return `${start} ${withdrawingText(state)}.`;
@@ -114,14 +114,14 @@ function remainingText(settings: DrainSettings, state: DrainState): string {
   if (isCounted(criterion)) {
     if (state.count.active < 0) return "and the driver could not count active requests.";
     if (state.count.active === 0) return `before ${durationText(settings.quietPeriodMs)} without an active request.`;
-    const requests = countText(state.count.active, "active request");
-    if (!driver.countsSessions) return `with ${requests}.`;
-    return `with ${requests} or ${state.count.active === 1 ? "session" : "sessions"}.`;
+    const requestsText = countText(state.count.active, "active request");
+    if (!driver.countsSessions) return `with ${requestsText}.`;
+    return `with ${requestsText} or ${state.count.active === 1 ? "session" : "sessions"}.`;
   }
   if (!observation.known) return `and the traffic could not be observed: ${observation.why}.`;
   if (observation.leftTotal === 0) return notQuietText(settings, observation.untracked);
-  const advice = driver.counted === "nothing" ? remediesText(settings) : "";
-  return `with ${connectionsText(observation.left, observation.leftTotal)}.${untrackedText(observation.untracked)}${advice}`;
+  const remedies = driver.countedUnit === "nothing" ? remediesText(settings) : "";
+  return `with ${connectionsText(observation.left, observation.leftTotal)}.${untrackedText(observation.untracked)}${remedies}`;
 }
 
 function notQuietText(settings: DrainSettings, untracked: number): string {
@@ -131,8 +131,8 @@ function notQuietText(settings: DrainSettings, untracked: number): string {
 
 /** Suggests settings with which keep-alive connections do not use up the drain timeout. */
 function remediesText(settings: DrainSettings): string {
-  const preload = settings.preload === "disabled" ? "lastcall.dev/preload: http1 (for HTTP/1.1) or " : "";
-  return ` To close keep-alive connections earlier, set ${preload}the driver http or envoy, or shorten lastcall.dev/drain-timeout.`;
+  const preloadText = settings.preload === "disabled" ? "lastcall.dev/preload: http1 (for HTTP/1.1) or " : "";
+  return ` To close keep-alive connections earlier, set ${preloadText}the driver http or envoy, or shorten lastcall.dev/drain-timeout.`;
 }
 
 function untrackedText(untracked: number): string {
@@ -143,19 +143,19 @@ function untrackedText(untracked: number): string {
 
 function withdrawingText(state: DrainState): string {
   const observation = state.sample.observation;
-  const offered = state.relay.endpointState === "in" && state.relay.terminating;
-  const what = offered
+  const isOffered = state.relay.endpointState === "in" && state.relay.terminating;
+  const statusText = isOffered
     ? `while EndpointSlices still listed the Pod as ready: ${state.relay.reason}`
     : "before the end of the delays";
   return observation.known && observation.leftTotal > 0
-    ? `${what}, with ${connectionsText(observation.left, observation.leftTotal)}`
-    : what;
+    ? `${statusText}, with ${connectionsText(observation.left, observation.leftTotal)}`
+    : statusText;
 }
 
 function connectionsText(left: readonly OpenConnection[], total: number): string {
-  const names = left.slice(0, NAMED_CONNECTIONS).map(connectionText).join(", ");
-  const more = total > NAMED_CONNECTIONS ? ` and ${total - NAMED_CONNECTIONS} more` : "";
-  return `${countText(total, "connection")} still open: ${names}${more}`;
+  const namedConnections = left.slice(0, NAMED_CONNECTIONS_LIMIT).map(connectionText).join(", ");
+  const moreText = total > NAMED_CONNECTIONS_LIMIT ? ` and ${total - NAMED_CONNECTIONS_LIMIT} more` : "";
+  return `${countText(total, "connection")} still open: ${namedConnections}${moreText}`;
 }
 
 function drainedReason(settings: DrainSettings, state: DrainState): string {

@@ -14,7 +14,7 @@ export function drainReportOf(state: DrainState, nowMs: number, processes: numbe
     phase: phase.name,
     outcome: outcomeOf(phase),
     trigger: drainOf(phase)?.trigger ?? "none",
-    milliseconds: durations(phase, nowMs),
+    milliseconds: durationsOf(phase, nowMs),
     left: observation.known ? observation.left.slice(0, LEFT_LIMIT) : [],
     leftTotal: observation.known ? observation.leftTotal : 0,
     evidenceSource: observation.known ? observation.evidenceSource : "none",
@@ -56,16 +56,16 @@ export function withdrawnAfterMs(relay: RelayStatus, phase: Phase): number {
 }
 
 /** Phases that were not reached have the duration 0. The current phase lasts until now. */
-function durations(phase: Phase, nowMs: number): PhaseDurations {
+function durationsOf(phase: Phase, nowMs: number): PhaseDurations {
   const drain = drainOf(phase);
   if (drain === undefined) return { withdrawing: 0, deregistration: 0, draining: 0, holding: 0 };
   const endMs = phase.name === "done" ? phase.doneAtMs : nowMs;
   const times = timesOf(phase, endMs);
   return {
-    withdrawing: between(drain.triggeredAtMs, times.deregistrationFromMs),
-    deregistration: between(times.deregistrationFromMs, times.drainingFromMs),
-    draining: between(times.drainingFromMs, times.holdingFromMs),
-    holding: between(times.holdingFromMs, endMs),
+    withdrawing: spanMs(drain.triggeredAtMs, times.deregistrationFromMs),
+    deregistration: spanMs(times.deregistrationFromMs, times.drainingFromMs),
+    draining: spanMs(times.drainingFromMs, times.holdingFromMs),
+    holding: spanMs(times.holdingFromMs, endMs),
   };
 }
 
@@ -90,6 +90,6 @@ function timesOf(phase: Phase, endMs: number): PhaseTimes {
   return { deregistrationFromMs, drainingFromMs, holdingFromMs };
 }
 
-function between(fromMs: number, toMs: number): number {
+function spanMs(fromMs: number, toMs: number): number {
   return Math.max(0, Math.round(toMs - fromMs));
 }

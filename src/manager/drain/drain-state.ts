@@ -9,8 +9,8 @@ export type DrainState = {
   readonly relay: RelayStatus;
   readonly sample: LastSample;
   readonly count: LastCount;
-  /** SIGTERM was received, so the manager exits when the drain is over. */
-  readonly stopRequested: boolean;
+  /** Whether SIGTERM was received. The manager then exits when the drain is over. */
+  readonly isStopRequested: boolean;
 };
 
 export type Phase = Idle | Withdrawing | Draining | Holding | Done;
@@ -40,10 +40,10 @@ export type Draining = {
   readonly cycling: CyclingWatch;
 };
 
-/** Observes the connections that keep completing requests; see `hand-over.ts`. */
+/** State of the watch on the connections that keep completing requests; see `hand-over.ts`. */
 export type CyclingWatch = {
   /** Number of these connections in the last sample. */
-  readonly connections: number;
+  readonly connectionCount: number;
   /** Start of the patience: the start of the phase, or the last sample with fewer of these connections than the sample before. */
   readonly sinceMs: number;
   /** Minimum number of outstanding responses near the end of the patience; -1 before that time. */
@@ -109,18 +109,23 @@ export type Hold = {
 export type EndingContainer = {
   readonly container: string;
   readonly role: HookRole;
+  /** Time of the container's first hook. */
   readonly fromMs: number;
+  /** Time of the container's last hook. */
   readonly atMs: number;
   readonly dueMs: number;
 };
 
 export type HookCalls = {
   readonly holds: readonly Hold[];
-  readonly ending: readonly EndingContainer[];
+  readonly endingContainers: readonly EndingContainer[];
+  /** Names of the containers with a chained hook. */
   readonly chained: readonly string[];
+  /** Names of the containers whose chained hook is running. */
   readonly running: readonly string[];
+  /** Names of the containers whose chained hook has finished in this drain. */
   readonly finished: readonly string[];
-  /** Containers whose chained hook was running for a restart when the drain started. The end of that run is ignored. */
+  /** Names of the containers whose chained hook was running for a restart when the drain started. The end of that run is ignored. */
   readonly runningBefore: readonly string[];
 };
 
@@ -160,20 +165,20 @@ export const NO_STATUS: RelayStatus = {
 export type LastSample = {
   readonly observation: Observation;
   readonly atMs: number;
-  readonly sockets: number;
-  readonly consecutiveBlind: number;
+  readonly socketCount: number;
+  readonly consecutiveBlindSamples: number;
   readonly wasReachable: boolean;
-  /** The app and the mesh proxy have the same user, so their sockets cannot be distinguished. */
-  readonly sharedUser: boolean;
+  /** Whether the app and the mesh proxy have the same user, so that their sockets cannot be distinguished. */
+  readonly hasSharedUser: boolean;
 };
 
 export const NO_SAMPLE: LastSample = {
   observation: { known: false, why: "no sample was taken yet", blind: false },
   atMs: -1,
-  sockets: 0,
-  consecutiveBlind: 0,
+  socketCount: 0,
+  consecutiveBlindSamples: 0,
   wasReachable: false,
-  sharedUser: false,
+  hasSharedUser: false,
 };
 
 export type LastCount = {
@@ -190,11 +195,11 @@ export const NO_COUNT: LastCount = { active: -1, zeroSinceMs: -1, atMs: -1, coun
 export function idleState(chained: readonly string[]): DrainState {
   return {
     phase: { name: "idle", outcome: "none", why: "No drain has run." },
-    hooks: { holds: [], ending: [], chained, running: [], finished: [], runningBefore: [] },
+    hooks: { holds: [], endingContainers: [], chained, running: [], finished: [], runningBefore: [] },
     relay: NO_STATUS,
     sample: NO_SAMPLE,
     count: NO_COUNT,
-    stopRequested: false,
+    isStopRequested: false,
   };
 }
 

@@ -4,7 +4,7 @@
  */
 import { criterionOf, isCounted, usesSockets } from "../../contract/criterion.ts";
 import type { DrainSettings } from "../../contract/drain-settings.ts";
-import { NOT_ANSWERED } from "../ports.ts";
+import { NO_RESPONSE } from "../ports.ts";
 import { quietDueMs, unknownWaitMs } from "../traffic/quiet.ts";
 import type { DrainAction, Wake } from "./drain-event.ts";
 import { whyBlind, whyDrained, whyHandedOver } from "./drain-reason.ts";
@@ -51,7 +51,7 @@ export function enterDraining(
     drainingFromMs,
     openAtDraining,
     wasStillListed,
-    cycling: { connections: 0, sinceMs: drainingFromMs, fewestOutstanding: -1 },
+    cycling: { connectionCount: 0, sinceMs: drainingFromMs, fewestOutstanding: -1 },
   };
   return { ...state, phase };
 }
@@ -59,11 +59,11 @@ export function enterDraining(
 export function stepDraining(
   settings: DrainSettings,
   state: DrainState,
-  entered: Draining,
+  previousPhase: Draining,
   nowMs: number,
   actions: DrainAction[],
 ): DrainState {
-  const phase = watchCycling(settings, state, entered, nowMs);
+  const phase = watchCycling(settings, state, previousPhase, nowMs);
   const { drain } = phase;
   if (isUnreachable(settings, state, drain)) return enterHoldingEmpty(state, phase, nowMs);
   if (isDrained(settings, state, phase, nowMs)) {
@@ -77,8 +77,8 @@ export function stepDraining(
     return enterHolding(state, phase, "handed-over", whyHandedOver(settings, state, nowMs), nowMs);
   }
   const current: DrainState = { ...state, phase };
-  const counts = isCounted(criterionOf(settings)) || isProxyAwaited(settings, state, drain);
-  if (!counts || state.count.isPending || state.count.atMs === nowMs) return current;
+  const needsCount = isCounted(criterionOf(settings)) || isProxyAwaited(settings, state, drain);
+  if (!needsCount || state.count.isPending || state.count.atMs === nowMs) return current;
   return startCount(current, actions);
 }
 
@@ -128,13 +128,13 @@ export function wakeDraining(settings: DrainSettings, state: DrainState, phase: 
   return { wakeAtMs: Math.min(wake.wakeAtMs, sampleAtMs), sampleAtMs };
 }
 
-/** Time of the next sample while the drain waits for a restarting proxy, otherwise -1. A response to the driver causes a sample. */
+/** Time of the next sample while the drain waits for a restarting proxy, otherwise -1. A response to the driver makes the sample due at once. */
 export function proxySampleMs(settings: DrainSettings, state: DrainState, drain: Drain, nowMs: number): number {
   if (!isProxyAwaited(settings, state, drain)) return -1;
   const { sample, count } = state;
-  const answered = count.atMs >= sample.atMs && count.active !== NOT_ANSWERED;
+  const hasResponded = count.atMs >= sample.atMs && count.active !== NO_RESPONSE;
   const regularMs = Math.max(
-    answered ? nowMs : sample.atMs + COUNT_INTERVAL_MS,
+    hasResponded ? nowMs : sample.atMs + COUNT_INTERVAL_MS,
     sample.atMs + minimumIntervalMs(sample),
   );
   return Math.min(Math.max(nowMs + 1, regularMs), proxyAwaitedUntilMs(settings, state, drain));
@@ -150,13 +150,14 @@ function wakeForTraffic(settings: DrainSettings, state: DrainState, phase: Drain
     return wakeToCount(state, deadlineMs, Math.max(nowMs + 1, nextCountMs(settings, state.count, nowMs)));
   }
   const { sample } = state;
-  const quiet = isQuietNow(sample);
-  const isRare = !quiet && nowMs - phase.drainingFromMs > RARE_SAMPLES_AFTER_MS;
+  const isQuiet = isQuietNow(sample);
+  const isRare = !isQuiet && nowMs - phase.drainingFromMs > RARE_SAMPLES_AFTER_MS;
   const minimumMs = isRare ? RARE_SAMPLE_INTERVAL_MS : SAMPLE_INTERVAL_MS;
   const regularMs = Math.max(nowMs + 1, sample.atMs + sampleIntervalMs(settings, sample, minimumMs));
   const evidenceMs = sample.observation.known ? sample.observation.lastEvidenceMs : -1;
   const dueMs = quietDueMs(settings.quietPeriodMs, evidenceMs, phase.drain.triggeredAtMs);
-  const sampleMs = quiet && dueMs > nowMs && areSamplesCheap(settings, sample) ? Math.min(dueMs, regularMs) : regularMs;
+  const sampleMs =
+    isQuiet && dueMs > nowMs && areSamplesCheap(settings, sample) ? Math.min(dueMs, regularMs) : regularMs;
   const sampleAtMs = Math.min(sampleMs, deadlineMs);
   return { wakeAtMs: sampleAtMs, sampleAtMs };
 }

@@ -2,12 +2,12 @@
  * Ends a drain in which only cycling connections are left: waiting does not end them, but the app's own shutdown may close them
  * gracefully. Pure.
  */
-import { criterionOf, patienceOf } from "../../contract/criterion.ts";
+import { criterionOf, patienceMsOf } from "../../contract/criterion.ts";
 import type { DrainSettings } from "../../contract/drain-settings.ts";
 import { quietDueMs } from "../traffic/quiet.ts";
 import type { CyclingWatch, Draining, DrainState } from "./drain-state.ts";
 
-/** At the end of the patience, the minimum number of outstanding responses is recorded for this time: about six samples. */
+/** At the end of the patience, the minimum number of outstanding responses is recorded during this time: about six samples. */
 const OBSERVED_MS = 1_000;
 /** After the patience the drain waits at most this long for a sample with no more outstanding responses than that minimum. */
 const SEARCH_LIMIT_MS = 3_000;
@@ -20,7 +20,7 @@ export function isProvenGraceful(settings: DrainSettings, state: DrainState): bo
 }
 
 function patienceMs(settings: DrainSettings, state: DrainState): number {
-  return isProvenGraceful(settings, state) ? 0 : patienceOf(settings);
+  return isProvenGraceful(settings, state) ? 0 : patienceMsOf(settings);
 }
 
 /** Updates the watch by the sample at `nowMs`. A cycling connection that ended since the last sample restarts the patience. */
@@ -28,34 +28,35 @@ export function watchCycling(settings: DrainSettings, state: DrainState, phase: 
   const { sample } = state;
   const { observation } = sample;
   if (sample.atMs !== nowMs || !observation.known || criterionOf(settings) !== "quiet") return phase;
-  const { connections, outstanding } = observation.cycling;
+  const { connectionCount, outstandingResponses } = observation.cycling;
   const last = phase.cycling;
-  const hasEnded = connections < last.connections;
+  const hasEnded = connectionCount < last.connectionCount;
   const sinceMs = hasEnded ? nowMs : last.sinceMs;
   const patienceEndMs = sinceMs + patienceMs(settings, state);
   const isObserved = nowMs >= patienceEndMs - OBSERVED_MS && nowMs < patienceEndMs;
   const fewestOutstanding =
-    isObserved && (last.fewestOutstanding < 0 || outstanding < last.fewestOutstanding)
-      ? outstanding
+    isObserved && (last.fewestOutstanding < 0 || outstandingResponses < last.fewestOutstanding)
+      ? outstandingResponses
       : last.fewestOutstanding;
-  const cycling: CyclingWatch = { connections, sinceMs, fewestOutstanding: hasEnded ? -1 : fewestOutstanding };
+  const cycling: CyclingWatch = { connectionCount, sinceMs, fewestOutstanding: hasEnded ? -1 : fewestOutstanding };
   return { ...phase, cycling };
 }
 
-/** Whether the sample at `nowMs` is the time at which the app gets its stop signal. */
+/** Whether the sample at `nowMs` ends the drain, so that the app gets its stop signal. */
 export function isHandOverDue(settings: DrainSettings, state: DrainState, phase: Draining, nowMs: number): boolean {
   const { sample } = state;
   const { observation } = sample;
   if (sample.atMs !== nowMs || !observation.known || criterionOf(settings) !== "quiet") return false;
-  const { connections, outstanding, othersActivity, othersEvidenceMs, lastArrivalMs } = observation.cycling;
-  if (connections === 0 || othersActivity !== "quiet") return false;
-  const isPatient = patienceMs(settings, state) > 0;
+  const { connectionCount, outstandingResponses, othersActivity, othersEvidenceMs, lastArrivalMs } =
+    observation.cycling;
+  if (connectionCount === 0 || othersActivity !== "quiet") return false;
+  const hasPatience = patienceMs(settings, state) > 0;
   // Without patience the app finishes its requests after the stop signal, and only refuses new connections.
-  const evidenceMs = isPatient ? othersEvidenceMs : lastArrivalMs;
+  const evidenceMs = hasPatience ? othersEvidenceMs : lastArrivalMs;
   if (nowMs < quietDueMs(settings.quietPeriodMs, evidenceMs, phase.drain.triggeredAtMs)) return false;
   const patienceEndMs = phase.cycling.sinceMs + patienceMs(settings, state);
   if (nowMs < patienceEndMs) return false;
-  if (outstanding <= Math.max(0, phase.cycling.fewestOutstanding)) return true;
-  if (isPatient) return nowMs >= patienceEndMs + SEARCH_LIMIT_MS;
+  if (outstandingResponses <= Math.max(0, phase.cycling.fewestOutstanding)) return true;
+  if (hasPatience) return nowMs >= patienceEndMs + SEARCH_LIMIT_MS;
   return !isProvenGraceful(settings, state) || nowMs >= phase.drainingFromMs + PROVEN_SEARCH_LIMIT_MS;
 }

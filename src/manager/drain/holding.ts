@@ -34,15 +34,15 @@ export function drainResult(
   why: string,
   nowMs: number,
 ): DrainResult {
-  const ended = { outcome, why, observation: state.sample.observation, holdingFromMs: nowMs };
+  const commonFields = { outcome, why, observation: state.sample.observation, holdingFromMs: nowMs };
   const deregistrationFromMs = phase.deregistrationFromMs < 0 ? nowMs : phase.deregistrationFromMs;
   if (phase.name === "withdrawing") {
-    const skipped = { wasDraining: false, openAtDraining: -1, wasStillListed: false };
-    return { ...ended, ...skipped, deregistrationFromMs, drainingFromMs: nowMs };
+    const skippedFields = { wasDraining: false, openAtDraining: -1, wasStillListed: false };
+    return { ...commonFields, ...skippedFields, deregistrationFromMs, drainingFromMs: nowMs };
   }
   const { drainingFromMs, openAtDraining, wasStillListed } = phase;
   return {
-    ...ended,
+    ...commonFields,
     wasDraining: true,
     openAtDraining,
     wasStillListed,
@@ -89,12 +89,12 @@ export function stepHolding(
   if (hooks.holds.some((hold) => hold.role !== "drain")) return { ...state, hooks };
   // A classic manager is a regular container, so it may exit only after the app's ports have closed.
   const { observation } = state.sample;
-  const portsClosed = observation.known && !observation.hasTcpListener;
-  const waitsForPorts = settings.classic && !portsClosed && hooks.holds.length > 0;
+  const arePortsClosed = observation.known && !observation.hasTcpListener;
+  const waitsForPorts = settings.classic && !arePortsClosed && hooks.holds.length > 0;
   if (waitsForPorts) return { ...state, hooks };
-  const answered: DrainState = { ...state, hooks: answerAll(hooks, actions) };
-  if (state.stopRequested) actions.push({ kind: "exit", code: EXIT_OK });
-  return enterDone(answered, phase.drain, phase.result, nowMs);
+  const answeredState: DrainState = { ...state, hooks: answerAll(hooks, actions) };
+  if (state.isStopRequested) actions.push({ kind: "exit", code: EXIT_OK });
+  return enterDone(answeredState, phase.drain, phase.result, nowMs);
 }
 
 export function wakeHolding(settings: DrainSettings, state: DrainState, phase: Holding, nowMs: number): Wake {
@@ -109,7 +109,7 @@ export function wakeHolding(settings: DrainSettings, state: DrainState, phase: H
   return { wakeAtMs: earliest(limitMs, sampleAtMs), sampleAtMs };
 }
 
-/** Latest end of the phase. If samples are blind, the limit starts at the phase's start instead of the deadline. */
+/** Latest end of the phase. If samples are blind, the app's grace period counts from the start of the phase instead of the deadline. */
 function endMs(settings: DrainSettings, state: DrainState, phase: Holding): number {
   return holdingLimitMs(settings, isBlind(state.sample) ? phase.result.holdingFromMs : phase.drain.deadlineMs);
 }

@@ -13,10 +13,10 @@ const SINGLE_HOOK_WAIT_MS = 5_000;
 const SIMULTANEOUS_WITHIN_MS = 1_000;
 /**
  * Simultaneous hooks of two containers usually mean that the Pod is terminating, so the manager waits longer for a confirmation:
- * longer than the default withdrawing phase, but not so long that two restarts are delayed too much.
+ * longer than the default withdrawing phase, but not so long that the restarts of two containers are delayed too much.
  */
 const SIMULTANEOUS_HOOKS_WAIT_MS = 15_000;
-/** Factor on the relay's response time. If that is long, the manager's own hook is slow too, because both have to start a process. */
+/** Factor on the relay's response time. If the relay client responds slowly, the manager's own hook is slow too, because both start a process. */
 const RESPONSE_FACTOR = 3;
 /** In a Pod that runs to completion, a container whose hook is not called within this time has finished. */
 const COMPLETION_MS = 2_000;
@@ -29,26 +29,28 @@ export function holdOf(id: number, atMs: number, container: string, role: Hold["
 export function addHook(hooks: HookCalls, relay: RelayStatus, newHold: Hold, actions: DrainAction[]): HookCalls {
   const isSimultaneous = (container: string, atMs: number): boolean =>
     container !== "" && container !== newHold.container && newHold.atMs - atMs <= SIMULTANEOUS_WITHIN_MS;
-  const hasSimultaneous =
-    hooks.ending.some((end) => isSimultaneous(end.container, end.atMs)) ||
+  const hasSimultaneousHook =
+    hooks.endingContainers.some((end) => isSimultaneous(end.container, end.atMs)) ||
     hooks.holds.some((hold) => isSimultaneous(hold.container, hold.atMs));
-  const waitMs = hasSimultaneous ? SIMULTANEOUS_HOOKS_WAIT_MS : SINGLE_HOOK_WAIT_MS;
+  const waitMs = hasSimultaneousHook ? SIMULTANEOUS_HOOKS_WAIT_MS : SINGLE_HOOK_WAIT_MS;
   const dueMs = newHold.atMs + waitMs;
   const holds = hooks.holds.map((other) =>
     isSimultaneous(other.container, other.atMs) ? withDue(other, other.atMs + SIMULTANEOUS_HOOKS_WAIT_MS) : other,
   );
-  const previous = hooks.ending.find(
+  const previous = hooks.endingContainers.find(
     (end) => end.container === newHold.container && newHold.atMs < endDueMs(relay, end),
   );
-  const ending: EndingContainer[] = [];
-  for (const end of hooks.ending) {
+  const endingContainers: EndingContainer[] = [];
+  for (const end of hooks.endingContainers) {
     if (end.container === newHold.container) continue;
-    ending.push(
+    endingContainers.push(
       isSimultaneous(end.container, end.atMs) ? withLongerWait(end, end.atMs, SIMULTANEOUS_HOOKS_WAIT_MS) : end,
     );
   }
-  ending.push(previous === undefined ? endOf(newHold, dueMs) : withLongerWait(previous, newHold.atMs, waitMs));
-  return addHold({ ...hooks, holds, ending }, withDue(newHold, dueMs), actions);
+  endingContainers.push(
+    previous === undefined ? endOf(newHold, dueMs) : withLongerWait(previous, newHold.atMs, waitMs),
+  );
+  return addHold({ ...hooks, holds, endingContainers }, withDue(newHold, dueMs), actions);
 }
 
 /** Copies field by field, because the native compiler cannot spread an element of a list. */
@@ -88,15 +90,15 @@ export function addHold(hooks: HookCalls, hold: Hold, actions: DrainAction[]): H
 /** Returns the holds with the most frequent key. If several keys are equally frequent, the key of the newest hold counts. */
 function mostFrequentBy(holds: readonly Hold[], keyOf: (hold: Hold) => string): readonly Hold[] {
   const counts = new Map<string, number>();
-  let most = 0;
+  let highestCount = 0;
   for (const hold of holds) {
     const count = (counts.get(keyOf(hold)) ?? 0) + 1;
     counts.set(keyOf(hold), count);
-    if (count > most) most = count;
+    if (count > highestCount) highestCount = count;
   }
-  let chosen = "";
-  for (const hold of holds) if (counts.get(keyOf(hold)) === most) chosen = keyOf(hold);
-  return holds.filter((hold) => keyOf(hold) === chosen);
+  let chosenKey = "";
+  for (const hold of holds) if (counts.get(keyOf(hold)) === highestCount) chosenKey = keyOf(hold);
+  return holds.filter((hold) => keyOf(hold) === chosenKey);
 }
 
 export function dropHold(hooks: HookCalls, holdId: number): HookCalls {
@@ -131,15 +133,20 @@ export function answerAll(hooks: HookCalls, actions: DrainAction[]): HookCalls {
 /**
  * Releases the holds that wait for a chained hook, which has finished.
  *
- * @param inDrain whether a drain is running, in which a chained hook runs only once
+ * @param isDraining whether a drain is running, in which a chained hook runs only once
  */
-export function finishHook(hooks: HookCalls, container: string, inDrain: boolean, actions: DrainAction[]): HookCalls {
+export function finishHook(
+  hooks: HookCalls,
+  container: string,
+  isDraining: boolean,
+  actions: DrainAction[],
+): HookCalls {
   if (hooks.runningBefore.includes(container)) {
-    const at = hooks.runningBefore.indexOf(container);
-    return { ...hooks, runningBefore: hooks.runningBefore.filter((_, index) => index !== at) };
+    const firstIndex = hooks.runningBefore.indexOf(container);
+    return { ...hooks, runningBefore: hooks.runningBefore.filter((_, index) => index !== firstIndex) };
   }
   const running = hooks.running.filter((other) => other !== container);
-  const finished = inDrain ? [...hooks.finished, container] : hooks.finished;
+  const finished = isDraining ? [...hooks.finished, container] : hooks.finished;
   const holds: Hold[] = [];
   for (const hold of hooks.holds) {
     if (hold.container !== container || hold.stage !== "hook-running") holds.push(hold);
@@ -159,7 +166,7 @@ export function isWaitingHook(hold: Hold): boolean {
 }
 
 export function isTerminationUnconfirmed(hooks: HookCalls): boolean {
-  return hooks.ending.length > 0 || hooks.holds.some(isWaitingHook);
+  return hooks.endingContainers.length > 0 || hooks.holds.some(isWaitingHook);
 }
 
 /** Time from which an unconfirmed hook counts as a container restart. */
@@ -181,7 +188,7 @@ function confirmationWaitMs(relay: RelayStatus): number {
 /** Time at which the next hook counts as a container restart; -1 if no hook waits. */
 export function restartDueMs(hooks: HookCalls, relay: RelayStatus): number {
   let dueMs = -1;
-  for (const end of hooks.ending) dueMs = sooner(dueMs, endDueMs(relay, end));
+  for (const end of hooks.endingContainers) dueMs = sooner(dueMs, endDueMs(relay, end));
   for (const hold of hooks.holds) if (isWaitingHook(hold)) dueMs = sooner(dueMs, holdDueMs(relay, hold));
   return dueMs;
 }
@@ -195,6 +202,7 @@ export function completionDueMs(settings: DrainSettings, hooks: HookCalls, drain
   if (!settings.completes) return -1;
   // If no app container has a held hook, missing hooks are expected.
   if (!settings.hooks.some((hook) => hook.role === "app")) return -1;
-  if (hooks.ending.some((end) => end.role === "app") || hooks.holds.some((hold) => hold.role === "app")) return -1;
+  if (hooks.endingContainers.some((end) => end.role === "app") || hooks.holds.some((hold) => hold.role === "app"))
+    return -1;
   return drain.triggeredAtMs + COMPLETION_MS;
 }

@@ -22,22 +22,22 @@ export function stepIdle(
   nowMs: number,
   actions: DrainAction[],
 ): DrainState {
-  if (state.stopRequested && state.sample.atMs === nowMs) return stopIdle(settings, state, nowMs, actions);
+  if (state.isStopRequested && state.sample.atMs === nowMs) return stopIdle(settings, state, nowMs, actions);
   const { relay } = state;
   let next = state;
   for (const hold of state.hooks.holds) {
     if (!isWaitingHook(hold) || nowMs < holdDueMs(relay, hold)) continue;
     next = { ...next, hooks: releaseHold(next.hooks, hold, actions) };
   }
-  for (const end of state.hooks.ending) {
+  for (const end of state.hooks.endingContainers) {
     if (nowMs < endDueMs(relay, end)) continue;
-    const ending = next.hooks.ending.filter((other) => other.container !== end.container);
+    const endingContainers = next.hooks.endingContainers.filter((other) => other.container !== end.container);
     next = {
       ...next,
       phase: { name: "idle", outcome: "restarted", why: RESTARTED },
-      hooks: { ...next.hooks, ending },
+      hooks: { ...next.hooks, endingContainers },
     };
-    actions.push({ kind: "entered", at: next });
+    actions.push({ kind: "entered", enteredState: next });
   }
   // The relay's status is discarded after each restart.
   return isTerminationUnconfirmed(next.hooks) ? next : { ...next, relay: NO_STATUS };
@@ -63,6 +63,6 @@ function stopIdle(settings: DrainSettings, state: DrainState, nowMs: number, act
 }
 
 export function wakeIdle(state: DrainState, nowMs: number): Wake {
-  if (state.stopRequested) return { wakeAtMs: nowMs, sampleAtMs: nowMs };
+  if (state.isStopRequested) return { wakeAtMs: nowMs, sampleAtMs: nowMs };
   return { wakeAtMs: restartDueMs(state.hooks, state.relay), sampleAtMs: -1 };
 }

@@ -26,7 +26,7 @@ export function countsBeforeDraining(settings: DrainSettings): boolean {
   return driverRow(settings.driver).isCumulative && isCounted(criterionOf(settings));
 }
 
-/** Start of early counts. It is a quiet period and two counts before the end of the delays, so that a drain can end with the delays. */
+/** Start of early counts: a quiet period and two counts before the end of the delays, so that a drain can end with the delays. */
 export function earlyCountMs(settings: DrainSettings, triggeredAtMs: number): number {
   const endMs = delayEndMs(settings, triggeredAtMs) + settings.deregistrationDelayMs;
   return endMs - settings.quietPeriodMs - 2 * COUNT_INTERVAL_MS;
@@ -42,14 +42,14 @@ export function nextCountMs(settings: DrainSettings, count: LastCount, nowMs: nu
 /** Time from a sample to the next one. */
 export function sampleIntervalMs(settings: DrainSettings, sample: LastSample, minimumMs: number): number {
   if (!areSamplesCheap(settings, sample)) return Math.max(minimumMs, minimumIntervalMs(sample));
-  const spacedMs = sample.sockets * (isQuietNow(sample) ? QUIET_MS_PER_SOCKET : BUSY_MS_PER_SOCKET);
+  const spacedMs = sample.socketCount * (isQuietNow(sample) ? QUIET_MS_PER_SOCKET : BUSY_MS_PER_SOCKET);
   // The kernel stores the time of the last traffic, so one sample per quiet period is enough.
   return Math.max(minimumMs, Math.min(settings.quietPeriodMs, spacedMs));
 }
 
 /** Minimum time between samples, which only matters in a Pod with very many sockets. */
 export function minimumIntervalMs(sample: LastSample): number {
-  return sample.sockets * MINIMUM_MS_PER_SOCKET;
+  return sample.socketCount * MINIMUM_MS_PER_SOCKET;
 }
 
 /** Whether samples are cheap enough to take one at each planned time. */

@@ -1,7 +1,7 @@
 /** Derives from the last sample whether the Pod is reachable, has connections, or cannot be observed. Pure. */
 import type { DrainSettings } from "../../contract/drain-settings.ts";
 import { driverRow } from "../../contract/driver-table.ts";
-import { NOT_ANSWERED } from "../ports.ts";
+import { NO_RESPONSE } from "../ports.ts";
 import type { Observation } from "../traffic/observation.ts";
 import type { Drain, DrainState, LastCount, LastSample } from "./drain-state.ts";
 import { countsBeforeDraining } from "./pace.ts";
@@ -16,7 +16,7 @@ export function isReachable(observation: Observation): boolean {
   return observation.known && (observation.hasTcpListener || observation.hasUdp);
 }
 
-/** Whether the Pod has only UDP ports. UDP has no connections that could be quiet, so such a drain ends after the delays. */
+/** Whether the Pod has only UDP ports. UDP has no connections that could be quiet, so the Pod's drain ends after the delays. */
 export function hasOnlyUdp(observation: Observation): boolean {
   return observation.known && !observation.hasTcpListener && observation.hasUdp && observation.openConnections === 0;
 }
@@ -26,10 +26,10 @@ export function hasNoConnection(observation: Observation): boolean {
 }
 
 export function isBlind(sample: LastSample): boolean {
-  return sample.consecutiveBlind >= BLIND_SAMPLES;
+  return sample.consecutiveBlindSamples >= BLIND_SAMPLES;
 }
 
-function nothingToDrain(observation: Observation): boolean {
+function hasNothingToDrain(observation: Observation): boolean {
   return hasNoConnection(observation) && !isReachable(observation);
 }
 
@@ -39,30 +39,30 @@ function nothingToDrain(observation: Observation): boolean {
  */
 export function isUnreachable(settings: DrainSettings, state: DrainState, drain: Drain): boolean {
   const { sample } = state;
-  return nothingToDrain(sample.observation) && sample.atMs >= proxyAwaitedUntilMs(settings, state, drain);
+  return hasNothingToDrain(sample.observation) && sample.atMs >= proxyAwaitedUntilMs(settings, state, drain);
 }
 
 /** Whether no port is reachable, and the drain waits for a proxy that may be restarting. */
 export function isProxyAwaited(settings: DrainSettings, state: DrainState, drain: Drain): boolean {
   const { sample } = state;
-  return nothingToDrain(sample.observation) && sample.atMs < proxyAwaitedUntilMs(settings, state, drain);
+  return hasNothingToDrain(sample.observation) && sample.atMs < proxyAwaitedUntilMs(settings, state, drain);
 }
 
 /** Time until which the drain waits for a restarting proxy, at most the deadline. @returns -1 if it does not wait */
 export function proxyAwaitedUntilMs(settings: DrainSettings, state: DrainState, drain: Drain): number {
-  const { restartMs } = driverRow(settings.driver);
-  if (restartMs === 0) return -1;
+  const { restartWaitMs } = driverRow(settings.driver);
+  if (restartWaitMs === 0) return -1;
   const { sample, count } = state;
   const hasCounted = countsBeforeDraining(settings) && sample.wasReachable && count.countedAtMs >= drain.triggeredAtMs;
   // If the proxy never listened in this drain, the wait starts at the trigger, and responses do not extend it.
   const goneFromMs = hasCounted ? count.countedAtMs : drain.triggeredAtMs;
   if (!hasCounted && isProxyUp(settings, sample, count)) return -1;
-  return Math.min(drain.deadlineMs, goneFromMs + restartMs);
+  return Math.min(drain.deadlineMs, goneFromMs + restartWaitMs);
 }
 
 /** Whether the proxy responded to the driver and a later sample shows no listener, so the proxy runs without a listener. */
 function isProxyUp(settings: DrainSettings, sample: LastSample, count: LastCount): boolean {
-  if (count.atMs < 0 || count.active === NOT_ANSWERED) return false;
+  if (count.atMs < 0 || count.active === NO_RESPONSE) return false;
   if (sample.atMs <= count.atMs) return false;
   // Envoy's statistics contain a listener before Envoy listens.
   return count.active < 0 || !driverRow(settings.driver).listensForPod;

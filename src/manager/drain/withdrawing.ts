@@ -35,7 +35,7 @@ export function startDrain(
     relay: { ...state.relay, silentFromMs: -1 },
     sample: NO_SAMPLE,
     count: NO_COUNT,
-    stopRequested: state.stopRequested,
+    isStopRequested: state.isStopRequested,
   };
 }
 
@@ -51,8 +51,8 @@ export function stepWithdrawing(
   const completedMs = completionDueMs(settings, state.hooks, drain);
   if (completedMs >= 0 && nowMs >= completedMs) {
     // Releases proxies too, because no app container uses them any more.
-    const finished = enterHolding(state, phase, "not-needed", APPS_FINISHED, nowMs);
-    return { ...finished, hooks: answerAll(state.hooks, actions) };
+    const finishedState = enterHolding(state, phase, "not-needed", APPS_FINISHED, nowMs);
+    return { ...finishedState, hooks: answerAll(state.hooks, actions) };
   }
   if (isUnreachable(settings, state, drain)) return enterHoldingEmpty(state, phase, nowMs);
   const withdrawnMs = withdrawnByMs(settings, relay, drain.triggeredAtMs);
@@ -68,17 +68,17 @@ export function stepWithdrawing(
   if (nowMs >= endMs) {
     return enterDraining(state, drain, deregistrationFromMs, Math.max(endMs, relay.silentFromMs), actions);
   }
-  const waiting: DrainState = { ...state, phase: current };
-  return isCountDue(settings, state, phase, nowMs) ? startCount(waiting, actions) : waiting;
+  const waitingState: DrainState = { ...state, phase: current };
+  return isCountDue(settings, state, phase, nowMs) ? startCount(waitingState, actions) : waitingState;
 }
 
 /** Whether an early count is due. With early counts, the drain of an idle proxy can end at the end of the delays. */
 function isCountDue(settings: DrainSettings, state: DrainState, { drain }: Withdrawing, nowMs: number): boolean {
   const { count } = state;
   if (count.isPending) return false;
-  const isNext = count.atMs < 0 || nowMs >= count.atMs + COUNT_INTERVAL_MS;
-  if (isProxyAwaited(settings, state, drain)) return isNext;
-  return countsBeforeDraining(settings) && isNext && nowMs >= earlyCountMs(settings, drain.triggeredAtMs);
+  const isIntervalOver = count.atMs < 0 || nowMs >= count.atMs + COUNT_INTERVAL_MS;
+  if (isProxyAwaited(settings, state, drain)) return isIntervalOver;
+  return countsBeforeDraining(settings) && isIntervalOver && nowMs >= earlyCountMs(settings, drain.triggeredAtMs);
 }
 
 export function wakeWithdrawing(
@@ -105,8 +105,8 @@ export function wakeWithdrawing(
   if (countsBeforeDraining(settings)) {
     if (count.isPending) return wakeAt(timerMs, drain.deadlineMs);
     const countMs = Math.max(earlyCountMs(settings, drain.triggeredAtMs), count.atMs + COUNT_INTERVAL_MS, nowMs + 1);
-    const counted = wakeToCount(state, drain.deadlineMs, Math.min(countMs, endMs));
-    return wakeAt(earliest(timerMs, counted.wakeAtMs), atEndOrBefore(counted.sampleAtMs));
+    const countWake = wakeToCount(state, drain.deadlineMs, Math.min(countMs, endMs));
+    return wakeAt(earliest(timerMs, countWake.wakeAtMs), atEndOrBefore(countWake.sampleAtMs));
   }
   if (!usesSockets(criterionOf(settings))) return wakeAt(timerMs, drain.deadlineMs);
   const delaysEndMs = delayEndMs(settings, drain.triggeredAtMs) + settings.deregistrationDelayMs;

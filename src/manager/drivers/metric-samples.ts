@@ -8,19 +8,19 @@ type Series = { readonly name: string; readonly labels: readonly Label[]; readon
  * @returns the sum of the matching samples; NaN if no sample matches, or if the value of a matching sample is not a number
  */
 export function sumOfSamples(text: string, selector: string): number {
-  const selected = readSeries(selector);
-  if (selected === undefined || selected.end !== selector.length) return Number.NaN;
+  const selectedSeries = readSeries(selector);
+  if (selectedSeries === undefined || selectedSeries.end !== selector.length) return Number.NaN;
   let sum = 0;
   let hasMatch = false;
   let start = 0;
   while (start < text.length) {
-    const stop = text.indexOf("\n", start);
-    const end = stop < 0 ? text.length : stop;
+    const newlineAt = text.indexOf("\n", start);
+    const end = newlineAt < 0 ? text.length : newlineAt;
     // Most lines belong to other metrics, so the name is compared before the line is parsed.
-    if (text.startsWith(selected.name, start)) {
+    if (text.startsWith(selectedSeries.name, start)) {
       const line = text.slice(start, end).trim();
       const series = readSeries(line);
-      if (series !== undefined && matches(series, selected)) {
+      if (series !== undefined && matches(series, selectedSeries)) {
         sum = sum + sampleValue(line.slice(series.end));
         hasMatch = true;
       }
@@ -30,9 +30,11 @@ export function sumOfSamples(text: string, selector: string): number {
   return hasMatch ? sum : Number.NaN;
 }
 
-function matches(series: Series, selected: Series): boolean {
-  if (series.name !== selected.name) return false;
-  return selected.labels.every((label) => series.labels.some((l) => l.name === label.name && l.value === label.value));
+function matches(series: Series, selectedSeries: Series): boolean {
+  if (series.name !== selectedSeries.name) return false;
+  return selectedSeries.labels.every((label) =>
+    series.labels.some((other) => other.name === label.name && other.value === label.value),
+  );
 }
 
 function sampleValue(rest: string): number {

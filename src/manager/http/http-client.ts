@@ -12,7 +12,7 @@ export type HttpCall = {
 export type HttpEnd = {
   readonly status: number;
   readonly failure: string;
-  /** No complete response arrived in time. The program may be running but unable to respond. */
+  /** Whether no complete response arrived in time. The program may be running but unable to respond. */
   readonly timedOut: boolean;
 };
 
@@ -78,7 +78,7 @@ type TlsEndpoint = {
   readonly ca: string;
 };
 
-/** Time for the server to close its side. */
+/** Maximum time for which `close` waits for the server to close its side. */
 const CLOSE_LIMIT_MS = 500;
 
 /** Sends a POST over TLS. */
@@ -117,18 +117,18 @@ function exchange(
   body: string,
   callbacks: ExchangeCallbacks,
 ): () => void {
-  let open = true;
+  let isOpen = true;
   const end = (failure: string): void => {
-    if (!open) return;
-    open = false;
+    if (!isOpen) return;
+    isOpen = false;
     callbacks.onEnd(failure);
     outgoing.destroy();
   };
   const outgoing = send((incoming) => {
-    if (!open) return;
+    if (!isOpen) return;
     callbacks.onStatus(incoming.statusCode ?? 0);
     incoming.on("data", (chunk: Buffer) => {
-      if (!open) return;
+      if (!isOpen) return;
       const bodyError = callbacks.onBytes(chunk);
       if (bodyError !== "") end(bodyError);
     });
@@ -141,7 +141,7 @@ function exchange(
   outgoing.on("close", () => end(INCOMPLETE));
   outgoing.end(body);
   return () => {
-    open = false;
+    isOpen = false;
     outgoing.destroy();
   };
 }
@@ -150,8 +150,8 @@ export function streamHttp(call: HttpCall, onChunk: (chunk: Buffer) => string, d
   const headers: Record<string, string> = { connection: "close", accept: "*/*", "content-length": "0" };
   let status = 0;
   const drop = exchangeOverTcp(call.target, call.method, headers, {
-    onStatus: (received) => {
-      status = received;
+    onStatus: (receivedStatus) => {
+      status = receivedStatus;
     },
     onBytes: onChunk,
     onEnd: (failure) => {
@@ -174,7 +174,7 @@ type HttpResponse = {
 /** Large enough for an app's Prometheus metrics. */
 const RESPONSE_LIMIT_BYTES = 65_536;
 
-export function callHttp(call: HttpCall, done: (answer: HttpResponse) => void): void {
+export function callHttp(call: HttpCall, done: (response: HttpResponse) => void): void {
   const chunks: Buffer[] = [];
   let size = 0;
   const append = (chunk: Buffer): string => {

@@ -19,7 +19,7 @@ export function parseHttpTarget(url: string): HttpTarget | undefined {
   const host = match[1] ?? "";
   const port = (match[2] ?? "") === "" ? 80 : Number((match[2] ?? "").slice(1));
   const path = match[3] ?? "";
-  const selector = decoded((match[4] ?? "").slice(1));
+  const selector = decodeFragment((match[4] ?? "").slice(1));
   if (port < 1 || port > 65_535 || selector === undefined) return undefined;
   return {
     host: host.startsWith("[") ? host.slice(1, host.length - 1) : host,
@@ -50,7 +50,7 @@ export function adminTarget(admin: HttpTarget, pathAndQuery: string): HttpTarget
   return { host: admin.host, port: admin.port, path: `${base}${pathAndQuery}`, selector: "" };
 }
 
-function decoded(text: string): string | undefined {
+function decodeFragment(text: string): string | undefined {
   try {
     return decodeURIComponent(text);
   } catch {

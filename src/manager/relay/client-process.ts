@@ -52,10 +52,10 @@ export function createClientHandle(parts: ClientHandleParts): ClientHandle {
   };
 
   const end = (why: string): void => {
-    const running = client;
-    if (running === undefined) return;
+    const runningClient = client;
+    if (runningClient === undefined) return;
     markExited(why);
-    running.kill();
+    runningClient.kill();
   };
 
   const handleLine = (lineGeneration: number, line: string): void => {
@@ -123,10 +123,10 @@ export function clientStarter(ownCommand: readonly string[], environment: Enviro
 }
 
 function start(program: Program, callbacks: ClientCallbacks): ClientProcess {
-  let open = true;
+  let isOpen = true;
   const finish = (reason: string): void => {
-    if (!open) return;
-    open = false;
+    if (!isOpen) return;
+    isOpen = false;
     callbacks.onEnd(reason);
   };
   const child = spawn(program.file, [...program.args], { env: program.env, stdio: ["pipe", "pipe", "ignore"] });
@@ -137,7 +137,7 @@ function start(program: Program, callbacks: ClientCallbacks): ClientProcess {
   child.stdin.on("error", () => {});
   return {
     write: (line) => {
-      if (open) child.stdin.write(line);
+      if (isOpen) child.stdin.write(line);
     },
     kill: () => {
       child.kill("SIGKILL");

@@ -101,7 +101,7 @@ export type WithdrawalStatus = {
   readonly reason: string;
   /** -1 if the relay did not send it. */
   readonly graceSeconds: number;
-  /** No connection was reset when the last Pods of the workload stopped. */
+  /** Whether the workload's last Pods stopped without the reset of a connection. */
   readonly isGraceful: boolean;
 };
 

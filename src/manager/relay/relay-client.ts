@@ -13,14 +13,14 @@ export type RelayDemand =
   | { readonly kind: "status"; readonly delayEndMs: number }
   | { readonly kind: "report" };
 
-const NOTHING: RelayDemand = { kind: "none" };
+const NO_DEMAND: RelayDemand = { kind: "none" };
 
 export function relayDemandOf(settings: DrainSettings, state: DrainState): RelayDemand {
   const { phase } = state;
   switch (phase.name) {
     case "idle":
       // A hook does not show whether the Pod is being deleted or a container restarts.
-      return isTerminationUnconfirmed(state.hooks) ? { kind: "status", delayEndMs: -1 } : NOTHING;
+      return isTerminationUnconfirmed(state.hooks) ? { kind: "status", delayEndMs: -1 } : NO_DEMAND;
     case "withdrawing":
       return { kind: "status", delayEndMs: delayEndMs(settings, phase.drain.triggeredAtMs) };
     case "draining":
@@ -28,7 +28,7 @@ export function relayDemandOf(settings: DrainSettings, state: DrainState): Relay
     case "holding":
       return { kind: "report" };
     default:
-      return NOTHING;
+      return NO_DEMAND;
   }
 }
 
@@ -46,7 +46,7 @@ export type RelayClient = {
   readonly deliver: (report: string) => void;
   /** Sends the report of a running drain; lost if no relay client runs. */
   readonly sendProgress: (report: string) => void;
-  readonly dials: () => number;
+  readonly dialCount: () => number;
   /** Waits for a report that is being delivered; called before the manager exits. */
   readonly awaitDelivery: (limitMs: number, done: () => void) => void;
 };
@@ -66,8 +66,8 @@ export function createRelayClient(parts: RelayClientParts): RelayClient {
   const { nowMs } = parts;
   let startCount = 0;
   let startedAtMs = -1;
-  let dials = 0;
-  let demand: RelayDemand = NOTHING;
+  let dialCount = 0;
+  let demand: RelayDemand = NO_DEMAND;
   let isDelaySent = false;
   let isDisconnected = false;
   let isDelivering = false;
@@ -103,7 +103,7 @@ export function createRelayClient(parts: RelayClientParts): RelayClient {
   const onMessage = (message: ClientMessage): void => {
     switch (message.kind) {
       case "dial":
-        dials = dials + 1;
+        dialCount = dialCount + 1;
         break;
       case "status":
         notifyStatus(message.status, true);
@@ -149,12 +149,12 @@ export function createRelayClient(parts: RelayClientParts): RelayClient {
     else armHangTimer();
   };
 
-  const requestStatus = (endMs: number): void => {
+  const requestStatus = (drainDelayEndMs: number): void => {
     const mayStart = startCount < STARTS_LIMIT && (startedAtMs < 0 || nowMs() - startedAtMs >= RESTART_MS);
     if (!client.isRunning() && mayStart) start();
-    if (endMs >= 0 && client.isRunning() && !isDelaySent) {
+    if (drainDelayEndMs >= 0 && client.isRunning() && !isDelaySent) {
       isDelaySent = true;
-      client.send({ kind: "drain-delay", inMs: endMs - nowMs() });
+      client.send({ kind: "drain-delay", inMs: drainDelayEndMs - nowMs() });
     }
   };
 
@@ -172,11 +172,11 @@ export function createRelayClient(parts: RelayClientParts): RelayClient {
   };
 
   return {
-    dials: () => dials,
-    setDemand: (next) => {
-      demand = next;
-      if (next.kind === "status") requestStatus(next.delayEndMs);
-      else if (next.kind === "report") disconnect();
+    dialCount: () => dialCount,
+    setDemand: (newDemand) => {
+      demand = newDemand;
+      if (newDemand.kind === "status") requestStatus(newDemand.delayEndMs);
+      else if (newDemand.kind === "report") disconnect();
       else endClient();
       armHangTimer();
     },
@@ -211,6 +211,6 @@ export const NO_RELAY: RelayClient = {
   setDemand: () => {},
   deliver: () => {},
   sendProgress: () => {},
-  dials: () => 0,
+  dialCount: () => 0,
   awaitDelivery: (_limitMs, done) => done(),
 };

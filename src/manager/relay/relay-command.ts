@@ -18,15 +18,15 @@ import { newSession, type SessionAction, type SessionEvent, stepSession } from "
 import { type RelaySettings, readRelaySettings } from "./relay-settings.ts";
 
 export function runRelay(platform: Platform): void {
-  const read = readRelaySettings(platform.environment);
-  if (read.settings === undefined) {
+  const reading = readRelaySettings(platform.environment);
+  if (reading.settings === undefined) {
     platform.printError(
-      `lastcall relay-client: ${read.problem === "" ? `${VARIABLES.relayAddress} is not set` : read.problem}`,
+      `lastcall relay-client: ${reading.problem === "" ? `${VARIABLES.relayAddress} is not set` : reading.problem}`,
     );
     platform.exit(EXIT_USAGE);
     return;
   }
-  runClient(read.settings, platform);
+  runClient(reading.settings, platform);
 }
 
 type OpenStream = { readonly id: number; readonly drop: () => void };
@@ -42,16 +42,16 @@ function runClient(settings: RelaySettings, platform: Platform): void {
   let streams: OpenStream[] = [];
   let timer: NodeJS.Timeout | null = null;
   let wakeAtMs = -1;
-  let delivering = false;
+  let isDelivering = false;
 
   const send = (message: ClientMessage): void => platform.log(formatMessage(message));
 
-  const dial = (id: number, heartbeat: boolean): void => {
+  const dial = (id: number, hasHeartbeat: boolean): void => {
     send({ kind: "dial" });
-    const drop = openWithdrawal(settings, heartbeat, nowMs, {
+    const drop = openWithdrawal(settings, hasHeartbeat, nowMs, {
       onStatus: (status) => {
         handle({ kind: "received", nowMs: nowMs(), id, endpointState: status.endpointState });
-        if (session.current === id) send({ kind: "status", status });
+        if (session.currentId === id) send({ kind: "status", status });
       },
       onClosed: (reason) => {
         streams = streams.filter((stream) => stream.id !== id);
@@ -64,7 +64,7 @@ function runClient(settings: RelaySettings, platform: Platform): void {
   const perform = (action: SessionAction): void => {
     switch (action.kind) {
       case "dial":
-        dial(action.id, action.heartbeat);
+        dial(action.id, action.hasHeartbeat);
         return;
       case "drop": {
         const stream = streams.find((one) => one.id === action.id);
@@ -99,7 +99,7 @@ function runClient(settings: RelaySettings, platform: Platform): void {
   };
 
   const deliver = (report: string): void => {
-    delivering = true;
+    isDelivering = true;
     handle({ kind: "disconnect", nowMs: nowMs() });
     deliverReport(settings, report, DELIVERY_ATTEMPTS, {
       onDial: () => send({ kind: "dial" }),
@@ -125,7 +125,7 @@ function runClient(settings: RelaySettings, platform: Platform): void {
         sendProgress(command.report);
         return;
       default:
-        if (!delivering) deliver(command.report);
+        if (!isDelivering) deliver(command.report);
     }
   };
 
@@ -138,7 +138,7 @@ function runClient(settings: RelaySettings, platform: Platform): void {
       }
     },
     () => {
-      if (!delivering) platform.exit(EXIT_OK);
+      if (!isDelivering) platform.exit(EXIT_OK);
     },
   );
   handle({ kind: "tick", nowMs: nowMs(), lateMs: 0 });

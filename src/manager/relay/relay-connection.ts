@@ -77,17 +77,17 @@ const STREAM_LIMITS = { bytes: 16 * RELAY_LINE_LIMIT_BYTES, lines: 50 };
 
 export function openWithdrawal(
   settings: RelaySettings,
-  heartbeat: boolean,
+  hasHeartbeat: boolean,
   nowMs: NowMs,
   callbacks: StreamCallbacks,
 ): () => void {
   const buffer = createLineBuffer(RELAY_LINE_LIMIT_BYTES);
   const rateLimit = createRateLimit(STREAM_LIMITS, nowMs);
-  let open = true;
+  let isOpen = true;
   let destroy = (): void => {};
   const fail = (reason: string): void => {
-    if (!open) return;
-    open = false;
+    if (!isOpen) return;
+    isOpen = false;
     destroy();
     callbacks.onClosed(reason);
   };
@@ -100,13 +100,13 @@ export function openWithdrawal(
   };
   const readLine = (line: string): void => {
     // The handler of an earlier line in the same chunk may have ended the stream.
-    if (!open) return;
+    if (!isOpen) return;
     const status = parseWithdrawalStatus(line);
     if (status === undefined) fail("it sent an invalid line");
     else callbacks.onStatus(status);
   };
 
-  const path = heartbeat ? `${WITHDRAWAL_PATH}${WITHDRAWAL_HEARTBEAT_QUERY}` : WITHDRAWAL_PATH;
+  const path = hasHeartbeat ? `${WITHDRAWAL_PATH}${WITHDRAWAL_HEARTBEAT_QUERY}` : WITHDRAWAL_PATH;
   const exchange = callRelay(
     settings,
     { path, body: requestBody(settings) },
@@ -115,7 +115,7 @@ export function openWithdrawal(
         if (status !== 200) fail(`it answered ${status}`);
       },
       onBytes: (chunk) => {
-        if (open) readChunk(chunk);
+        if (isOpen) readChunk(chunk);
         return "";
       },
       onEnd: (failure) => fail(failure === "" ? "it ended the response" : failure),
@@ -123,7 +123,7 @@ export function openWithdrawal(
   );
   destroy = exchange.destroy;
   return () => {
-    open = false;
+    isOpen = false;
     exchange.close();
   };
 }
@@ -153,15 +153,15 @@ export function deliverReport(settings: RelaySettings, report: string, attempts:
 }
 
 function attempt(settings: RelaySettings, body: string, attempts: number, delivery: Delivery): void {
-  let settled = false;
+  let isSettled = false;
   let status = 0;
   let bodyBytes = 0;
-  const settle = (failure: string, final: boolean): void => {
-    if (settled) return;
-    settled = true;
+  const settle = (failure: string, isFinal: boolean): void => {
+    if (isSettled) return;
+    isSettled = true;
     clearTimeout(timer);
     exchange.destroy();
-    if (failure === "" || final || attempts <= 1) delivery.onEnd(failure);
+    if (failure === "" || isFinal || attempts <= 1) delivery.onEnd(failure);
     else attempt(settings, body, attempts - 1, delivery);
   };
   const timer = setTimeout(() => settle(`no answer within ${ATTEMPT_TIMEOUT_MS} ms`, false), ATTEMPT_TIMEOUT_MS);
@@ -170,8 +170,8 @@ function attempt(settings: RelaySettings, body: string, attempts: number, delive
     settings,
     { path: DRAINS_PATH, body },
     {
-      onStatus: (received) => {
-        status = received;
+      onStatus: (receivedStatus) => {
+        status = receivedStatus;
       },
       onBytes: (chunk) => {
         bodyBytes = bodyBytes + chunk.length;

@@ -20,8 +20,8 @@ import {
 export const SILENCE_TIMEOUT_MS = 3 * RELAY_KEEPALIVE_MS;
 
 export type RelaySession = {
-  readonly current: number;
-  readonly candidate: number;
+  readonly currentId: number;
+  readonly candidateId: number;
   readonly lastId: number;
   readonly candidateHasHeartbeat: boolean;
   readonly dialledAtMs: number;
@@ -44,7 +44,7 @@ export type SessionEvent =
   | { readonly kind: "disconnect"; readonly nowMs: number };
 
 export type SessionAction =
-  | { readonly kind: "dial"; readonly id: number; readonly heartbeat: boolean }
+  | { readonly kind: "dial"; readonly id: number; readonly hasHeartbeat: boolean }
   | { readonly kind: "drop"; readonly id: number }
   | { readonly kind: "lost"; readonly reason: string };
 
@@ -64,13 +64,13 @@ const TRUSTED_FAILURES_LIMIT = 4;
 const LONGEST_RETRY_MS = 2_000;
 /** A connection that closes this long after its last line did not fail. */
 const STABLE_AFTER_MS = 1_000;
-/** A timer that fires later than this shows that the process was suspended or throttled. All times are then shifted by the delay. */
+/** A timer that fires later than this shows that the process was suspended or throttled. All times are then shifted by the timer's delay. */
 const SUSPENDED_AFTER_MS = 50;
 
 export function newSession(nowMs: number): RelaySession {
   return {
-    current: 0,
-    candidate: 0,
+    currentId: 0,
+    candidateId: 0,
     lastId: 0,
     candidateHasHeartbeat: false,
     dialledAtMs: -1,
@@ -100,7 +100,7 @@ function applyEvent(session: RelaySession, event: SessionEvent, actions: Session
     case "drain-delay":
       return { ...session, heartbeat: withDrainDelay(session.heartbeat, event.nowMs, event.inMs) };
     case "disconnect":
-      return disconnected(session, actions);
+      return disconnect(session, actions);
     case "received":
       return applyLine(session, event.id, event.endpointState, event.nowMs, actions);
     case "closed":
@@ -117,13 +117,13 @@ function applyLine(
   nowMs: number,
   actions: SessionAction[],
 ): RelaySession {
-  if (id !== session.current && id !== session.candidate) return session;
-  const isNew = id === session.candidate;
-  if (isNew && session.current !== 0) actions.push({ kind: "drop", id: session.current });
+  if (id !== session.currentId && id !== session.candidateId) return session;
+  const isNew = id === session.candidateId;
+  if (isNew && session.currentId !== 0) actions.push({ kind: "drop", id: session.currentId });
   return {
     ...session,
-    current: id,
-    candidate: isNew ? 0 : session.candidate,
+    currentId: id,
+    candidateId: isNew ? 0 : session.candidateId,
     lastReceivedAtMs: nowMs,
     endpointState,
     // The first line does not reset the count. Otherwise a relay that closes after each line would be dialled ten times a second.
@@ -138,41 +138,49 @@ function applyLine(
 }
 
 function applyClose(session: RelaySession, id: number, reason: string, nowMs: number): RelaySession {
-  if (id === session.candidate) return dialFailed(session, reason, nowMs);
-  if (id !== session.current) return session;
+  if (id === session.candidateId) return afterFailedDial(session, reason, nowMs);
+  if (id !== session.currentId) return session;
   const failures = nowMs - session.lastReceivedAtMs >= STABLE_AFTER_MS ? 0 : session.failures;
-  const dialAtMs = session.candidate === 0 ? nowMs + retryMs(failures) : -1;
-  return { ...session, current: 0, silentFromMs: nowMs, dialAtMs, failures: failures + 1, reason };
+  const dialAtMs = session.candidateId === 0 ? nowMs + retryMs(failures) : -1;
+  return { ...session, currentId: 0, silentFromMs: nowMs, dialAtMs, failures: failures + 1, reason };
 }
 
 function retryMs(failures: number): number {
   return Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(failures, 10));
 }
 
-function dialFailed(session: RelaySession, reason: string, nowMs: number): RelaySession {
+function afterFailedDial(session: RelaySession, reason: string, nowMs: number): RelaySession {
   const dialAtMs = nowMs + retryMs(session.failures);
-  const silentFromMs = session.current === 0 && session.silentFromMs < 0 ? nowMs : session.silentFromMs;
-  return { ...session, candidate: 0, dialledAtMs: -1, failures: session.failures + 1, silentFromMs, reason, dialAtMs };
+  const silentFromMs = session.currentId === 0 && session.silentFromMs < 0 ? nowMs : session.silentFromMs;
+  return {
+    ...session,
+    candidateId: 0,
+    dialledAtMs: -1,
+    failures: session.failures + 1,
+    silentFromMs,
+    reason,
+    dialAtMs,
+  };
 }
 
 function advance(session: RelaySession, nowMs: number, actions: SessionAction[]): RelaySession {
   let next = session;
-  if (next.candidate !== 0 && nowMs >= next.dialledAtMs + DIAL_TIMEOUT_MS) {
-    actions.push({ kind: "drop", id: next.candidate });
-    next = dialFailed(next, `no answer within ${DIAL_TIMEOUT_MS} ms`, nowMs);
+  if (next.candidateId !== 0 && nowMs >= next.dialledAtMs + DIAL_TIMEOUT_MS) {
+    actions.push({ kind: "drop", id: next.candidateId });
+    next = afterFailedDial(next, `no answer within ${DIAL_TIMEOUT_MS} ms`, nowMs);
   }
-  if (next.current !== 0 && nowMs >= next.lastReceivedAtMs + SILENCE_TIMEOUT_MS) {
-    actions.push({ kind: "drop", id: next.current });
-    next = applyClose(next, next.current, "the relay stopped responding", nowMs);
+  if (next.currentId !== 0 && nowMs >= next.lastReceivedAtMs + SILENCE_TIMEOUT_MS) {
+    actions.push({ kind: "drop", id: next.currentId });
+    next = applyClose(next, next.currentId, "the relay stopped responding", nowMs);
   }
-  if (next.candidate === 0 && nowMs >= dialDueMs(next) && dialDueMs(next) >= 0) {
+  if (next.candidateId === 0 && nowMs >= dialDueMs(next) && dialDueMs(next) >= 0) {
     const id = next.lastId + 1;
     const candidateHasHeartbeat = requestsHeartbeat(next.heartbeat, nowMs);
-    actions.push({ kind: "dial", id, heartbeat: candidateHasHeartbeat });
+    actions.push({ kind: "dial", id, hasHeartbeat: candidateHasHeartbeat });
     next = {
       ...next,
       lastId: id,
-      candidate: id,
+      candidateId: id,
       candidateHasHeartbeat,
       dialledAtMs: nowMs,
       dialAtMs: -1,
@@ -180,7 +188,7 @@ function advance(session: RelaySession, nowMs: number, actions: SessionAction[])
   }
   const lostMs = lostAtMs(next);
   if (next.isLost || lostMs < 0 || nowMs < lostMs) return next;
-  const reason = next.current !== 0 ? "the relay stopped responding" : next.reason;
+  const reason = next.currentId !== 0 ? "the relay stopped responding" : next.reason;
   actions.push({ kind: "lost", reason });
   return { ...next, isLost: true, endpointState: "unknown" };
 }
@@ -188,14 +196,14 @@ function advance(session: RelaySession, nowMs: number, actions: SessionAction[])
 /** Time of the next dial; -1 for never. If a drain waits for the status, a second connection requests it before it expires. */
 function dialDueMs(session: RelaySession): number {
   if (session.dialAtMs >= 0) return session.dialAtMs;
-  return session.current === 0 || !isDrainWaiting(session)
+  return session.currentId === 0 || !isDrainWaiting(session)
     ? -1
     : recheckAtMs(session.heartbeat, session.lastReceivedAtMs);
 }
 
 /** Time at which the last status expires; -1 for never. */
 function lostAtMs(session: RelaySession): number {
-  if (session.current === 0) {
+  if (session.currentId === 0) {
     if (session.silentFromMs < 0) return -1;
     // There is no status yet, or it is no longer trusted, because too many consecutive connections failed.
     if (session.lastReceivedAtMs < 0 || session.failures >= TRUSTED_FAILURES_LIMIT) return session.silentFromMs;
@@ -205,19 +213,19 @@ function lostAtMs(session: RelaySession): number {
 }
 
 function nextWakeMs(session: RelaySession, nowMs: number): number {
-  const dueMs = [
-    session.candidate === 0 ? dialDueMs(session) : session.dialledAtMs + DIAL_TIMEOUT_MS,
-    session.current === 0 ? -1 : session.lastReceivedAtMs + SILENCE_TIMEOUT_MS,
+  const dueTimesMs = [
+    session.candidateId === 0 ? dialDueMs(session) : session.dialledAtMs + DIAL_TIMEOUT_MS,
+    session.currentId === 0 ? -1 : session.lastReceivedAtMs + SILENCE_TIMEOUT_MS,
     session.isLost ? -1 : lostAtMs(session),
   ];
   let wakeAtMs = -1;
-  for (const atMs of dueMs) if (atMs >= 0 && (wakeAtMs < 0 || atMs < wakeAtMs)) wakeAtMs = atMs;
+  for (const atMs of dueTimesMs) if (atMs >= 0 && (wakeAtMs < 0 || atMs < wakeAtMs)) wakeAtMs = atMs;
   return wakeAtMs < 0 ? -1 : Math.max(wakeAtMs, nowMs);
 }
 
-function disconnected(session: RelaySession, actions: SessionAction[]): RelaySession {
-  if (session.current !== 0) actions.push({ kind: "drop", id: session.current });
-  if (session.candidate !== 0) actions.push({ kind: "drop", id: session.candidate });
+function disconnect(session: RelaySession, actions: SessionAction[]): RelaySession {
+  if (session.currentId !== 0) actions.push({ kind: "drop", id: session.currentId });
+  if (session.candidateId !== 0) actions.push({ kind: "drop", id: session.candidateId });
   return { ...session, isOver: true };
 }
 

@@ -16,7 +16,7 @@ export type RelaySettings = {
   readonly addresses: readonly string[];
 };
 
-type RelaySettingsRead = {
+type RelaySettingsReading = {
   readonly settings: RelaySettings | undefined;
   readonly problem: string;
 };
@@ -30,7 +30,7 @@ const UID = /^[A-Za-z0-9-]{1,128}$/;
 const ADDRESSES_LIMIT = 2;
 const PEM_LINE_CHARACTERS = 64;
 
-export function readRelaySettings(environment: Environment): RelaySettingsRead {
+export function readRelaySettings(environment: Environment): RelaySettingsReading {
   const { relayAddress, relayName, relayCa, relayCredential } = environment;
   if (relayAddress === "" && relayName === "" && relayCa === "" && relayCredential === "") return NO_RELAY_SETTINGS;
   const endpoint = endpointOf(relayAddress);
@@ -51,7 +51,7 @@ export function readRelaySettings(environment: Environment): RelaySettingsRead {
   };
 }
 
-const NO_RELAY_SETTINGS: RelaySettingsRead = { settings: undefined, problem: "" };
+const NO_RELAY_SETTINGS: RelaySettingsReading = { settings: undefined, problem: "" };
 
 /** Messages do not contain the values of the CA, which is long, and of the credential, which is secret. */
 function firstProblem(environment: Environment, endpoint: RelayEndpoint): string {
@@ -73,11 +73,11 @@ function endpointOf(text: string): RelayEndpoint {
   const separatorAt = text.lastIndexOf(":");
   const host = text.slice(0, Math.max(0, separatorAt));
   const digits = text.slice(separatorAt + 1);
-  const bare = host.startsWith("[") && host.endsWith("]") ? host.slice(1, host.length - 1) : host;
-  const bracketed = bare !== host;
-  const address = isAddress(bare) ? canonicalAddress(bare) : "";
+  const bareHost = host.startsWith("[") && host.endsWith("]") ? host.slice(1, host.length - 1) : host;
+  const isBracketed = bareHost !== host;
+  const address = isAddress(bareHost) ? canonicalAddress(bareHost) : "";
   const port = /^[1-9][0-9]{0,4}$/.test(digits) ? Number(digits) : 0;
-  if (address === "" || bare.includes(":") !== bracketed || port > 65_535) return NO_ENDPOINT;
+  if (address === "" || bareHost.includes(":") !== isBracketed || port > 65_535) return NO_ENDPOINT;
   return { address, port };
 }
 

@@ -77,8 +77,8 @@ function hexText(value: number): string {
 function ipv6Address(text: string): Address | undefined {
   const gap = text.indexOf("::");
   if (gap < 0) {
-    const all = groupsOf(text);
-    return all !== undefined && all.length === 8 ? addressOf(all) : undefined;
+    const groups = groupsOf(text);
+    return groups !== undefined && groups.length === 8 ? addressOf(groups) : undefined;
   }
   const head = groupsOf(text.slice(0, gap));
   const tail = groupsOf(text.slice(gap + 2));

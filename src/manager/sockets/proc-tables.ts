@@ -1,5 +1,5 @@
 /**
- * Parses `/proc/net/tcp` and `tcp6`, which replace netlink, and `udp` and `udp6`. A truncated table and a table with an invalid line
+ * Parses `/proc/net/tcp` and `tcp6`, the fallback for netlink, and `udp` and `udp6`. A truncated table and a table with an invalid line
  * are incomplete. Scans characters, because splitting text is slow in the native build. Pure.
  */
 import { type Address, ipv4Address } from "./address-text.ts";
@@ -7,16 +7,16 @@ import type { TcpSocket } from "./reading.ts";
 
 type TableReader = {
   /** @returns false if no more pieces are needed */
-  readonly take: (piece: string) => boolean;
+  readonly addPiece: (piece: string) => boolean;
   /** @returns whether all needed lines were complete and valid */
   readonly end: () => boolean;
 };
 
 /**
  * @param family 2 (IPv4) for `tcp` and `udp`, 10 (IPv6) for `tcp6` and `udp6`
- * @param take receives every socket; returns false if no more sockets are needed
+ * @param onSocket receives every socket; returns false if no more sockets are needed
  */
-export function createTableReader(family: number, take: (socket: TcpSocket) => boolean): TableReader {
+export function createTableReader(family: number, onSocket: (socket: TcpSocket) => boolean): TableReader {
   let rest = "";
   let hasHeader = false;
   let state: "reading" | "enough" | "broken" = "reading";
@@ -30,11 +30,11 @@ export function createTableReader(family: number, take: (socket: TcpSocket) => b
     }
     const socket = readLine(text, start, end, family);
     if (socket === undefined) state = "broken";
-    else if (!take(socket)) state = "enough";
+    else if (!onSocket(socket)) state = "enough";
   };
 
   return {
-    take: (piece) => {
+    addPiece: (piece) => {
       const text = rest === "" ? piece : `${rest}${piece}`;
       let start = 0;
       while (state === "reading") {
@@ -103,15 +103,15 @@ function isValid(socket: TcpSocket): boolean {
 /** The kernel prints words in host byte order, which is little-endian on all supported platforms. */
 function addressAt(text: string, at: number, family: number): Address | undefined {
   const a = hexAt(text, at, 8);
-  if (family === 2) return a < 0 ? undefined : ipv4Address(swapped(a));
+  if (family === 2) return a < 0 ? undefined : ipv4Address(swapBytes(a));
   const b = hexAt(text, at + 8, 8);
   const c = hexAt(text, at + 16, 8);
   const d = hexAt(text, at + 24, 8);
   if (a < 0 || b < 0 || c < 0 || d < 0) return undefined;
-  return { a: swapped(a), b: swapped(b), c: swapped(c), d: swapped(d) };
+  return { a: swapBytes(a), b: swapBytes(b), c: swapBytes(c), d: swapBytes(d) };
 }
 
-function swapped(word: number): number {
+function swapBytes(word: number): number {
   return (((word & 255) << 24) | ((word & 0xff00) << 8) | ((word >>> 8) & 0xff00) | (word >>> 24)) >>> 0;
 }
 

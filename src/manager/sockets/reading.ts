@@ -41,7 +41,7 @@ export type SocketVisitor = {
 
 export type SocketReading = {
   readonly source: "netlink" | "proc";
-  readonly sockets: number;
+  readonly socketCount: number;
   readonly passiveOpens: number;
   readonly activeOpens: number;
 };

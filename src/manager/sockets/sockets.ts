@@ -19,50 +19,50 @@ export function createSocketReader(libc: Libc, readText: ReadText, scanText: Sca
   // If a source worked before, it fails for lack of descriptors or memory. Such a failure must not end a drain as `blind`.
   let hasWorked = false;
   return (timeWaitLimitMs, visitor) => {
-    const udp = visitUdp(scanText, visitor);
+    const udpCount = visitUdp(scanText, visitor);
     // The counters are read before the sockets, so a connection that opens in between appears in the dump.
     const opens = parseOpens(readText("/proc/net/snmp") ?? "");
-    let sockets = 0;
+    let socketCount = 0;
     // Older kernels and /proc return both listeners and connections for either request.
     const source = visitTcp(libc, scanText, {
       timeWaitLimitMs,
       ownPort,
-      listener: (socket) => {
+      onListener: (socket) => {
         if (socket.state !== LISTEN) return;
-        sockets = sockets + 1;
+        socketCount = socketCount + 1;
         visitor.onListener(socket);
       },
-      connection: (socket) => {
+      onConnection: (socket) => {
         if (socket.state === LISTEN) return;
-        sockets = sockets + 1;
+        socketCount = socketCount + 1;
         visitor.onConnection(socket);
       },
-      incomplete: visitor.onIncomplete,
+      onIncomplete: visitor.onIncomplete,
     });
-    if (udp < 0 || source === "none") {
+    if (udpCount < 0 || source === "none") {
       if (hasWorked) visitor.onIncomplete();
       return undefined;
     }
     hasWorked = true;
-    return { source, sockets: sockets + udp, passiveOpens: opens.passive, activeOpens: opens.active };
+    return { source, socketCount: socketCount + udpCount, passiveOpens: opens.passive, activeOpens: opens.active };
   };
 }
 
-type TakeSocket = (socket: TcpSocket) => void;
+type OnSocket = (socket: TcpSocket) => void;
 
 type TcpVisit = {
   readonly timeWaitLimitMs: number;
   readonly ownPort: number;
-  readonly listener: TakeSocket;
-  readonly connection: TakeSocket;
-  readonly incomplete: () => void;
+  readonly onListener: OnSocket;
+  readonly onConnection: OnSocket;
+  readonly onIncomplete: () => void;
 };
 
 const NO_PORT = 0;
 
 /** Reads the listeners of IPv4 and IPv6 first, because they determine the drained ports. Without netlink it reads /proc. */
 function visitTcp(libc: Libc, scanText: ScanText, visit: TcpVisit): "netlink" | "proc" | "none" {
-  const listeners: SocketReceiver = { timeWaitLimitMs: visit.timeWaitLimitMs, onSocket: visit.listener };
+  const listeners: SocketReceiver = { timeWaitLimitMs: visit.timeWaitLimitMs, onSocket: visit.onListener };
   const dumpListeners = (family: number): DumpEnd =>
     dumpTcp(libc, { family, states: LISTENERS, exceptPort: NO_PORT }, listeners);
   const listenersV4 = dumpListeners(AF_INET);
@@ -71,7 +71,7 @@ function visitTcp(libc: Libc, scanText: ScanText, visit: TcpVisit): "netlink" | 
   // If the kernel refuses only IPv6, a missing tcp6 table proves that the kernel has no IPv6. Otherwise the dump is incomplete.
   if (listenersV6 === "missing" && isAvailable(scanText, "/proc/net/tcp6")) return visitTables(scanText, visit);
   if (listenersV4 === "inconsistent" || listenersV6 === "inconsistent") return failedVisit("inconsistent", visit);
-  const connections: SocketReceiver = { timeWaitLimitMs: visit.timeWaitLimitMs, onSocket: visit.connection };
+  const connections: SocketReceiver = { timeWaitLimitMs: visit.timeWaitLimitMs, onSocket: visit.onConnection };
   const dumpConnections = (family: number): DumpEnd =>
     dumpTcp(libc, { family, states: ALL_BUT_LISTENERS, exceptPort: visit.ownPort }, connections);
   // From here on the visitor has received connections, so /proc cannot replace netlink in this sample.
@@ -82,20 +82,20 @@ function visitTcp(libc: Libc, scanText: ScanText, visit: TcpVisit): "netlink" | 
   return connectionsV6 === "whole" ? "netlink" : failedVisit(connectionsV6, visit);
 }
 
-function failedVisit(scanResult: DumpEnd, visit: TcpVisit): "none" {
-  if (scanResult === "inconsistent") visit.incomplete();
+function failedVisit(dumpEnd: DumpEnd, visit: TcpVisit): "none" {
+  if (dumpEnd === "inconsistent") visit.onIncomplete();
   return "none";
 }
 
 /** Reads each table twice, first for listeners, because the tables are not ordered by state. */
 function visitTables(scanText: ScanText, visit: TcpVisit): "proc" | "none" {
-  for (const take of [visit.listener, visit.connection]) {
-    const all = (socket: TcpSocket): boolean => {
-      take(socket);
+  for (const onSocket of [visit.onListener, visit.onConnection]) {
+    const visitSocket = (socket: TcpSocket): boolean => {
+      onSocket(socket);
       return true;
     };
-    if (visitTable(scanText, "tcp", AF_INET, all) !== "whole") return "none";
-    if (visitTable(scanText, "tcp6", AF_INET6, all) === "broken") return "none";
+    if (visitTable(scanText, "tcp", AF_INET, visitSocket) !== "whole") return "none";
+    if (visitTable(scanText, "tcp6", AF_INET6, visitSocket) === "broken") return "none";
   }
   return "proc";
 }
@@ -104,10 +104,10 @@ function visitTable(
   scanText: ScanText,
   name: string,
   family: number,
-  take: (socket: TcpSocket) => boolean,
+  onSocket: (socket: TcpSocket) => boolean,
 ): "whole" | "missing" | "broken" {
-  const reader = createTableReader(family, take);
-  const end = scanText(`/proc/net/${name}`, reader.take);
+  const reader = createTableReader(family, onSocket);
+  const end = scanText(`/proc/net/${name}`, reader.addPiece);
   if (end === "missing") return "missing";
   return end === "read" && reader.end() ? "whole" : "broken";
 }
@@ -122,18 +122,18 @@ const UNCONNECTED = 7;
 const UDP_LIMIT = 4_096;
 
 function visitUdp(scanText: ScanText, visitor: SocketVisitor): number {
-  let sockets = 0;
+  let socketCount = 0;
   let needsMore = true;
-  const take = (socket: TcpSocket): boolean => {
-    sockets = sockets + 1;
-    const reachable = socket.state === UNCONNECTED && !isLoopback(socket.localAddress);
-    if (reachable) needsMore = visitor.onUdpPort(socket.localPort);
-    if (sockets < UDP_LIMIT) return needsMore;
+  const visitSocket = (socket: TcpSocket): boolean => {
+    socketCount = socketCount + 1;
+    const isReachable = socket.state === UNCONNECTED && !isLoopback(socket.localAddress);
+    if (isReachable) needsMore = visitor.onUdpPort(socket.localPort);
+    if (socketCount < UDP_LIMIT) return needsMore;
     visitor.onTooManyUdp();
     needsMore = false;
     return false;
   };
-  if (visitTable(scanText, "udp", AF_INET, take) !== "whole") return -1;
-  if (needsMore && visitTable(scanText, "udp6", AF_INET6, take) === "broken") return -1;
-  return sockets;
+  if (visitTable(scanText, "udp", AF_INET, visitSocket) !== "whole") return -1;
+  if (needsMore && visitTable(scanText, "udp6", AF_INET6, visitSocket) === "broken") return -1;
+  return socketCount;
 }

@@ -10,15 +10,15 @@ type AddressList = {
 
 export function createAddressList(limit: number): AddressList {
   const addresses: Address[] = [];
-  let last = 0;
+  let lastIndex = 0;
 
   const indexOf = (address: Address): number => {
-    const lastFound = addresses[last];
-    if (lastFound !== undefined && isSameAddress(lastFound, address)) return last;
+    const lastFound = addresses[lastIndex];
+    if (lastFound !== undefined && isSameAddress(lastFound, address)) return lastIndex;
     for (let index = 0; index < addresses.length; index = index + 1) {
       const candidate = addresses[index];
       if (candidate === undefined || !isSameAddress(candidate, address)) continue;
-      last = index;
+      lastIndex = index;
       return index;
     }
     return -1;
@@ -26,8 +26,8 @@ export function createAddressList(limit: number): AddressList {
   return {
     indexOf,
     add: (address) => {
-      const at = indexOf(address);
-      if (at >= 0 || addresses.length >= limit) return at;
+      const index = indexOf(address);
+      if (index >= 0 || addresses.length >= limit) return index;
       addresses.push(address);
       return addresses.length - 1;
     },

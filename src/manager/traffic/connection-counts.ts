@@ -8,7 +8,7 @@ import { type AckHistory, type Activity, activityOf, dataAgeMs, isAmbiguous, isA
 
 export type ConnectionCounts = {
   nowMs: number;
-  readonly first: boolean;
+  readonly isFirst: boolean;
   open: number;
   busy: number;
   ambiguous: number;
@@ -31,10 +31,10 @@ export type ConnectionCounts = {
   readonly left: OpenConnection[];
 };
 
-export function createCounts(nowMs: number, first: boolean): ConnectionCounts {
+export function createCounts(nowMs: number, isFirst: boolean): ConnectionCounts {
   return {
     nowMs,
-    first,
+    isFirst,
     open: 0,
     busy: 0,
     ambiguous: 0,
@@ -75,30 +75,30 @@ export type OpenResult = { readonly working: boolean; readonly answered: boolean
 /** `hasNewData`: data was sent or received since the last sample. */
 type History = {
   readonly isNew: boolean;
-  readonly firstSeenMs: number;
+  readonly firstSampledAtMs: number;
   readonly hasNewData: boolean;
-  readonly past: AckHistory;
+  readonly ackHistory: AckHistory;
   readonly exchange: ExchangeProgress;
 };
 
-/** The connection's progress through exchanges during the drain; `dueSinceMs`: since when a response is outstanding. */
-export type ExchangeProgress = { readonly step: ExchangeStep; readonly dueSinceMs: number };
+/** The connection's progress through exchanges during the drain; `outstandingSinceMs`: time from which a response has been outstanding. */
+export type ExchangeProgress = { readonly step: ExchangeStep; readonly outstandingSinceMs: number };
 
 export function addOpen(counts: ConnectionCounts, socket: TcpSocket, history: History): OpenResult {
-  const { isNew, firstSeenMs, hasNewData, past, exchange } = history;
+  const { isNew, firstSampledAtMs, hasNewData, ackHistory, exchange } = history;
   const rawActivity = activityOf(socket);
-  const settled = isAmbiguous(socket) && isAnswered(socket, past);
-  const activity = rawActivity === "ambiguous" && settled ? "idle" : rawActivity;
-  const cycles = isCycling(exchange.step, activity, counts.nowMs - exchange.dueSinceMs);
+  const isSettled = isAmbiguous(socket) && isAnswered(socket, ackHistory);
+  const activity = rawActivity === "ambiguous" && isSettled ? "idle" : rawActivity;
+  const cycles = isCycling(exchange.step, activity, counts.nowMs - exchange.outstandingSinceMs);
   if (addCount(counts, activity, exchange.step, cycles))
-    counts.left.push(openConnection(socket, counts.nowMs - firstSeenMs));
+    counts.left.push(openConnection(socket, counts.nowMs - firstSampledAtMs));
   const ageMs = dataAgeMs(socket);
   // An ambiguous connection does not count as active at the time of the sample, because its request may already have its response; only
   // the time of its last data counts. Data counts once: a delayed second sample would compute a later time for it.
   if (activity !== "busy" && hasNewData && (ageMs >= 0 || isNew)) addEvidence(counts, ageMs, cycles);
   return {
     working: activity === "busy" || activity === "ambiguous",
-    answered: activity === "idle" && (settled || !isAmbiguous(socket)),
+    answered: activity === "idle" && (isSettled || !isAmbiguous(socket)),
   };
 }
 

@@ -9,7 +9,7 @@ import type { AckHistory } from "./quiet.ts";
 export type ConnectionKind = "traffic" | "own" | "probe";
 
 export type TrackedConnection = {
-  readonly firstSeenMs: number;
+  readonly firstSampledAtMs: number;
   readonly open: boolean;
   readonly working: boolean;
   readonly kind: ConnectionKind;
@@ -17,14 +17,14 @@ export type TrackedConnection = {
   readonly dataSegmentsReceived: number;
   readonly dataSegmentsSent: number;
   readonly pureAcksSent: number;
-  readonly past: AckHistory;
+  readonly ackHistory: AckHistory;
   readonly exchangeStep: ExchangeStep;
   /** Time from which a response has been outstanding, if the connection is working. */
-  readonly dueSinceMs: number;
+  readonly outstandingSinceMs: number;
 };
 
 /** Numbers of connections that had a request in progress in the last sample, and that this sample does not contain. */
-export type MissingConnections = { readonly working: number; readonly cyclingWorking: number };
+export type MissingConnections = { readonly workingCount: number; readonly cyclingWorkingCount: number };
 
 export type ConnectionMemory = {
   readonly startSample: (nowMs: number) => void;
@@ -35,16 +35,16 @@ export type ConnectionMemory = {
   readonly store: (record: number, connection: TrackedConnection) => void;
   /** Whether the connection was open in the last sample, is not a probe, and has had no traffic since. */
   readonly isUnchanged: (record: number, socket: TcpSocket) => boolean;
-  readonly firstSeenMs: (record: number) => number;
+  readonly firstSampledAtMs: (record: number) => number;
   readonly exchangeStep: (record: number) => ExchangeStep;
-  readonly dueSinceMs: (record: number) => number;
+  readonly outstandingSinceMs: (record: number) => number;
   /** @param working false if all received data is certainly answered */
   readonly storeUnchanged: (record: number, working: boolean) => void;
   /** Drops connections that were not stored in this sample. */
   readonly dropMissing: () => MissingConnections;
 };
 
-const FIRST_SEEN = 0;
+const FIRST_SAMPLED = 0;
 const RECEIVED = 1;
 const SENT = 2;
 const ACKS = 3;
@@ -71,20 +71,20 @@ const EXCHANGE_STEP = 1_024;
 export function createConnectionMemory(random: () => number, limit = TRACKED_LIMIT): ConnectionMemory {
   const records: ConnectionRecords = createConnectionRecords(random, limit);
   let startMs = -1;
-  let finished = true;
+  let isFinished = true;
 
-  const has = (record: number, flag: number): boolean => (records.flags(record) & flag) !== 0;
+  const hasFlag = (record: number, flag: number): boolean => (records.flags(record) & flag) !== 0;
 
   return {
     startSample: (nowMs) => {
       if (startMs < 0) startMs = nowMs;
       // Clears the STORED flags of an unfinished sample.
-      if (!finished) for (let record = 0; record < records.count(); record = record + 1) clearStored(records, record);
-      finished = false;
+      if (!isFinished) for (let record = 0; record < records.count(); record = record + 1) clearStored(records, record);
+      isFinished = false;
     },
     find: records.find,
     add: records.add,
-    isStored: (record) => has(record, STORED),
+    isStored: (record) => hasFlag(record, STORED),
     load: (record) => {
       const flags = records.flags(record);
       const hasCounters = (flags & HAS_COUNTERS) !== 0;
@@ -92,20 +92,20 @@ export function createConnectionMemory(random: () => number, limit = TRACKED_LIM
       const sent = records.field(record, SENT);
       const acks = records.field(record, ACKS);
       return {
-        firstSeenMs: startMs + records.field(record, FIRST_SEEN),
+        firstSampledAtMs: startMs + records.field(record, FIRST_SAMPLED),
         open: (flags & OPEN) !== 0,
         working: (flags & WORKING) !== 0,
         kind: kindOf(flags),
         dataSegmentsReceived: hasCounters ? received : -1,
         dataSegmentsSent: hasCounters ? sent : -1,
         pureAcksSent: hasCounters ? acks : -1,
-        past: {
+        ackHistory: {
           pureAcksBefore: (flags & ACKED) !== 0 ? -1 : acks,
           answeredReceived: answeredIn(flags, received),
           answeredSent: (flags & SENT_SINCE) !== 0 ? sent - 1 : sent,
         },
         exchangeStep: exchangeStepIn(flags),
-        dueSinceMs: startMs + records.field(record, OUTSTANDING_SINCE),
+        outstandingSinceMs: startMs + records.field(record, OUTSTANDING_SINCE),
       };
     },
     store: (record, connection) => {
@@ -114,8 +114,8 @@ export function createConnectionMemory(random: () => number, limit = TRACKED_LIM
       const received = hasCounters ? connection.dataSegmentsReceived : 0;
       const sent = hasCounters ? connection.dataSegmentsSent : 0;
       const acks = hasCounters ? connection.pureAcksSent : 0;
-      records.setField(record, FIRST_SEEN, Math.floor(connection.firstSeenMs - startMs));
-      records.setField(record, OUTSTANDING_SINCE, Math.max(0, Math.floor(connection.dueSinceMs - startMs)));
+      records.setField(record, FIRST_SAMPLED, Math.floor(connection.firstSampledAtMs - startMs));
+      records.setField(record, OUTSTANDING_SINCE, Math.max(0, Math.floor(connection.outstandingSinceMs - startMs)));
       records.setField(record, RECEIVED, received);
       records.setField(record, SENT, sent);
       records.setField(record, ACKS, acks);
@@ -123,7 +123,7 @@ export function createConnectionMemory(random: () => number, limit = TRACKED_LIM
         record,
         stateFlags(connection) |
           (hasCounters ? HAS_COUNTERS : 0) |
-          ackHistoryFlags(connection.past, received, sent, acks) |
+          ackHistoryFlags(connection.ackHistory, received, sent, acks) |
           (connection.exchangeStep * EXCHANGE_STEP),
       );
     },
@@ -132,9 +132,9 @@ export function createConnectionMemory(random: () => number, limit = TRACKED_LIM
       records.field(record, RECEIVED) === socket.dataSegmentsReceived &&
       records.field(record, SENT) === socket.dataSegmentsSent &&
       records.field(record, ACKS) === socket.pureAcksSent,
-    firstSeenMs: (record) => startMs + records.field(record, FIRST_SEEN),
+    firstSampledAtMs: (record) => startMs + records.field(record, FIRST_SAMPLED),
     exchangeStep: (record) => exchangeStepIn(records.flags(record)),
-    dueSinceMs: (record) => startMs + records.field(record, OUTSTANDING_SINCE),
+    outstandingSinceMs: (record) => startMs + records.field(record, OUTSTANDING_SINCE),
     storeUnchanged: (record, working) => {
       const flags = records.flags(record) | STORED;
       records.setFlags(
@@ -143,19 +143,19 @@ export function createConnectionMemory(random: () => number, limit = TRACKED_LIM
       );
     },
     dropMissing: () => {
-      let working = 0;
-      let cyclingWorking = 0;
+      let workingCount = 0;
+      let cyclingWorkingCount = 0;
       records.retain((record) => {
-        const isStored = has(record, STORED);
+        const isStored = hasFlag(record, STORED);
         if (isStored) clearStored(records, record);
-        else if (has(record, WORKING)) {
-          working = working + 1;
-          if (exchangeStepIn(records.flags(record)) === CYCLING) cyclingWorking = cyclingWorking + 1;
+        else if (hasFlag(record, WORKING)) {
+          workingCount = workingCount + 1;
+          if (exchangeStepIn(records.flags(record)) === CYCLING) cyclingWorkingCount = cyclingWorkingCount + 1;
         }
         return isStored;
       });
-      finished = true;
-      return { working, cyclingWorking };
+      isFinished = true;
+      return { workingCount, cyclingWorkingCount };
     },
   };
 }
@@ -169,10 +169,12 @@ function stateFlags({ open, working, kind }: TrackedConnection): number {
   return STORED | kindFlag | (open ? OPEN : 0) | (working ? WORKING : 0);
 }
 
-function ackHistoryFlags(past: AckHistory, received: number, sent: number, acks: number): number {
-  const receivedSince = past.answeredReceived < 0 ? -1 : received - past.answeredReceived;
+function ackHistoryFlags(ackHistory: AckHistory, received: number, sent: number, acks: number): number {
+  const receivedSince = ackHistory.answeredReceived < 0 ? -1 : received - ackHistory.answeredReceived;
   const receivedFlag = receivedSince === 0 ? 0 : receivedSince === 1 ? RECEIVED_ONE : RECEIVED_MORE;
-  return receivedFlag | (acks === past.pureAcksBefore ? 0 : ACKED) | (sent > past.answeredSent ? SENT_SINCE : 0);
+  return (
+    receivedFlag | (acks === ackHistory.pureAcksBefore ? 0 : ACKED) | (sent > ackHistory.answeredSent ? SENT_SINCE : 0)
+  );
 }
 
 function exchangeStepIn(flags: number): ExchangeStep {

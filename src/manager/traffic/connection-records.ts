@@ -43,7 +43,7 @@ export function createConnectionRecords(random: () => number, limit: number): Co
   let count = 0;
   /** Hash table with open addressing. A slot contains the index of a record plus 1; at most half of the slots are used. */
   let slots = new Uint32Array(0);
-  let next = 0;
+  let nextRecord = 0;
 
   const localOf = (record: number): number => (words[record * WORDS + LOCAL] ?? 0) >>> 16;
 
@@ -90,9 +90,9 @@ export function createConnectionRecords(random: () => number, limit: number): Co
     if (count < capacity) return true;
     if (capacity >= limit) return false;
     capacity = capacity === 0 ? Math.min(INITIAL_CAPACITY, limit) : limit;
-    const old = words;
+    const oldWords = words;
     words = new Uint32Array(capacity * WORDS);
-    for (let at = 0; at < count * WORDS; at = at + 1) words[at] = old[at] ?? 0;
+    for (let at = 0; at < count * WORDS; at = at + 1) words[at] = oldWords[at] ?? 0;
     return true;
   };
 
@@ -101,8 +101,9 @@ export function createConnectionRecords(random: () => number, limit: number): Co
       const local = localAddresses.indexOf(socket.localAddress);
       if (local < 0) return -1;
       // The kernel lists sockets in the same order in each sample, so the next record nearly always matches.
-      const found = next < count && isRecordOf(next, socket, local) ? next : findBySlot(socket, local);
-      if (found >= 0) next = found + 1;
+      const found =
+        nextRecord < count && isRecordOf(nextRecord, socket, local) ? nextRecord : findBySlot(socket, local);
+      if (found >= 0) nextRecord = found + 1;
       return found;
     },
     add: (socket) => {
@@ -133,18 +134,18 @@ export function createConnectionRecords(random: () => number, limit: number): Co
     },
     count: () => count,
     retain: (shouldKeep) => {
-      next = 0;
-      let kept = 0;
+      nextRecord = 0;
+      let keptCount = 0;
       for (let record = 0; record < count; record = record + 1) {
         if (!shouldKeep(record)) continue;
-        if (kept !== record) {
+        if (keptCount !== record) {
           for (let word = 0; word < WORDS; word = word + 1)
-            words[kept * WORDS + word] = words[record * WORDS + word] ?? 0;
+            words[keptCount * WORDS + word] = words[record * WORDS + word] ?? 0;
         }
-        kept = kept + 1;
+        keptCount = keptCount + 1;
       }
-      if (kept === count) return;
-      count = kept;
+      if (keptCount === count) return;
+      count = keptCount;
       rebuildSlots(slots.length);
     },
   };

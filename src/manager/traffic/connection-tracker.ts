@@ -44,10 +44,10 @@ export function createConnectionTracker(
     if (isOpen(socket.state))
       addOpen(counts, socket, {
         isNew: true,
-        firstSeenMs: counts.nowMs,
+        firstSampledAtMs: counts.nowMs,
         hasNewData: true,
-        past: NO_ACK_HISTORY,
-        exchange: { step: NO_EXCHANGE, dueSinceMs: counts.nowMs },
+        ackHistory: NO_ACK_HISTORY,
+        exchange: { step: NO_EXCHANGE, outstandingSinceMs: counts.nowMs },
       });
     else if (socket.state === SYN_RECV && kind !== "own") counts.busy = counts.busy + 1;
   };
@@ -58,47 +58,50 @@ export function createConnectionTracker(
     const activity = activityOf(socket);
     if (activity !== "busy" && (activity !== "idle" || isAmbiguous(socket))) return false;
     const step = memory.exchangeStep(record);
-    const cycles = isCycling(step, activity, counts.nowMs - memory.dueSinceMs(record));
+    const cycles = isCycling(step, activity, counts.nowMs - memory.outstandingSinceMs(record));
     if (addCount(counts, activity, step, cycles))
-      counts.left.push(openConnection(socket, counts.nowMs - memory.firstSeenMs(record)));
+      counts.left.push(openConnection(socket, counts.nowMs - memory.firstSampledAtMs(record)));
     memory.storeUnchanged(record, activity === "busy");
     return true;
   };
 
   const track = (record: number, last: TrackedConnection | undefined, socket: TcpSocket): void => {
     const { nowMs } = counts;
-    const before = last !== undefined && isSame(last, socket) ? last : undefined;
-    const kind = before === undefined ? newKind(counts, socket, classify, hadUntracked) : agedKind(before, nowMs);
-    const initialPast = hadUntracked ? NO_ACK_HISTORY : NEW_ACK_HISTORY;
-    const past = before === undefined ? initialPast : ackHistoryOf(before, socket);
-    const exchange = exchangeAfter(before, socket, nowMs);
+    const previous = last !== undefined && isSameConnection(last, socket) ? last : undefined;
+    const kind =
+      previous === undefined ? classifyNew(counts, socket, classify, hadUntracked) : currentKind(previous, nowMs);
+    const initialAckHistory = hadUntracked ? NO_ACK_HISTORY : NEW_ACK_HISTORY;
+    const ackHistory = previous === undefined ? initialAckHistory : ackHistoryOf(previous, socket);
+    const exchange = exchangeAfter(previous, socket, nowMs);
     const result =
-      kind === "probe" ? countProbe(counts, socket) : countConnection(counts, { socket, kind, before, past, exchange });
+      kind === "probe"
+        ? countProbe(counts, socket)
+        : countConnection(counts, { socket, kind, previous, ackHistory, exchange });
     memory.store(record, {
-      firstSeenMs: before?.firstSeenMs ?? nowMs,
+      firstSampledAtMs: previous?.firstSampledAtMs ?? nowMs,
       open: isLive(socket.state),
       working: result.working,
       kind,
       dataSegmentsReceived: socket.dataSegmentsReceived,
       dataSegmentsSent: socket.dataSegmentsSent,
       pureAcksSent: socket.pureAcksSent,
-      past: result.answered ? answeredNow(socket, past) : past,
+      ackHistory: result.answered ? ackHistoryAfterAnswer(socket, ackHistory) : ackHistory,
       exchangeStep: exchange.step,
-      dueSinceMs: exchange.dueSinceMs,
+      outstandingSinceMs: exchange.outstandingSinceMs,
     });
   };
 
   return {
     startSample: (nowMs) => {
-      const before = counts;
+      const unfinishedCounts = counts;
       counts = createCounts(nowMs, !hasSample);
       memory.startSample(nowMs);
       if (!isFinished) {
-        counts.evidenceMs = before.evidenceMs;
-        counts.othersEvidenceMs = before.othersEvidenceMs;
-        counts.newConnections = before.newConnections;
-        counts.arrivals = before.arrivals;
-        hadUntracked = hadUntracked || before.untracked > 0;
+        counts.evidenceMs = unfinishedCounts.evidenceMs;
+        counts.othersEvidenceMs = unfinishedCounts.othersEvidenceMs;
+        counts.newConnections = unfinishedCounts.newConnections;
+        counts.arrivals = unfinishedCounts.arrivals;
+        hadUntracked = hadUntracked || unfinishedCounts.untracked > 0;
       }
       isFinished = false;
     },
@@ -116,12 +119,12 @@ export function createConnectionTracker(
     },
     finishSample: (nowMs) => {
       counts.nowMs = nowMs;
-      // Working connections may have ended without a TIME_WAIT entry since the last sample. So may untracked ones.
+      // Working and untracked connections may have ended without a TIME_WAIT entry since the last sample.
       const missing = memory.dropMissing();
       const hasUntracked = hadUntracked || counts.untracked > 0;
-      const hasEndedOthers = missing.working > missing.cyclingWorking;
+      const hasEndedOthers = missing.workingCount > missing.cyclingWorkingCount;
       if (counts.hasOthersWorking || hasEndedOthers || hasUntracked) addEvidence(counts, 0, false);
-      else if (counts.hasWorking || missing.working > 0) addEvidence(counts, 0, true);
+      else if (counts.hasWorking || missing.workingCount > 0) addEvidence(counts, 0, true);
       hadUntracked = counts.untracked > 0;
       hasSample = true;
       isFinished = true;
@@ -130,7 +133,7 @@ export function createConnectionTracker(
   };
 }
 
-function isSame(last: TrackedConnection, socket: TcpSocket): boolean {
+function isSameConnection(last: TrackedConnection, socket: TcpSocket): boolean {
   if (!last.open) return !isLive(socket.state);
   if (last.dataSegmentsSent < 0 || socket.dataSegmentsSent < 0) return true;
   return socket.dataSegmentsSent >= last.dataSegmentsSent && socket.dataSegmentsReceived >= last.dataSegmentsReceived;
@@ -140,68 +143,69 @@ function isLive(state: number): boolean {
   return isOpen(state) || state === SYN_RECV;
 }
 
-function newKind(
+function classifyNew(
   counts: ConnectionCounts,
   socket: TcpSocket,
   classify: (socket: TcpSocket) => ConnectionKind,
   hadUntracked: boolean,
 ): ConnectionKind {
-  if (counts.first && !isLive(socket.state)) return "traffic";
+  if (counts.isFirst && !isLive(socket.state)) return "traffic";
   const kind = classify(socket);
   // The connection may be old, so it is neither counted as a probe nor as a new connection.
   if (hadUntracked) return "traffic";
   // The kernel's counter PassiveOpens does not include handshakes in progress.
-  if (!counts.first && kind !== "own" && socket.state !== SYN_RECV) {
+  if (!counts.isFirst && kind !== "own" && socket.state !== SYN_RECV) {
     counts.newConnections = counts.newConnections + 1;
     if (kind === "traffic") counts.arrivals = counts.arrivals + 1;
   }
   return kind;
 }
 
-function agedKind(before: TrackedConnection, nowMs: number): ConnectionKind {
-  return before.kind === "probe" && before.open && nowMs - before.firstSeenMs > PROBE_LIMIT_MS
+function currentKind(previous: TrackedConnection, nowMs: number): ConnectionKind {
+  return previous.kind === "probe" && previous.open && nowMs - previous.firstSampledAtMs > PROBE_LIMIT_MS
     ? "traffic"
-    : before.kind;
+    : previous.kind;
 }
 
-function ackHistoryOf(before: TrackedConnection, socket: TcpSocket): AckHistory {
-  const { past } = before;
-  if (socket.dataSegmentsReceived === before.dataSegmentsReceived) return past;
+function ackHistoryOf(previous: TrackedConnection, socket: TcpSocket): AckHistory {
+  const { ackHistory } = previous;
+  if (socket.dataSegmentsReceived === previous.dataSegmentsReceived) return ackHistory;
   // Counters that disappeared may later belong to another connection with the same addresses and ports.
   if (socket.dataSegmentsReceived < 0) return NO_ACK_HISTORY;
   return {
-    pureAcksBefore: before.pureAcksSent,
-    answeredReceived: past.answeredReceived,
-    answeredSent: past.answeredSent,
+    pureAcksBefore: previous.pureAcksSent,
+    answeredReceived: ackHistory.answeredReceived,
+    answeredSent: ackHistory.answeredSent,
   };
 }
 
-function exchangeAfter(before: TrackedConnection | undefined, socket: TcpSocket, nowMs: number): ExchangeProgress {
+function exchangeAfter(previous: TrackedConnection | undefined, socket: TcpSocket, nowMs: number): ExchangeProgress {
   const receivedAtMs = nowMs - Math.max(0, socket.lastDataReceivedMs);
-  if (before === undefined) return { step: NO_EXCHANGE, dueSinceMs: receivedAtMs };
-  if (socket.dataSegmentsSent < 0 || before.dataSegmentsSent < 0) {
-    return { step: before.exchangeStep, dueSinceMs: receivedAtMs };
+  if (previous === undefined) return { step: NO_EXCHANGE, outstandingSinceMs: receivedAtMs };
+  if (socket.dataSegmentsSent < 0 || previous.dataSegmentsSent < 0) {
+    return { step: previous.exchangeStep, outstandingSinceMs: receivedAtMs };
   }
-  const hasReceived = socket.dataSegmentsReceived > before.dataSegmentsReceived;
-  const hasSent = socket.dataSegmentsSent > before.dataSegmentsSent;
+  const hasReceived = socket.dataSegmentsReceived > previous.dataSegmentsReceived;
+  const hasSent = socket.dataSegmentsSent > previous.dataSegmentsSent;
   return {
-    step: nextExchangeStep(before.exchangeStep, hasReceived, hasSent),
+    step: nextExchangeStep(previous.exchangeStep, hasReceived, hasSent),
     // The last data of an upload is new, but its response has been outstanding since its first data.
-    dueSinceMs: before.working && !hasSent ? before.dueSinceMs : receivedAtMs,
+    outstandingSinceMs: previous.working && !hasSent ? previous.outstandingSinceMs : receivedAtMs,
   };
 }
 
 /** Whether data was sent or received since the last sample. Always true if the source has no segment counters. */
-function hasMoved(before: TrackedConnection, socket: TcpSocket): boolean {
-  if (before.kind === "probe" || socket.dataSegmentsSent < 0) return true;
+function hasDataSince(previous: TrackedConnection, socket: TcpSocket): boolean {
+  if (previous.kind === "probe" || socket.dataSegmentsSent < 0) return true;
   return (
-    socket.dataSegmentsReceived !== before.dataSegmentsReceived || socket.dataSegmentsSent !== before.dataSegmentsSent
+    socket.dataSegmentsReceived !== previous.dataSegmentsReceived ||
+    socket.dataSegmentsSent !== previous.dataSegmentsSent
   );
 }
 
-function answeredNow(socket: TcpSocket, past: AckHistory): AckHistory {
+function ackHistoryAfterAnswer(socket: TcpSocket, ackHistory: AckHistory): AckHistory {
   return {
-    pureAcksBefore: past.pureAcksBefore,
+    pureAcksBefore: ackHistory.pureAcksBefore,
     answeredReceived: socket.dataSegmentsReceived,
     answeredSent: socket.dataSegmentsSent,
   };
@@ -210,42 +214,42 @@ function answeredNow(socket: TcpSocket, past: AckHistory): AckHistory {
 type TrackedSocket = {
   readonly socket: TcpSocket;
   readonly kind: ConnectionKind;
-  readonly before: TrackedConnection | undefined;
-  readonly past: AckHistory;
+  readonly previous: TrackedConnection | undefined;
+  readonly ackHistory: AckHistory;
   readonly exchange: ExchangeProgress;
 };
 
 function countConnection(
   counts: ConnectionCounts,
-  { socket, kind, before, past, exchange }: TrackedSocket,
+  { socket, kind, previous, ackHistory, exchange }: TrackedSocket,
 ): OpenResult {
   if (isOpen(socket.state)) {
-    const hasNewData = before === undefined || hasMoved(before, socket);
-    const isNew = before === undefined && !counts.first;
+    const hasNewData = previous === undefined || hasDataSince(previous, socket);
+    const isNew = previous === undefined && !counts.isFirst;
     return addOpen(counts, socket, {
       isNew,
-      firstSeenMs: before?.firstSeenMs ?? counts.nowMs,
+      firstSampledAtMs: previous?.firstSampledAtMs ?? counts.nowMs,
       hasNewData,
-      past,
+      ackHistory,
       exchange,
     });
   }
   if (socket.state === SYN_RECV) {
-    if (kind === "own" || isHandshakeOverdue(counts, before)) return NOT_WORKING;
+    if (kind === "own" || isHandshakeOverdue(counts, previous)) return NOT_WORKING;
     counts.busy = counts.busy + 1;
     addCurrentEvidence(counts, false);
     return NOT_WORKING;
   }
-  const isNew = before === undefined && kind === "traffic" && !counts.first;
-  if (isNew || (before?.working ?? false)) addEnded(counts, socket, before?.exchangeStep === CYCLING);
+  const isNew = previous === undefined && kind === "traffic" && !counts.isFirst;
+  if (isNew || (previous?.working ?? false)) addEnded(counts, socket, previous?.exchangeStep === CYCLING);
   return NOT_WORKING;
 }
 
 /** A handshake takes less than this, even with SYN-ACK retransmissions after 1 s and 3 s. Those of vanished or hostile clients last a minute and do not count. */
 const HANDSHAKE_LIMIT_MS = 5_000;
 
-function isHandshakeOverdue(counts: ConnectionCounts, before: TrackedConnection | undefined): boolean {
-  return before !== undefined && counts.nowMs - before.firstSeenMs > HANDSHAKE_LIMIT_MS;
+function isHandshakeOverdue(counts: ConnectionCounts, previous: TrackedConnection | undefined): boolean {
+  return previous !== undefined && counts.nowMs - previous.firstSampledAtMs > HANDSHAKE_LIMIT_MS;
 }
 
 /** A busy probe counts as busy, because a client behind the node's address cannot be distinguished from the kubelet. */

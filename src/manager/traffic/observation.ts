@@ -4,9 +4,9 @@ import type { PodActivity } from "./quiet.ts";
 
 /** Connections that completed exchanges during the drain and continue; see `cycling.ts`. */
 export type CyclingConnections = {
-  readonly connections: number;
+  readonly connectionCount: number;
   /** Number of these connections with an outstanding response. */
-  readonly outstanding: number;
+  readonly outstandingResponses: number;
   /** Activity of all other connections. */
   readonly othersActivity: PodActivity;
   /** Monotonic time of the last traffic of all other connections; -1 for none. */

@@ -6,13 +6,13 @@ import { LISTEN, SYN_RECV, TIME_WAIT } from "../sockets/tcp-states.ts";
 
 export type OtherProcesses = {
   readonly known: boolean;
-  /** A user other than the proxy's has a TCP socket. Sockets of the manager, TIME_WAIT and handshakes do not count. */
+  /** Whether a user other than the proxy's has a TCP socket. Sockets of the manager, TIME_WAIT and handshakes do not count. */
   readonly hasOthers: boolean;
-  /** A process other than the proxy listens with the proxy's user. */
-  readonly sharedUser: boolean;
+  /** Whether a process other than the proxy listens with the proxy's user. */
+  readonly hasSharedUser: boolean;
 };
 
-export const UNKNOWN_PROCESSES: OtherProcesses = { known: false, hasOthers: false, sharedUser: false };
+export const UNKNOWN_PROCESSES: OtherProcesses = { known: false, hasOthers: false, hasSharedUser: false };
 
 export type ProcessWatch = {
   readonly startSample: () => void;
@@ -29,11 +29,12 @@ const USERS_LIMIT = 64;
  */
 export function createProcessWatch(ownPort: number, relay: RelayEndpoint): ProcessWatch {
   const relayAddress = parseAddress(relay.address);
-  let proxies: number[] = [];
+  let proxyUsers: number[] = [];
   let users: number[] = [];
-  let otherListeners: number[] = [];
+  let otherListenerUsers: number[] = [];
 
-  const hasOwner = (socket: TcpSocket): boolean => {
+  /** False for the manager's sockets, and for sockets without a user: TIME_WAIT and handshakes. */
+  const isCounted = (socket: TcpSocket): boolean => {
     if (socket.state === TIME_WAIT || socket.state === SYN_RECV) return false;
     if (socket.localPort === ownPort || socket.peerPort === ownPort) return false;
     if (socket.peerPort !== relay.port || relayAddress === undefined) return true;
@@ -42,25 +43,25 @@ export function createProcessWatch(ownPort: number, relay: RelayEndpoint): Proce
 
   return {
     startSample: () => {
-      proxies = [];
+      proxyUsers = [];
       users = [];
-      otherListeners = [];
+      otherListenerUsers = [];
     },
     add: (socket) => {
-      const isOther = socket.state === LISTEN && !isMeshPort(socket.localPort);
-      if (socket.state === LISTEN && !isOther) addUser(proxies, socket.uid);
+      const isOtherListener = socket.state === LISTEN && !isMeshPort(socket.localPort);
+      if (socket.state === LISTEN && !isOtherListener) addUser(proxyUsers, socket.uid);
       // Most Pods have no proxy.
-      if (socket.state !== LISTEN && proxies.length === 0) return;
-      if (!hasOwner(socket)) return;
+      if (socket.state !== LISTEN && proxyUsers.length === 0) return;
+      if (!isCounted(socket)) return;
       addUser(users, socket.uid);
-      if (isOther) addUser(otherListeners, socket.uid);
+      if (isOtherListener) addUser(otherListenerUsers, socket.uid);
     },
     finishSample: () => {
-      if (proxies.length === 0) return UNKNOWN_PROCESSES;
+      if (proxyUsers.length === 0) return UNKNOWN_PROCESSES;
       return {
         known: true,
-        hasOthers: users.length >= USERS_LIMIT || users.some((uid) => !proxies.includes(uid)),
-        sharedUser: otherListeners.some((uid) => proxies.includes(uid)),
+        hasOthers: users.length >= USERS_LIMIT || users.some((uid) => !proxyUsers.includes(uid)),
+        hasSharedUser: otherListenerUsers.some((uid) => proxyUsers.includes(uid)),
       };
     },
   };

@@ -24,8 +24,8 @@ type PassiveOpens = {
 
 export function createPassiveOpens(probes: readonly KubeletProbe[]): PassiveOpens {
   const allowance = createProbeAllowance(probes);
-  let passive = -1;
-  let active = -1;
+  let passiveOpens = -1;
+  let activeOpens = -1;
   let dials = 0;
   let accepts = 0;
   let relayDials = 0;
@@ -35,14 +35,14 @@ export function createPassiveOpens(probes: readonly KubeletProbe[]): PassiveOpen
 
   return {
     hasMissedConnection: (reading, explained, nowMs) => {
-      const areKnown = passive >= 0 && active >= 0 && reading.passiveOpens >= 0 && reading.activeOpens >= 0;
-      const passiveGrowth = Math.max(0, reading.passiveOpens - passive);
-      const activeGrowth = Math.max(0, reading.activeOpens - active);
+      const areKnown = passiveOpens >= 0 && activeOpens >= 0 && reading.passiveOpens >= 0 && reading.activeOpens >= 0;
+      const passiveGrowth = Math.max(0, reading.passiveOpens - passiveOpens);
+      const activeGrowth = Math.max(0, reading.activeOpens - activeOpens);
       const newDials = Math.max(0, explained.dials - dials);
       const newRelayDials = Math.max(0, explained.relayDials - relayDials);
       const newAccepts = Math.max(0, explained.accepts + explained.managerBacklog - accepts);
-      passive = reading.passiveOpens;
-      active = reading.activeOpens;
+      passiveOpens = reading.passiveOpens;
+      activeOpens = reading.activeOpens;
       dials = Math.max(dials, explained.dials);
       relayDials = Math.max(relayDials, explained.relayDials);
       accepts = Math.max(accepts, explained.accepts + explained.managerBacklog);
@@ -51,11 +51,11 @@ export function createPassiveOpens(probes: readonly KubeletProbe[]): PassiveOpen
 
       passiveCredit = passiveCredit + newAccepts + newDials + explained.newConnections;
       activeCredit = activeCredit + newDials + newRelayDials;
-      const passiveOwn = Math.min(passiveCredit, passiveGrowth);
-      const activeOwn = Math.min(activeCredit, activeGrowth);
-      passiveCredit = passiveCredit - passiveOwn;
-      activeCredit = activeCredit - activeOwn;
-      const unexplained = passiveGrowth - passiveOwn - (activeGrowth - activeOwn);
+      const explainedPassive = Math.min(passiveCredit, passiveGrowth);
+      const explainedActive = Math.min(activeCredit, activeGrowth);
+      passiveCredit = passiveCredit - explainedPassive;
+      activeCredit = activeCredit - explainedActive;
+      const unexplained = passiveGrowth - explainedPassive - (activeGrowth - explainedActive);
       return unexplained > 0 && unexplained > allowance.takeUpTo(unexplained);
     },
   };

@@ -28,27 +28,29 @@ const ANY: Address = { a: 0, b: 0, c: 0, d: 0 };
 export function createPeers(addressScope: string): Peers {
   const scope = parseAddress(addressScope);
   const isScoped = addressScope !== "";
-  const own = createAddressList(OWN_ADDRESSES_LIMIT);
-  const kubelet = createAddressList(KUBELET_ADDRESSES_LIMIT);
+  const ownAddresses = createAddressList(OWN_ADDRESSES_LIMIT);
+  const kubeletAddresses = createAddressList(KUBELET_ADDRESSES_LIMIT);
   let lastAdded = ANY;
 
   return {
     isOwn: ({ localAddress, peerAddress }) => {
       if (isScoped) return scope !== undefined && isSameAddress(peerAddress, scope);
       if (isMeshInbound(peerAddress)) return false;
-      return isLoopback(peerAddress) || isSameAddress(peerAddress, localAddress) || own.indexOf(peerAddress) >= 0;
+      return (
+        isLoopback(peerAddress) || isSameAddress(peerAddress, localAddress) || ownAddresses.indexOf(peerAddress) >= 0
+      );
     },
     /** Callers have to check {@link isOwn} first, because a client in the Pod is not the kubelet. */
-    isKubelet: (address) => kubelet.indexOf(address) >= 0,
+    isKubelet: (address) => kubeletAddresses.indexOf(address) >= 0,
     addOwn: (localAddress) => {
       // Nearly all sockets have the same local address.
       if (isSameAddress(localAddress, lastAdded)) return;
       lastAdded = localAddress;
-      if (!isScoped && !isAny(localAddress) && !isLoopback(localAddress)) own.add(localAddress);
+      if (!isScoped && !isAny(localAddress) && !isLoopback(localAddress)) ownAddresses.add(localAddress);
     },
     addKubelet: (address) => {
-      const parsed = parseAddress(address);
-      if (parsed !== undefined) kubelet.add(parsed);
+      const parsedAddress = parseAddress(address);
+      if (parsedAddress !== undefined) kubeletAddresses.add(parsedAddress);
     },
   };
 }

@@ -14,21 +14,21 @@ type ProbeAllowance = {
  * last sample is not capped at the capacity, because several probe periods can pass between two samples at the start of a drain.
  */
 export function createProbeAllowance(probes: readonly KubeletProbe[]): ProbeAllowance {
-  let perMs = 0;
-  for (const probe of probes) if (probe.periodMs > 0) perMs = perMs + 1 / probe.periodMs;
-  const capacity = perMs > 0 ? probes.length + 1 : 0;
+  let probesPerMs = 0;
+  for (const probe of probes) if (probe.periodMs > 0) probesPerMs = probesPerMs + 1 / probe.periodMs;
+  const capacity = probesPerMs > 0 ? probes.length + 1 : 0;
   let remaining = capacity;
   let filledAtMs = -1;
   return {
     refill: (nowMs) => {
       const sinceMs = filledAtMs < 0 ? 0 : Math.max(0, nowMs - filledAtMs);
-      remaining = Math.min(capacity, remaining) + sinceMs * perMs;
+      remaining = Math.min(capacity, remaining) + sinceMs * probesPerMs;
       filledAtMs = nowMs;
     },
     takeUpTo: (count) => {
-      const taken = Math.max(0, Math.min(count, Math.floor(remaining)));
-      remaining = remaining - taken;
-      return taken;
+      const takenCount = Math.max(0, Math.min(count, Math.floor(remaining)));
+      remaining = remaining - takenCount;
+      return takenCount;
     },
     takeAll: (count) => {
       if (count > remaining) return false;

@@ -19,7 +19,7 @@ const AMBIGUOUS_LIMIT_MS = 10_000;
  * sample, and a table of the same rules needs 9 % more CPU.
  */
 export function activityOf(socket: TcpSocket): Activity {
-  if (unread(socket) > 0 || unsent(socket) > 0) return "busy";
+  if (unreadBytes(socket) > 0 || unacknowledgedBytes(socket) > 0) return "busy";
   // The server has closed its side, so no response follows.
   if (socket.state !== ESTABLISHED && socket.state !== CLOSE_WAIT) return "idle";
   if (socket.lastDataReceivedMs < 0 || socket.lastDataSentMs < 0) return "unknown";
@@ -87,33 +87,36 @@ export function isAmbiguous(socket: TcpSocket): boolean {
 }
 
 /** Whether an ambiguous connection is certainly answered. The kernel acknowledges data by a pure ACK or with sent data. */
-export function isAnswered(socket: TcpSocket, past: AckHistory): boolean {
+export function isAnswered(socket: TcpSocket, ackHistory: AckHistory): boolean {
   if (socket.pureAcksSent < 0) return false;
-  if (past.answeredReceived >= 0) {
-    if (socket.dataSegmentsReceived === past.answeredReceived) return true;
+  if (ackHistory.answeredReceived >= 0) {
+    if (socket.dataSegmentsReceived === ackHistory.answeredReceived) return true;
     // After all data was answered, one segment was received, and data was sent, which can only be the response to that segment.
-    if (socket.dataSegmentsReceived === past.answeredReceived + 1 && socket.dataSegmentsSent > past.answeredSent)
+    if (
+      socket.dataSegmentsReceived === ackHistory.answeredReceived + 1 &&
+      socket.dataSegmentsSent > ackHistory.answeredSent
+    )
       return true;
   }
   // From before the last data was received until now, no pure acknowledgement was sent, so sent data acknowledged the last data.
-  return socket.pureAcksSent === past.pureAcksBefore && socket.lastDataReceivedMs >= ACK_DELAY_LIMIT_MS;
+  return socket.pureAcksSent === ackHistory.pureAcksBefore && socket.lastDataReceivedMs >= ACK_DELAY_LIMIT_MS;
 }
 
 /**
- * Whether a connection was destroyed before the response to its last request; it was not reset. For two segments in the same
+ * Whether a connection was destroyed before the response to its last request, without a reset. For two segments in the same
  * jiffy, and for data that the client sends when it closes (TLS, HTTP/2), the numbers of segments decide.
  *
- * @param past of the last sample; {@link NEW_ACK_HISTORY} for a connection that opened after it
+ * @param ackHistory of the last sample; {@link NEW_ACK_HISTORY} for a connection that opened after it
  */
-export function isClosedUnanswered(socket: TcpSocket, past: AckHistory): boolean {
+export function isClosedUnanswered(socket: TcpSocket, ackHistory: AckHistory): boolean {
   // The kernel resets a connection that is closed with unread data. An unread FIN counts as one byte.
   if (socket.receiveQueue > 1 || socket.dataSegmentsReceived <= 0) return false;
   const hasSentLast = socket.lastDataReceivedMs > socket.lastDataSentMs;
   if (hasSentLast && socket.dataSegmentsSent > 0) return false;
-  const isPastKnown = past.answeredReceived >= 0;
-  if (!isPastKnown && socket.lastDataReceivedMs < socket.lastDataSentMs) return true;
-  const answeredReceived = isPastKnown ? past.answeredReceived : 0;
-  const answeredSent = isPastKnown ? past.answeredSent : 0;
+  const isHistoryKnown = ackHistory.answeredReceived >= 0;
+  if (!isHistoryKnown && socket.lastDataReceivedMs < socket.lastDataSentMs) return true;
+  const answeredReceived = isHistoryKnown ? ackHistory.answeredReceived : 0;
+  const answeredSent = isHistoryKnown ? ackHistory.answeredSent : 0;
   return socket.dataSegmentsReceived - answeredReceived > socket.dataSegmentsSent - answeredSent;
 }
 
@@ -123,13 +126,15 @@ export function dataAgeMs(socket: TcpSocket): number {
 }
 
 /** Returns the unread bytes. The receive queue counts the peer's FIN as one byte. */
-function unread(socket: TcpSocket): number {
-  const s = socket.state;
-  return s === CLOSE_WAIT || s === LAST_ACK || s === CLOSING ? socket.receiveQueue - 1 : socket.receiveQueue;
+function unreadBytes(socket: TcpSocket): number {
+  const state = socket.state;
+  return state === CLOSE_WAIT || state === LAST_ACK || state === CLOSING
+    ? socket.receiveQueue - 1
+    : socket.receiveQueue;
 }
 
 /** Returns the unacknowledged bytes. The send queue counts the server's FIN, which a vanished client never acknowledges. */
-function unsent(socket: TcpSocket): number {
-  const s = socket.state;
-  return s === FIN_WAIT1 || s === LAST_ACK || s === CLOSING ? socket.sendQueue - 1 : socket.sendQueue;
+function unacknowledgedBytes(socket: TcpSocket): number {
+  const state = socket.state;
+  return state === FIN_WAIT1 || state === LAST_ACK || state === CLOSING ? socket.sendQueue - 1 : socket.sendQueue;
 }

@@ -9,8 +9,8 @@ import type { TrafficMonitor } from "./traffic-monitor.ts";
 export type ResetCounter = {
   /** Called at the trigger of a drain. */
   readonly markTrigger: () => void;
-  /** Called before the apps' hooks are answered. @param open number of open connections; -1 if unknown */
-  readonly markRelease: (open: number) => void;
+  /** Called before the apps' hooks are answered. @param openCount number of open connections; -1 if unknown */
+  readonly markRelease: (openCount: number) => void;
   /** @returns `undefined` if the apps were not released, or the kernel's counters cannot be read */
   readonly report: () => ResetsReport | undefined;
 };
@@ -27,7 +27,7 @@ type ResetCounterParts = {
   readonly nowMs: NowMs;
   readonly probes: readonly KubeletProbe[];
   readonly destroyed: DestroyedSockets;
-  readonly monitor: Pick<TrafficMonitor, "isClient" | "isClosedUnanswered">;
+  readonly monitor: Pick<TrafficMonitor, "isClientSocket" | "isClosedUnanswered">;
 };
 
 type Counters = { readonly losses: number; readonly opens: number };
@@ -49,16 +49,16 @@ export function createResetCounter({ readText, nowMs, probes, destroyed, monitor
 
   /** @returns an upper bound; -1 if there is none */
   const countUnanswered = (newConnections: number): number => {
-    let ended = 0;
-    let unanswered = 0;
+    let endedCount = 0;
+    let unansweredCount = 0;
     const isComplete = destroyed.readAll((socket) => {
-      if (!monitor.isClient(socket)) return;
-      ended = ended + 1;
-      if (monitor.isClosedUnanswered(socket)) unanswered = unanswered + 1;
+      if (!monitor.isClientSocket(socket)) return;
+      endedCount = endedCount + 1;
+      if (monitor.isClosedUnanswered(socket)) unansweredCount = unansweredCount + 1;
     });
-    if (isComplete) return unanswered;
+    if (isComplete) return unansweredCount;
     if (openAtRelease < 0) return -1;
-    return unanswered + Math.max(0, openAtRelease + newConnections - ended);
+    return unansweredCount + Math.max(0, openAtRelease + newConnections - endedCount);
   };
 
   return {
@@ -66,22 +66,22 @@ export function createResetCounter({ readText, nowMs, probes, destroyed, monitor
       atTrigger = readCounters();
       atRelease = UNKNOWN;
     },
-    markRelease: (open) => {
+    markRelease: (openCount) => {
       destroyed.start();
       atRelease = readCounters();
-      openAtRelease = open;
+      openAtRelease = openCount;
       releasedAtMs = nowMs();
     },
     report: () => {
       const atEnd = readCounters();
-      const unanswered = countUnanswered(atEnd.opens - atRelease.opens);
+      const unansweredCount = countUnanswered(atEnd.opens - atRelease.opens);
       const isKnown = atTrigger.losses >= 0 && atRelease.losses >= atTrigger.losses && atEnd.losses >= atRelease.losses;
-      if (!isKnown || unanswered < 0) return undefined;
+      if (!isKnown || unansweredCount < 0) return undefined;
       const resets = atEnd.losses - atRelease.losses;
       const stoppingMs = Math.max(0, Math.round(nowMs() - releasedAtMs));
       return {
         draining: atRelease.losses - atTrigger.losses,
-        stopping: resets + unanswered,
+        stopping: resets + unansweredCount,
         probes: Math.min(resets, probesWithin(probes, stoppingMs)),
         stoppingMs,
       };

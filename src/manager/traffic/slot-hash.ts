@@ -28,8 +28,8 @@ export function createSlotHash(random: () => number): SlotHash {
       let sum = term(peer.d, 0) + term(ports, 2) + local * (factors[4] ?? 0);
       // These words are constant for IPv4.
       if (peer.a !== 0 || peer.b !== 0) sum = sum + term(peer.a, 5) + term(peer.b, 7) + term(peer.c, 9);
-      const turns = sum / MODULUS;
-      return Math.floor((turns - Math.floor(turns)) * slots);
+      const quotient = sum / MODULUS;
+      return Math.floor((quotient - Math.floor(quotient)) * slots);
     },
   };
 }

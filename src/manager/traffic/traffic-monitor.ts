@@ -28,15 +28,19 @@ export type TrafficMonitor = {
   readonly addUdpPort: (port: number) => boolean;
   readonly addTooManyUdp: () => void;
   readonly markIncomplete: () => void;
-  /** Returns true for a socket that connected a client to a drained port. */
-  readonly isClient: (socket: TcpSocket) => boolean;
+  /** Whether the socket connected a client to a drained port. */
+  readonly isClientSocket: (socket: TcpSocket) => boolean;
   /** Compares a socket that was destroyed after the last sample with the connection's state in that sample; see quiet.ts. */
   readonly isClosedUnanswered: (socket: TcpSocket) => boolean;
   /**
    * @param reading `undefined` if the sockets could not be read
-   * @param own numbers of connections that the manager opened and accepted
+   * @param ownConnections numbers of connections that the manager opened and accepted
    */
-  readonly finishSample: (reading: SocketReading | undefined, nowMs: number, own: OwnConnections) => Observation;
+  readonly finishSample: (
+    reading: SocketReading | undefined,
+    nowMs: number,
+    ownConnections: OwnConnections,
+  ) => Observation;
   readonly ports: () => readonly number[];
   readonly addKubelet: (address: string) => void;
 };
@@ -47,7 +51,7 @@ type SampleContext = {
   hasUndrainedPort: boolean;
   backlog: number;
   managerBacklog: number;
-  incomplete: boolean;
+  isIncomplete: boolean;
 };
 
 const UNREADABLE: Observation = { known: false, why: "the kernel's socket tables could not be read", blind: true };
@@ -60,10 +64,10 @@ const INCOMPLETE: Observation = {
 export function createTrafficMonitor(settings: DrainSettings, memory: ConnectionMemory): TrafficMonitor {
   const ports = createDrainPorts(settings);
   const peers = createPeers(settings.addressScope);
-  const opens = createPassiveOpens(settings.kubeletProbes);
+  const passiveOpens = createPassiveOpens(settings.kubeletProbes);
   const probes = settings.kubeletProbes.map((probe) => {
-    const samePort = settings.kubeletProbes.filter((other) => other.port === probe.port);
-    return { port: probe.port, allowance: createProbeAllowance(samePort) };
+    const probesOfPort = settings.kubeletProbes.filter((other) => other.port === probe.port);
+    return { port: probe.port, allowance: createProbeAllowance(probesOfPort) };
   });
   const isScoped = settings.addressScope !== "";
   let context = emptyContext();
@@ -113,8 +117,8 @@ export function createTrafficMonitor(settings: DrainSettings, memory: Connection
     },
     addConnection: (socket, nowMs) => {
       peers.addOwn(socket.localAddress);
-      const fromServerEnd = atServerEnd(socket);
-      if (fromServerEnd !== undefined) connections.add(fromServerEnd, nowMs);
+      const serverSocket = atServerEnd(socket);
+      if (serverSocket !== undefined) connections.add(serverSocket, nowMs);
     },
     addUdpPort: (port) => {
       if (ports.hasUdp(port)) context.hasUdp = true;
@@ -123,53 +127,53 @@ export function createTrafficMonitor(settings: DrainSettings, memory: Connection
     addTooManyUdp: () => {
       context.hasUdp = true;
     },
-    isClient: (socket) => socket.peerPort !== 0 && atServerEnd(socket) !== undefined && !peers.isOwn(socket),
+    isClientSocket: (socket) => socket.peerPort !== 0 && atServerEnd(socket) !== undefined && !peers.isOwn(socket),
     isClosedUnanswered: (socket) => {
       const record = memory.find(socket);
-      return isClosedUnanswered(socket, record < 0 ? NEW_ACK_HISTORY : memory.load(record).past);
+      return isClosedUnanswered(socket, record < 0 ? NEW_ACK_HISTORY : memory.load(record).ackHistory);
     },
     markIncomplete: () => {
-      context.incomplete = true;
+      context.isIncomplete = true;
     },
-    finishSample: (reading, nowMs, own) => {
+    finishSample: (reading, nowMs, ownConnections) => {
       if (reading === undefined) return failedObservation(context);
-      const found = connections.finishSample(nowMs);
+      const counts = connections.finishSample(nowMs);
       const { backlog, managerBacklog, hasTcpListener, hasUdp, hasUndrainedPort } = context;
       // Called in every sample, even if the result is not used, because it compares the counters with the last sample's.
-      const { dials, relayDials, accepts } = own;
-      const explained = { dials, relayDials, accepts, managerBacklog, newConnections: found.newConnections };
-      const hasMissed = opens.hasMissedConnection(reading, explained, nowMs);
+      const { dials, relayDials, accepts } = ownConnections;
+      const explained = { dials, relayDials, accepts, managerBacklog, newConnections: counts.newConnections };
+      const hasMissed = passiveOpens.hasMissedConnection(reading, explained, nowMs);
 
-      addEvidence(found.evidenceMs, reading.source);
+      addEvidence(counts.evidenceMs, reading.source);
       if (backlog > 0) addEvidence(nowMs, reading.source);
       const hasUnseenConnection = hasMissed && !isScoped && !hasUndrainedPort;
       if (hasUnseenConnection && lastEvidenceMs < nowMs) addEvidence(nowMs, "passive-opens");
-      const hasUntrackedArrival = backlog > 0 || hasUnseenConnection || found.untracked > 0;
-      othersEvidenceMs = Math.max(othersEvidenceMs, hasUntrackedArrival ? nowMs : found.othersEvidenceMs);
-      if (hasUntrackedArrival || found.arrivals > 0) lastArrivalMs = nowMs;
-      const { untracked, unknown } = found;
-      const activity = podActivityOf({ backlog, busy: found.busy, untracked, ambiguous: found.ambiguous, unknown });
+      const hasUntrackedArrival = backlog > 0 || hasUnseenConnection || counts.untracked > 0;
+      othersEvidenceMs = Math.max(othersEvidenceMs, hasUntrackedArrival ? nowMs : counts.othersEvidenceMs);
+      if (hasUntrackedArrival || counts.arrivals > 0) lastArrivalMs = nowMs;
+      const { untracked, unknown } = counts;
+      const activity = podActivityOf({ backlog, busy: counts.busy, untracked, ambiguous: counts.ambiguous, unknown });
       const othersActivity = podActivityOf({
         backlog,
-        busy: found.busy - found.cyclingBusy,
+        busy: counts.busy - counts.cyclingBusy,
         untracked,
-        ambiguous: found.ambiguous - found.cyclingAmbiguous,
+        ambiguous: counts.ambiguous - counts.cyclingAmbiguous,
         unknown,
       });
       return {
         known: true,
         hasTcpListener,
         hasUdp,
-        openConnections: found.open,
+        openConnections: counts.open,
         activity,
         lastEvidenceMs,
         evidenceSource: evidenceSourceOf(activity, reading, evidenceSource),
-        left: found.left,
-        leftTotal: found.open,
+        left: counts.left,
+        leftTotal: counts.open,
         untracked,
         cycling: {
-          connections: found.cycling,
-          outstanding: found.cyclingBusy + found.cyclingAmbiguous,
+          connectionCount: counts.cycling,
+          outstandingResponses: counts.cyclingBusy + counts.cyclingAmbiguous,
           othersActivity,
           othersEvidenceMs,
           lastArrivalMs,
@@ -179,7 +183,7 @@ export function createTrafficMonitor(settings: DrainSettings, memory: Connection
   };
 }
 
-/** Returns the reason why the Pod is not quiet, or the source that dated the last traffic. */
+/** Returns the reason why the Pod is not quiet, or the source from which the time of the last traffic is. */
 function evidenceSourceOf(activity: PodActivity, reading: SocketReading, evidenceSource: string): string {
   if (activity === "untracked") return "too-many";
   if (activity === "ambiguous") return "ambiguous";
@@ -187,7 +191,7 @@ function evidenceSourceOf(activity: PodActivity, reading: SocketReading, evidenc
 }
 
 function failedObservation(context: SampleContext): Observation {
-  return context.incomplete ? INCOMPLETE : UNREADABLE;
+  return context.isIncomplete ? INCOMPLETE : UNREADABLE;
 }
 
 function emptyContext(): SampleContext {
@@ -197,7 +201,7 @@ function emptyContext(): SampleContext {
     hasUndrainedPort: false,
     backlog: 0,
     managerBacklog: 0,
-    incomplete: false,
+    isIncomplete: false,
   };
 }
 

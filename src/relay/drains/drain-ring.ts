@@ -24,9 +24,9 @@ export function createDrainRing(limit: number, wallMs: () => number): DrainRing 
   const dropOldestRecord = (): void => {
     const [first, ...rest] = namespaces.values();
     if (first === undefined) return;
-    const longestList = rest.reduce((longest, list) => (dropsBefore(list, longest) ? list : longest), first);
-    const dropped = longestList.shift();
-    if (dropped !== undefined && longestList.length === 0) namespaces.delete(dropped.namespace);
+    const longestList = rest.reduce((longest, list) => (shouldShrinkBefore(list, longest) ? list : longest), first);
+    const droppedRecord = longestList.shift();
+    if (droppedRecord !== undefined && longestList.length === 0) namespaces.delete(droppedRecord.namespace);
     size -= 1;
   };
 
@@ -52,22 +52,22 @@ export function createDrainRing(limit: number, wallMs: () => number): DrainRing 
         insert(list, { ...record, id: existing.id });
         return isRunning(record) ? "repeated" : "new";
       }
-      updateEnded(list, index, existing, record);
+      updateEndedDrain(list, index, existing, record);
       return "repeated";
     },
     list: (namespace) => {
       const nowMs = wallMs();
-      const listed = [...(namespace === undefined ? namespaces.values() : [namespaces.get(namespace) ?? []])].map(
+      const lists = [...(namespace === undefined ? namespaces.values() : [namespaces.get(namespace) ?? []])].map(
         (list) => list.filter((record) => !isOverdue(record, nowMs)).reverse(),
       );
       // The sort is stable: of two records of the same millisecond, the one that was added later comes first.
-      return listed.flat().sort((a, b) => b.endedAtMs - a.endedAtMs);
+      return lists.flat().sort((a, b) => b.endedAtMs - a.endedAtMs);
     },
     find: (id) => [...namespaces.values()].flat().find((record) => record.id === id),
   };
 }
 
-function updateEnded(list: DrainRecord[], index: number, existing: DrainRecord, record: DrainRecord): void {
+function updateEndedDrain(list: DrainRecord[], index: number, existing: DrainRecord, record: DrainRecord): void {
   // The manager's report has more detail than the relay's record of a lost drain.
   if (record.report.resets !== undefined) list[index] = { ...existing, report: record.report };
   else if (record.report.outcome !== "lost" && !isRunning(record)) {
@@ -76,12 +76,12 @@ function updateEnded(list: DrainRecord[], index: number, existing: DrainRecord, 
   }
 }
 
-function dropsBefore(list: readonly DrainRecord[], other: readonly DrainRecord[]): boolean {
+function shouldShrinkBefore(list: readonly DrainRecord[], other: readonly DrainRecord[]): boolean {
   if (list.length !== other.length) return list.length > other.length;
   return (list[0]?.endedAtMs ?? 0) < (other[0]?.endedAtMs ?? 0);
 }
 
-/** The manager of such a drain was killed, or its last report was lost or reached another replica. */
+/** The manager of an overdue drain was killed, or its last report was lost or reached another replica. */
 function isOverdue(record: DrainRecord, nowMs: number): boolean {
   const { remainingMs = 0 } = record.report;
   return isRunning(record) && nowMs > record.endedAtMs + remainingMs + OVERDUE_MS;

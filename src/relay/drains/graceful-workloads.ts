@@ -7,13 +7,13 @@ import type { DrainRecord } from "../../drain-history/drain-record.ts";
 
 /** Number of Pods that have to stop cleanly. Fewer prove little: an app that closes connections abruptly loses no request if it stops between two requests. */
 export const CLEAN_STOPS = 3;
-/** So many workloads take about 3 MB. Beyond the limit drops the workload whose last stop is the oldest; its next drains then wait for the patience. */
+/** 5 000 workloads take about 3 MB. Beyond the limit, the workload whose last stop is the oldest is dropped, and its next drains wait for the patience. */
 const WORKLOAD_LIMIT = 5_000;
 
 type Owner = Pick<CredentialClaims, "namespace" | "ownerKind" | "ownerName">;
 
 export type GracefulWorkloads = {
-  /** A report that is repeated counts once. @returns whether the stop changed the result of `isGraceful` */
+  /** A repeated report counts once. @returns whether the stop changed the result of `isGraceful` */
   readonly recordStop: (record: Owner & Pick<DrainRecord, "uid" | "report">) => boolean;
   readonly isGraceful: (owner: Owner) => boolean;
 };
@@ -38,7 +38,7 @@ export function createGracefulWorkloads(limit: number = WORKLOAD_LIMIT): Gracefu
       const key = workloadKey(record);
       const wasGraceful = isKnownGraceful(key);
       if (resets.stopping > resets.probes) workloads.delete(key);
-      // Only after a hand-over it is certain that clients were still sending requests.
+      // Only a hand-over proves that clients were still sending requests.
       else if (outcome === "handed-over" && isClean(resets)) addCleanStop(key, record.uid);
       return isKnownGraceful(key) !== wasGraceful;
     },
@@ -49,7 +49,7 @@ export function createGracefulWorkloads(limit: number = WORKLOAD_LIMIT): Gracefu
 /** The shortest period of a probe: an app that takes longer to stop, and has closed its port, refuses a probe at each stop. */
 const SHORTEST_PROBE_PERIOD_MS = 1_000;
 
-/** The number of resets is at most that of probes. If the app stopped fast, a reset may be of a client instead of a probe, so the stop is not clean. */
+/** Called if there were at most as many resets as probes. If the app stopped fast, a reset may be that of a client instead of a probe, so the stop is not clean. */
 function isClean({ stopping, stoppingMs }: ResetsReport): boolean {
   return stopping === 0 || stoppingMs >= SHORTEST_PROBE_PERIOD_MS;
 }

@@ -9,7 +9,7 @@ import type { SigningKey } from "./identity.ts";
 
 /** In characters. A credential with the longest names that Kubernetes allows has 720. */
 const CREDENTIAL_LIMIT = 1_024;
-const SHAPE = /^([0-9a-f]{8})\.([0-9A-Za-z_-]+)\.([0-9A-Za-z_-]{43})$/;
+const CREDENTIAL_PATTERN = /^([0-9a-f]{8})\.([0-9A-Za-z_-]+)\.([0-9A-Za-z_-]{43})$/;
 /** Domain separation: a mac of the same key for another purpose is not a credential. */
 const PURPOSE = "lastcall relay credential 1\n";
 
@@ -20,13 +20,13 @@ export function mintCredential(claims: CredentialClaims, key: SigningKey): strin
   return `${signedPart}.${computeMac(signedPart, key)}`;
 }
 
-export type ReadCredential = { readonly claims: CredentialClaims; readonly key: SigningKey };
+export type VerifiedCredential = { readonly claims: CredentialClaims; readonly key: SigningKey };
 
 export function readCredential(
   text: string,
   findKey: (kid: string) => SigningKey | undefined,
-): ReadCredential | undefined {
-  const parts = text.length > CREDENTIAL_LIMIT ? null : SHAPE.exec(text);
+): VerifiedCredential | undefined {
+  const parts = text.length > CREDENTIAL_LIMIT ? null : CREDENTIAL_PATTERN.exec(text);
   if (parts === null) return undefined;
   const [, kid = "", payload = "", mac = ""] = parts;
   const key = findKey(kid);

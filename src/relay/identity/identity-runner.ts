@@ -48,8 +48,8 @@ export function runIdentity(parts: IdentityParts): RunningIdentity {
   const recorder = identityRecorder(log, registry, isReady);
   const reconciler = createReconciler({ secrets, tools, wallMs, recordEvent: recorder.recordEvent });
   const leaves = createLeaves(LEAF_OPTIONS);
-  let running: Promise<void> | undefined;
-  let startedMs = Number.NEGATIVE_INFINITY;
+  let currentRun: Promise<void> | undefined;
+  let startedAtMs = Number.NEGATIVE_INFINITY;
 
   const runOnce = async (): Promise<void> => {
     try {
@@ -58,21 +58,21 @@ export function runIdentity(parts: IdentityParts): RunningIdentity {
     } catch (error) {
       recorder.recordFailure(error, nowMs());
     } finally {
-      running = undefined;
+      currentRun = undefined;
       parts.onReconciled?.(reconciler.identity());
     }
   };
 
   const reconcile = (): Promise<void> => {
-    if (running !== undefined) return running;
-    startedMs = nowMs();
-    running = runOnce();
-    return running;
+    if (currentRun !== undefined) return currentRun;
+    startedAtMs = nowMs();
+    currentRun = runOnce();
+    return currentRun;
   };
 
   const reconcileSoon = async (): Promise<void> => {
-    if (running !== undefined) return running;
-    if (nowMs() - startedMs >= MIN_INTERVAL_MS) await reconcile();
+    if (currentRun !== undefined) return currentRun;
+    if (nowMs() - startedAtMs >= MIN_INTERVAL_MS) await reconcile();
   };
 
   return {

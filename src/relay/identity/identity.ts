@@ -35,7 +35,7 @@ const CAS_LIMIT = 4;
 const KEY_SIGNS_FOR_MS = 90 * DAY_MS;
 /** A new key is in the Secret this long before it signs, so that every replica has read it, despite clock skew. */
 const KEY_PROPAGATION_MS = HOUR_MS;
-/** Two years require eight keys. The limit is a number, not an age, so that a clock that jumps drops no key. */
+/** Two years require eight keys. The limit is a number, not an age, so that a jump of the clock does not drop keys. */
 const KEYS_LIMIT = 10;
 /** A second admission replaces a credential whose key is older than this. A younger key stays in the Secret for at least another year. */
 const FRESH_KEY_AGE_MS = YEAR_MS;

@@ -5,7 +5,7 @@ import type { IssueRelayAccess, RelayAccessRequest } from "../../contract/relay-
 import { CREDENTIAL_SCHEME } from "../../contract/relay-wire.ts";
 import { isDnsLabel } from "../../contract/untrusted-text.ts";
 import type { CheckCredential } from "../server/guard.ts";
-import { mintCredential, type ReadCredential, readCredential } from "./credential.ts";
+import { mintCredential, readCredential, type VerifiedCredential } from "./credential.ts";
 import {
   type IssuerIdentity,
   isFreshKey,
@@ -19,7 +19,7 @@ type AccessPorts = {
   readonly identity: () => IssuerIdentity;
   readonly wallMs: () => number;
   readonly newNonce: () => string;
-  /** Called when a credential names a key that this replica has not read; unauthenticated clients can trigger it. */
+  /** Called when a credential names a key that this replica has not read; unauthenticated clients can trigger the call. */
   readonly onUnknownKey: () => void;
 };
 
@@ -38,7 +38,7 @@ export function createAccessIssuer(address: string, ports: IssuingPorts): IssueR
       address,
       serverName: serverNameOf(ca),
       ca: ca.id,
-      credential: reusableCredential(request, identity, wallMs) ?? newCredential(request, key, ports),
+      credential: reusableCredential(request, identity, wallMs) ?? createCredential(request, key, ports),
     };
   };
 }
@@ -57,12 +57,12 @@ export function createCredentialCheck(ports: Pick<AccessPorts, "identity" | "onU
 
 /** A second admission keeps the credential of the first one, unless the owner changed or the key is too old. */
 function reusableCredential(request: RelayAccessRequest, identity: IssuerIdentity, wallMs: number): string | undefined {
-  const text = request.existing?.credential;
+  const text = request.existingAccess?.credential;
   const credential = text === undefined ? undefined : readCredential(text, (kid) => findKey(identity, kid));
-  return credential !== undefined && isCredentialOf(request, credential, wallMs) ? text : undefined;
+  return credential !== undefined && isReusable(request, credential, wallMs) ? text : undefined;
 }
 
-function isCredentialOf(request: RelayAccessRequest, { claims, key }: ReadCredential, wallMs: number): boolean {
+function isReusable(request: RelayAccessRequest, { claims, key }: VerifiedCredential, wallMs: number): boolean {
   const owner = validOwner(request);
   return (
     isFreshKey(key, wallMs) &&
@@ -73,7 +73,7 @@ function isCredentialOf(request: RelayAccessRequest, { claims, key }: ReadCreden
   );
 }
 
-function newCredential(request: RelayAccessRequest, key: SigningKey, ports: IssuingPorts): string {
+function createCredential(request: RelayAccessRequest, key: SigningKey, ports: IssuingPorts): string {
   const { namespace } = request;
   const nonce = ports.newNonce().slice(0, NONCE_CHARACTERS);
   return mintCredential({ namespace, ...validOwner(request), nonce }, key);

@@ -12,7 +12,7 @@ const CA_NAME = "lastcall relay CA";
 const SECRET_BYTES = 32;
 
 export type IdentityTools = {
-  /** @param validFromMs start of the existing CAs; the new CA is valid from the same time, even if this clock is ahead */
+  /** @param validFromMs start of the validity of the existing CAs; the new CA is valid from the same time, even if this clock is ahead */
   readonly makeCa: (wallMs: number, validFromMs: number) => Promise<SigningCa>;
   readonly makeKey: (wallMs: number) => SigningKey;
 };
@@ -61,8 +61,8 @@ export function readContent(entries: Entries): SecretContent {
 }
 
 export function changesTo(content: SecretContent, newIdentity: RelayIdentity): EntryChanges {
-  const removed = Object.fromEntries(content.names.map((name) => [name, undefined]));
-  return { ...removed, ...entriesOf(newIdentity) };
+  const removals = Object.fromEntries(content.names.map((name) => [name, undefined]));
+  return { ...removals, ...entriesOf(newIdentity) };
 }
 
 export function entriesOf({ cas, keys }: RelayIdentity): Entries {

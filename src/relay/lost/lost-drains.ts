@@ -40,14 +40,14 @@ const CANDIDATE_LIFE_LIMIT_MS = 600_000;
 
 type Candidate = {
   readonly drain: BrokenDrain;
-  readonly sinceMs: number;
-  readonly untilMs: number;
+  readonly addedAtMs: number;
+  readonly expiresAtMs: number;
   end: ManagerEnd | undefined;
   isBeingRead: boolean;
 };
 
 export function createLostDrains({ request, clock, onLost }: LostDrainsParts): LostDrains {
-  const streams = createCounts<string>();
+  const streamCounts = createCounts<string>();
   const candidates = new Map<string, Candidate>();
   let readsInProgress = 0;
 
@@ -64,25 +64,25 @@ export function createLostDrains({ request, clock, onLost }: LostDrainsParts): L
     else if (reading.kind === "ended" || reading.kind === "gone") candidates.delete(key);
   };
 
-  const decide = (key: string, { drain, sinceMs }: Candidate, end: ManagerEnd, nowMs: number): void => {
-    if (nowMs - sinceMs >= LATE_REPORT_MS && candidates.delete(key)) onLost(drain, end);
+  const reportIfDue = (key: string, { drain, addedAtMs }: Candidate, end: ManagerEnd, nowMs: number): void => {
+    if (nowMs - addedAtMs >= LATE_REPORT_MS && candidates.delete(key)) onLost(drain, end);
   };
 
   const ticker = createTicker(clock, CHECK_MS, () => {
     const nowMs = clock.nowMs();
     for (const [key, candidate] of [...candidates]) {
-      if (candidate.end !== undefined) decide(key, candidate, candidate.end, nowMs);
-      else if (nowMs >= candidate.untilMs) candidates.delete(key);
+      if (candidate.end !== undefined) reportIfDue(key, candidate, candidate.end, nowMs);
+      else if (nowMs >= candidate.expiresAtMs) candidates.delete(key);
       else if (!candidate.isBeingRead && readsInProgress < CONCURRENT_READS_LIMIT) void readCandidate(key, candidate);
     }
     if (candidates.size === 0) ticker.stop();
   });
 
   const addCandidate = (key: string, drain: BrokenDrain): void => {
-    const sinceMs = clock.nowMs();
+    const addedAtMs = clock.nowMs();
     const graceMs = (drain.graceSeconds || DEFAULT_GRACE_SECONDS) * 1_000;
-    const untilMs = sinceMs + Math.min(CANDIDATE_LIFE_LIMIT_MS, graceMs + KUBELET_DELAY_MS);
-    candidates.set(key, { drain, sinceMs, untilMs, end: undefined, isBeingRead: false });
+    const expiresAtMs = addedAtMs + Math.min(CANDIDATE_LIFE_LIMIT_MS, graceMs + KUBELET_DELAY_MS);
+    candidates.set(key, { drain, addedAtMs, expiresAtMs, end: undefined, isBeingRead: false });
     const [oldest] = candidates.keys();
     if (candidates.size > CANDIDATES_LIMIT && oldest !== undefined) candidates.delete(oldest);
     ticker.start();
@@ -92,12 +92,12 @@ export function createLostDrains({ request, clock, onLost }: LostDrainsParts): L
     onStreamOpened: (pod) => {
       const key = keyOf(pod);
       candidates.delete(key);
-      streams.add(key);
+      streamCounts.add(key);
     },
     onStreamClosed: (pod, drain) => {
       const key = keyOf(pod);
-      streams.remove(key);
-      if (drain !== undefined && streams.get(key) === 0) addCandidate(key, drain);
+      streamCounts.remove(key);
+      if (drain !== undefined && streamCounts.get(key) === 0) addCandidate(key, drain);
     },
     onReport: (pod) => {
       candidates.delete(keyOf(pod));

@@ -12,7 +12,7 @@ export type AdminParts = {
 
 export type AdminResponse = {
   readonly status: number;
-  readonly type: string;
+  readonly contentType: string;
   readonly body: () => string;
 };
 
@@ -63,9 +63,9 @@ export function createAdminHandler({
 }
 
 export function textResponse(status: number, sentence: string): AdminResponse {
-  return { status, type: "text/plain; charset=utf-8", body: () => `${sentence}\n` };
+  return { status, contentType: "text/plain; charset=utf-8", body: () => `${sentence}\n` };
 }
 
-function okResponse(type: string, body: () => string): AdminResponse {
-  return { status: 200, type, body };
+function okResponse(contentType: string, body: () => string): AdminResponse {
+  return { status: 200, contentType, body };
 }

@@ -69,26 +69,26 @@ const HEADERS = {
   connection: "close",
 } as const;
 
-function sendResponse(response: ServerResponse, { status, type, body }: AdminResponse): void {
+function sendResponse(response: ServerResponse, { status, contentType, body }: AdminResponse): void {
   const bytes = Buffer.from(body());
-  const contentHeaders = { "content-type": type, "content-length": bytes.length };
+  const contentHeaders = { "content-type": contentType, "content-length": bytes.length };
   response.writeHead(status, { ...HEADERS, ...contentHeaders, ...(status === 405 ? { allow: "GET, HEAD" } : {}) });
   response.end(bytes);
 }
 
-const PER_ADDRESS: BucketSize = { capacity: 20, refillMs: 200 };
+const BUCKET_PER_ADDRESS: BucketSize = { capacity: 20, refillMs: 200 };
 
 /**
  * A list of a thousand long drains blocks the relay for 12 ms, so lists take at most a quarter of the thread's time
  * and half a second in one burst. One address can take half of the burst and a quarter of the rate.
  */
-const OVERALL: BucketSize = { capacity: 40, refillMs: 50 };
+const OVERALL_BUCKET: BucketSize = { capacity: 40, refillMs: 50 };
 
-/** More buckets than are ever in use: each is full again after 4 s, in which {@link OVERALL} allows 120 requests. */
+/** More buckets than are ever in use: each is full again after 4 s, in which {@link OVERALL_BUCKET} allows 120 requests. */
 const ADDRESSES_LIMIT = 1_000;
 
 export function createRequestLimit(): KeyedBuckets["take"] {
-  return createNestedBuckets(OVERALL, PER_ADDRESS, ADDRESSES_LIMIT);
+  return createNestedBuckets(OVERALL_BUCKET, BUCKET_PER_ADDRESS, ADDRESSES_LIMIT);
 }
 
 /**

@@ -91,7 +91,7 @@ export function addGuardedRoute(app: FastifyInstance<Server>, ports: GuardPorts,
       route.path,
       {
         bodyLimit: RELAY_BODY_LIMIT_BYTES,
-        // This hook runs before the body is read, which takes memory.
+        // Checks before the body is read, because reading takes memory.
         onRequest: async (request, reply) => {
           const claims = ports.checkCredential(request.headers.authorization);
           if (claims === undefined) return refuse(reply, refusals.credential);
@@ -100,7 +100,7 @@ export function addGuardedRoute(app: FastifyInstance<Server>, ports: GuardPorts,
           return undefined;
         },
         errorHandler: (error, _request, reply) => {
-          // The server's error handler answers and logs faults of the relay.
+          // The server's error handler responds to faults of the relay and logs them.
           if (!isClientError(error)) throw error;
           if (error.statusCode === 413) return refuse(reply, refusals.too_large);
           return refuse(reply, error.statusCode === 415 ? refusals.content_type : refusals.unread);

@@ -6,7 +6,7 @@ import { createCounts } from "../collections.ts";
 const STREAMS_LIMIT = 11_000;
 
 /** A Pod has one manager, but the stream of a broken connection lasts until the relay detects the break. */
-const STREAMS_PER_POD = 16;
+const STREAMS_PER_POD_LIMIT = 16;
 
 /** A thousand heartbeats take a tenth of a core. A manager without heartbeats sends new requests, which cost more. */
 const HEARTBEATS_LIMIT = 5_000;
@@ -37,7 +37,7 @@ export function createRelayLimits(streamsLimit: number = STREAMS_LIMIT): RelayLi
   return {
     takeRequest: createKeyedBuckets(REQUESTS_PER_NAMESPACE, NAMESPACES_LIMIT).take,
     startStream: (owner) => {
-      if (streamsPerPod.get(podKey(owner)) >= STREAMS_PER_POD) return "pod_streams";
+      if (streamsPerPod.get(podKey(owner)) >= STREAMS_PER_POD_LIMIT) return "pod_streams";
       if (!streams.take(owner.namespace)) return "namespace_streams";
       streamsPerPod.add(podKey(owner));
       return undefined;
@@ -57,19 +57,19 @@ export function createRelayLimits(streamsLimit: number = STREAMS_LIMIT): RelayLi
  * namespace thus gets half of the limit, two get a third each, and another namespace always gets some.
  */
 export function createFairLimit(limit: number) {
-  const byNamespace = createCounts<string>();
-  let taken = 0;
+  const countsByNamespace = createCounts<string>();
+  let takenTotal = 0;
   return {
     take: (namespace: string): boolean => {
-      if (byNamespace.get(namespace) >= limit - taken) return false;
-      taken += 1;
-      byNamespace.add(namespace);
+      if (countsByNamespace.get(namespace) >= limit - takenTotal) return false;
+      takenTotal += 1;
+      countsByNamespace.add(namespace);
       return true;
     },
     release: (namespace: string): void => {
-      taken -= 1;
-      byNamespace.remove(namespace);
+      takenTotal -= 1;
+      countsByNamespace.remove(namespace);
     },
-    takenCount: (): number => taken,
+    takenCount: (): number => takenTotal,
   };
 }

@@ -79,21 +79,21 @@ export function createTlsServer(
 
 /** Beyond the limit closes the oldest connection without a response in progress, or the newest if all have one. */
 function limitConnections(limit: number) {
-  const closable = new Map<Socket, ServerResponse | undefined>();
+  const closableSockets = new Map<Socket, ServerResponse | undefined>();
   /** Sockets with a response in progress; a separate set, because each search would iterate over thousands of them. */
-  const responding = new Set<Socket>();
+  const respondingSockets = new Set<Socket>();
   let openCount = 0;
 
   const closeOldest = (): void => {
-    for (const [socket, response] of closable) {
-      closable.delete(socket);
+    for (const [socket, response] of closableSockets) {
+      closableSockets.delete(socket);
       if (!isInProgress(response)) {
         socket.destroy();
         return;
       }
-      responding.add(socket);
+      respondingSockets.add(socket);
       response.once("close", () => {
-        if (responding.delete(socket)) closable.set(socket, undefined);
+        if (respondingSockets.delete(socket)) closableSockets.set(socket, undefined);
       });
     }
   };
@@ -101,16 +101,17 @@ function limitConnections(limit: number) {
   return {
     add: (socket: Socket): void => {
       openCount += 1;
-      closable.set(socket, undefined);
+      closableSockets.set(socket, undefined);
       socket.once("close", () => {
         openCount -= 1;
-        closable.delete(socket);
-        responding.delete(socket);
+        closableSockets.delete(socket);
+        respondingSockets.delete(socket);
       });
       if (openCount > limit) closeOldest();
     },
     setResponse: (socket: Socket, response: ServerResponse): void => {
-      if (closable.has(socket) && !isInProgress(closable.get(socket))) closable.set(socket, response);
+      if (closableSockets.has(socket) && !isInProgress(closableSockets.get(socket)))
+        closableSockets.set(socket, response);
     },
   };
 }

@@ -11,9 +11,9 @@ import { runReflector } from "../../api-server/reflector.ts";
 import type { PodIdentity } from "../../kubernetes/endpoints/slice.ts";
 import type { RawObject } from "../../kubernetes/raw-json.ts";
 import type { Clock } from "./clock.ts";
-import { createSliceIndex, type IndexClient } from "./slice-index.ts";
+import { createSliceIndex, type IndexSubscription } from "./slice-index.ts";
 
-/** In milliseconds, unless the name has another unit; tests use shorter ones. */
+/** In milliseconds, unless the name has another unit. Tests use shorter times. */
 export const SLICE_WATCH_TIMING = {
   /** Duration of a watch; less than staleAfterMs, as only the next accepted watch proves that the API server is up. */
   watchMs: 2_000,
@@ -54,7 +54,7 @@ export type NamespaceWatchPorts = {
 };
 
 export type NamespaceWatch = {
-  readonly add: (pod: PodIdentity, onChange: () => void) => IndexClient;
+  readonly add: (pod: PodIdentity, onChange: () => void) => IndexSubscription;
   readonly unknownReason: () => string | undefined;
   readonly check: () => void;
   readonly podCount: () => number;
@@ -65,7 +65,7 @@ export function watchNamespace(namespace: string, ports: NamespaceWatchPorts): N
   const { clock, timing, log } = ports;
   const index = createSliceIndex();
   const listeners = new Set<() => void>();
-  const stop = new AbortController();
+  const stopController = new AbortController();
   let freshness: Freshness = NEVER_SYNCED;
   let unknownReason = unknownReasonOf(freshness, clock.nowMs(), timing.staleAfterMs);
 
@@ -110,18 +110,18 @@ export function watchNamespace(namespace: string, ports: NamespaceWatchPorts): N
         update(afterFailure(freshness, freshness.failure ?? why));
       },
     },
-    stop.signal,
+    stopController.signal,
   );
 
   return {
     add: (pod, onChange) => {
-      const client = index.add(pod, onChange);
+      const subscription = index.add(pod, onChange);
       listeners.add(onChange);
       return {
-        slices: client.slices,
+        slices: subscription.slices,
         unsubscribe: () => {
           listeners.delete(onChange);
-          client.unsubscribe();
+          subscription.unsubscribe();
         },
       };
     },
@@ -129,7 +129,7 @@ export function watchNamespace(namespace: string, ports: NamespaceWatchPorts): N
     check,
     podCount: () => listeners.size,
     end: async () => {
-      stop.abort();
+      stopController.abort();
       await watchEnd;
     },
   };

@@ -25,15 +25,15 @@ type PodReader = {
 };
 
 export function createPodReader(request: SendRequest, clock: Clock): PodReader {
-  /** Reads by namespace, the least recently served namespace first, so that a flood from one namespace delays only itself. */
+  /** Reads by namespace, the least recently served namespace first, so that a flood from one namespace delays only its own reads. */
   const queuedReads = new Map<string, Set<PodRead>>();
   const activeReads = new Set<PodRead>();
-  const stopped = new AbortController();
+  const stopController = new AbortController();
   const tokens = createKeyedBuckets(RATE, 1);
   let readsInProgress = 0;
 
   const runRead = async (read: PodRead): Promise<void> => {
-    const reading = await readPod(request, read.pod, readPodDeletion, stopped.signal);
+    const reading = await readPod(request, read.pod, readPodDeletion, stopController.signal);
     if (!activeReads.has(read)) return;
     if (reading.kind === "terminating") read.onDeletion(reading.deletion);
     if (reading.kind === "terminating" || reading.kind === "gone") {
@@ -49,7 +49,7 @@ export function createPodReader(request: SendRequest, clock: Clock): PodReader {
     return undefined;
   };
 
-  const start = (read: PodRead): void => {
+  const startRead = (read: PodRead): void => {
     const { namespace } = read.pod;
     removeFromSet(queuedReads, namespace, read);
     const otherReads = queuedReads.get(namespace);
@@ -66,9 +66,10 @@ export function createPodReader(request: SendRequest, clock: Clock): PodReader {
 
   const startDueReads = (): void => {
     const nowMs = clock.nowMs();
-    for (let read = nextDueRead(nowMs); read !== undefined && takeToken(nowMs); read = nextDueRead(nowMs)) start(read);
+    for (let read = nextDueRead(nowMs); read !== undefined && takeToken(nowMs); read = nextDueRead(nowMs))
+      startRead(read);
     if (activeReads.size === 0) ticker.stop();
-    else if (!stopped.signal.aborted) ticker.start();
+    else if (!stopController.signal.aborted) ticker.start();
   };
   const ticker = createTicker(clock, CHECK_MS, startDueReads);
 
@@ -84,7 +85,7 @@ export function createPodReader(request: SendRequest, clock: Clock): PodReader {
       };
     },
     stop: () => {
-      stopped.abort();
+      stopController.abort();
       activeReads.clear();
       queuedReads.clear();
       ticker.stop();
@@ -138,10 +139,10 @@ type PodReading =
   | UnavailablePod;
 
 export function readPodDeletion(response: ApiResponse, uid: string): PodReading {
-  const read = readPodObject(response, uid);
-  if (read.kind !== "pod") return read;
-  if (!read.isTerminating) return { kind: "not-terminating" };
-  const seconds = wholeNumberAt(read.metadata, "deletionGracePeriodSeconds");
+  const reading = readPodObject(response, uid);
+  if (reading.kind !== "pod") return reading;
+  if (!reading.isTerminating) return { kind: "not-terminating" };
+  const seconds = wholeNumberAt(reading.metadata, "deletionGracePeriodSeconds");
   const graceSeconds = seconds === undefined || seconds < 0 ? undefined : seconds;
   return { kind: "terminating", deletion: { terminating: true, graceSeconds } };
 }

@@ -1,9 +1,9 @@
-/** Computes one Pod's withdrawal status from the slices, and sends it to the manager when it changed. */
+/** Computes one Pod's withdrawal status from the slices, and sends each change to the manager. */
 import type { WithdrawalRequest, WithdrawalStatusLine } from "../../contract/relay-wire.ts";
 import { endpointStateOf } from "../../kubernetes/endpoints/endpoint-state-of.ts";
 import type { EndpointStatus, PodIdentity } from "../../kubernetes/endpoints/slice.ts";
 import type { NamespaceWatch } from "./namespace-watch.ts";
-import type { IndexClient } from "./slice-index.ts";
+import type { IndexSubscription } from "./slice-index.ts";
 
 export type PodDeletion = { readonly terminating: boolean; readonly graceSeconds: number | undefined };
 
@@ -34,14 +34,14 @@ export function watchOnePod(
   /** Stays true: Kubernetes never cancels a deletion. */
   let wasTerminating = false;
   let deletion: PodDeletion = { terminating: false, graceSeconds: undefined };
-  let attached: { readonly watch: NamespaceWatch; readonly client: IndexClient } | undefined;
-  let sentText = "";
+  let attachment: { readonly watch: NamespaceWatch; readonly subscription: IndexSubscription } | undefined;
+  let lastText = "";
   let hasFailed = false;
 
-  /** Catches faults: a fault about one Pod must not end the process or delay the status lines of other Pods. */
-  const computeEndpointState = (client: IndexClient): EndpointStatus | undefined => {
+  /** Catches faults: a fault in the evaluation of one Pod must not end the process or delay the status lines of other Pods. */
+  const computeEndpointStatus = (subscription: IndexSubscription): EndpointStatus | undefined => {
     try {
-      return endpointStateOf(client.slices(), pod);
+      return endpointStateOf(subscription.slices(), pod);
     } catch (fault) {
       if (!hasFailed) onFault(fault);
       hasFailed = true;
@@ -50,29 +50,31 @@ export function watchOnePod(
   };
 
   const update = (): void => {
-    const unknownReason = attached === undefined ? waitingReason : attached.watch.unknownReason();
-    const endpointState =
-      attached === undefined || unknownReason !== undefined ? undefined : computeEndpointState(attached.client);
-    wasTerminating ||= endpointState?.terminating === true;
+    const unknownReason = attachment === undefined ? waitingReason : attachment.watch.unknownReason();
+    const endpointStatus =
+      attachment === undefined || unknownReason !== undefined
+        ? undefined
+        : computeEndpointStatus(attachment.subscription);
+    wasTerminating ||= endpointStatus?.terminating === true;
     const line: WithdrawalStatusLine = {
-      state: endpointState?.state ?? "unknown",
+      state: endpointStatus?.state ?? "unknown",
       terminating: wasTerminating || deletion.terminating,
       // Printable ASCII only: the manager logs the reason, and a part of it may come from a network error.
-      reason: (endpointState?.reason ?? unknownReason ?? INTERNAL_FAULT)
+      reason: (endpointStatus?.reason ?? unknownReason ?? INTERNAL_FAULT)
         .slice(0, REASON_LIMIT)
         .replace(/[^\x20-\x7e]/g, "?"),
       ...(deletion.graceSeconds === undefined ? {} : { graceSeconds: deletion.graceSeconds }),
     };
     const text = JSON.stringify(line);
-    if (text === sentText) return;
-    sentText = text;
+    if (text === lastText) return;
+    lastText = text;
     onStatus(line);
   };
 
   return {
     namespace: request.namespace,
     attach: (watch) => {
-      attached = { watch, client: watch.add(pod, update) };
+      attachment = { watch, subscription: watch.add(pod, update) };
       update();
     },
     update,
@@ -80,6 +82,6 @@ export function watchOnePod(
       deletion = newDeletion;
       update();
     },
-    unsubscribe: () => attached?.client.unsubscribe(),
+    unsubscribe: () => attachment?.subscription.unsubscribe(),
   };
 }

@@ -15,7 +15,7 @@ import {
   unpackEndpoints,
 } from "./packed-slice.ts";
 
-export type IndexClient = {
+export type IndexSubscription = {
   readonly slices: () => Iterable<Slice>;
   readonly unsubscribe: () => void;
 };
@@ -24,40 +24,49 @@ export type SliceIndex = {
   /** A reflector writes to this store. A write notifies the affected Pods before it returns. */
   readonly store: Store<PackedSlice>;
   /** `onChange` is called once per change that affects the Pod, even if the change consists of many slices. */
-  readonly add: (pod: PodIdentity, onChange: () => void) => IndexClient;
+  readonly add: (pod: PodIdentity, onChange: () => void) => IndexSubscription;
 };
 
-type Entry = { readonly keys: readonly PodKey[]; readonly slices: Map<string, Slice>; readonly onChange: () => void };
+type PodEntry = {
+  readonly keys: readonly PodKey[];
+  readonly slices: Map<string, Slice>;
+  readonly onChange: () => void;
+};
 
 export function createSliceIndex(): SliceIndex {
   const slices = new Map<string, PackedSlice>();
   let generation = 0;
-  const byKey = new Map<PodKey, Set<Entry>>();
-  const bySlice = new Map<string, Set<Entry>>();
+  const entriesByKey = new Map<PodKey, Set<PodEntry>>();
+  const entriesBySlice = new Map<string, Set<PodEntry>>();
   const hashCounts = createCounts<number>();
 
-  const addSlice = (entry: Entry, key: string, packed: PackedSlice, added: readonly SliceEndpoint[]): void => {
+  const addSlice = (
+    entry: PodEntry,
+    key: string,
+    packed: PackedSlice,
+    addedEndpoints: readonly SliceEndpoint[],
+  ): void => {
     const { name, service, addressType } = packed;
-    const endpoints = [...(entry.slices.get(key)?.endpoints ?? []), ...added];
+    const endpoints = [...(entry.slices.get(key)?.endpoints ?? []), ...addedEndpoints];
     entry.slices.set(key, { name, service, addressType, endpoints });
-    addToSet(bySlice, key, entry);
+    addToSet(entriesBySlice, key, entry);
   };
 
-  const updateEntries = (key: string, packed: PackedSlice | undefined): ReadonlySet<Entry> => {
-    const affected = new Set(bySlice.get(key));
-    for (const entry of affected) entry.slices.delete(key);
-    bySlice.delete(key);
-    if (packed === undefined || !packed.hashes.some((hash) => hashCounts.get(hash) > 0)) return affected;
-    for (const [podKey, endpoints] of unpackEndpoints(packed, (podKey) => byKey.has(podKey))) {
-      for (const entry of byKey.get(podKey) ?? []) {
+  const updateEntries = (key: string, packed: PackedSlice | undefined): ReadonlySet<PodEntry> => {
+    const affectedEntries = new Set(entriesBySlice.get(key));
+    for (const entry of affectedEntries) entry.slices.delete(key);
+    entriesBySlice.delete(key);
+    if (packed === undefined || !packed.hashes.some((hash) => hashCounts.get(hash) > 0)) return affectedEntries;
+    for (const [podKey, endpoints] of unpackEndpoints(packed, (podKey) => entriesByKey.has(podKey))) {
+      for (const entry of entriesByKey.get(podKey) ?? []) {
         addSlice(entry, key, packed, endpoints);
-        affected.add(entry);
+        affectedEntries.add(entry);
       }
     }
-    return affected;
+    return affectedEntries;
   };
 
-  const setSlice = (key: string, packed: PackedSlice | undefined): ReadonlySet<Entry> => {
+  const setSlice = (key: string, packed: PackedSlice | undefined): ReadonlySet<PodEntry> => {
     const previous = slices.get(key);
     if (packed === undefined) slices.delete(key);
     else slices.set(key, packed);
@@ -66,7 +75,7 @@ export function createSliceIndex(): SliceIndex {
     return updateEntries(key, packed);
   };
 
-  const notify = (entries: Iterable<Entry>): void => {
+  const notify = (entries: Iterable<PodEntry>): void => {
     for (const entry of entries) entry.onChange();
   };
 
@@ -75,24 +84,24 @@ export function createSliceIndex(): SliceIndex {
     generation: () => generation,
     reduce: packObject,
     replace: (objects) => {
-      const affected = new Set<Entry>();
+      const affectedEntries = new Set<PodEntry>();
       const removedKeys = new Set(slices.keys());
       for (const [key, packed] of objects) {
         removedKeys.delete(key);
-        for (const entry of setSlice(key, packed)) affected.add(entry);
+        for (const entry of setSlice(key, packed)) affectedEntries.add(entry);
       }
-      for (const key of removedKeys) for (const entry of setSlice(key, undefined)) affected.add(entry);
-      notify(affected);
+      for (const key of removedKeys) for (const entry of setSlice(key, undefined)) affectedEntries.add(entry);
+      notify(affectedEntries);
     },
     put: (object) => notify(setSlice(keyOf(object), packObject(object))),
     remove: (object) => notify(setSlice(keyOf(object), undefined)),
   };
 
-  const add = (pod: PodIdentity, onChange: () => void): IndexClient => {
-    const entry: Entry = { keys: keysOfPod(pod), slices: new Map(), onChange };
+  const add = (pod: PodIdentity, onChange: () => void): IndexSubscription => {
+    const entry: PodEntry = { keys: keysOfPod(pod), slices: new Map(), onChange };
     const podHashes = hashKeys(entry.keys);
     const allHashes = [podHashes.uid, ...podHashes.addresses];
-    for (const key of entry.keys) addToSet(byKey, key, entry);
+    for (const key of entry.keys) addToSet(entriesByKey, key, entry);
     for (const hash of allHashes) hashCounts.add(hash);
     for (const [key, packed] of slices) {
       if (!mayContain(packed, podHashes)) continue;
@@ -103,8 +112,8 @@ export function createSliceIndex(): SliceIndex {
     const unsubscribe = (): void => {
       if (hasUnsubscribed) return;
       hasUnsubscribed = true;
-      for (const key of entry.keys) removeFromSet(byKey, key, entry);
-      for (const key of entry.slices.keys()) removeFromSet(bySlice, key, entry);
+      for (const key of entry.keys) removeFromSet(entriesByKey, key, entry);
+      for (const key of entry.slices.keys()) removeFromSet(entriesBySlice, key, entry);
       for (const hash of allHashes) hashCounts.remove(hash);
     };
     return { slices: () => entry.slices.values(), unsubscribe };

@@ -38,7 +38,7 @@ export function createSliceWatches(parts: SliceWatchParts): SliceWatches {
   const metrics = sliceMetrics(parts.registry, () => namespaces.size);
   const podReader = parts.readsPods ? createPodReader(parts.request, clock) : undefined;
   const openings = createKeyedBuckets(timing.openings, 1);
-  let stopped = false;
+  let isStopped = false;
 
   const endWatch = (namespace: string, { watch }: WatchedNamespace): void => {
     namespaces.delete(namespace);
@@ -47,40 +47,40 @@ export function createSliceWatches(parts: SliceWatchParts): SliceWatches {
     void watchEnd.finally(() => endingWatches.delete(watchEnd));
   };
 
-  const emptyNamespace = (): readonly [string, WatchedNamespace] | undefined => {
+  const findEmptyNamespace = (): readonly [string, WatchedNamespace] | undefined => {
     for (const entry of namespaces) if (entry[1].emptySinceMs !== undefined) return entry;
     return undefined;
   };
 
   /** At the limit, replaces the watch of a namespace without drains. @returns `undefined` if no watch can be replaced, or above the rate of new watches */
   const openWatch = (namespace: string): WatchedNamespace | undefined => {
-    if (stopped) return undefined;
+    if (isStopped) return undefined;
     const isFull = namespaces.size >= timing.namespaceLimit;
-    const replaced = isFull ? emptyNamespace() : undefined;
-    if ((isFull && replaced === undefined) || !openings.take("", clock.nowMs())) return undefined;
-    if (replaced !== undefined) endWatch(...replaced);
-    const watched: WatchedNamespace = {
+    const replacedEntry = isFull ? findEmptyNamespace() : undefined;
+    if ((isFull && replacedEntry === undefined) || !openings.take("", clock.nowMs())) return undefined;
+    if (replacedEntry !== undefined) endWatch(...replacedEntry);
+    const watchedNamespace: WatchedNamespace = {
       watch: watchNamespace(namespace, { ...parts, ...metrics, timing }),
       emptySinceMs: undefined,
     };
-    namespaces.set(namespace, watched);
-    return watched;
+    namespaces.set(namespace, watchedNamespace);
+    return watchedNamespace;
   };
 
   const attach = (pod: PodWatch): boolean => {
-    const watched = namespaces.get(pod.namespace) ?? openWatch(pod.namespace);
-    if (watched === undefined) return false;
-    watched.emptySinceMs = undefined;
-    pod.attach(watched.watch);
+    const watchedNamespace = namespaces.get(pod.namespace) ?? openWatch(pod.namespace);
+    if (watchedNamespace === undefined) return false;
+    watchedNamespace.emptySinceMs = undefined;
+    pod.attach(watchedNamespace.watch);
     return true;
   };
 
   const ticker = createTicker(clock, timing.checkMs, () => {
     const nowMs = clock.nowMs();
-    for (const [name, watched] of namespaces) {
-      if (watched.emptySinceMs !== undefined && nowMs - watched.emptySinceMs >= timing.lingerMs)
-        endWatch(name, watched);
-      else watched.watch.check();
+    for (const [name, watchedNamespace] of namespaces) {
+      if (watchedNamespace.emptySinceMs !== undefined && nowMs - watchedNamespace.emptySinceMs >= timing.lingerMs)
+        endWatch(name, watchedNamespace);
+      else watchedNamespace.watch.check();
     }
     for (const pod of waitingPods) if (attach(pod)) waitingPods.delete(pod);
     if (namespaces.size === 0 && waitingPods.size === 0) ticker.stop();
@@ -89,8 +89,8 @@ export function createSliceWatches(parts: SliceWatchParts): SliceWatches {
   const stopWatching = (pod: PodWatch): void => {
     waitingPods.delete(pod);
     pod.unsubscribe();
-    const watched = namespaces.get(pod.namespace);
-    if (watched?.watch.podCount() === 0) watched.emptySinceMs ??= clock.nowMs();
+    const watchedNamespace = namespaces.get(pod.namespace);
+    if (watchedNamespace?.watch.podCount() === 0) watchedNamespace.emptySinceMs ??= clock.nowMs();
   };
 
   return {
@@ -102,7 +102,7 @@ export function createSliceWatches(parts: SliceWatchParts): SliceWatches {
         pod.update();
         waitingPods.add(pod);
       }
-      if (!stopped) ticker.start();
+      if (!isStopped) ticker.start();
       const stopReading = podReader?.read(request, pod.setDeletion);
       return () => {
         stopReading?.();
@@ -110,11 +110,11 @@ export function createSliceWatches(parts: SliceWatchParts): SliceWatches {
       };
     },
     stop: async () => {
-      stopped = true;
+      isStopped = true;
       ticker.stop();
       podReader?.stop();
       waitingPods.clear();
-      for (const [name, watched] of namespaces) endWatch(name, watched);
+      for (const [name, watchedNamespace] of namespaces) endWatch(name, watchedNamespace);
       await Promise.all(endingWatches);
     },
   };

@@ -17,8 +17,8 @@ export type WorkerSettings = {
   readonly reconcileMs: number;
 };
 
-/** The worker ends its streams on `leave` and answers `left`; it answers `metrics` with `metrics`. No request stops the worker. */
-export type WorkerRequest = { readonly kind: "leave" | "metrics" };
+/** The worker responds to `end-streams` with `streams-ended`, and to `metrics` with `metrics`. No request stops the worker. */
+export type WorkerRequest = { readonly kind: "end-streams" | "metrics" };
 
 export type LogLine = {
   readonly kind: "line";
@@ -34,7 +34,7 @@ export type WorkerMessage =
   | { readonly kind: "event"; readonly event: EventSpec }
   | LogLine
   | { readonly kind: "metrics"; readonly text: string }
-  | { readonly kind: "left" };
+  | { readonly kind: "streams-ended" };
 
 export type RelayWorker = {
   readonly send: (request: WorkerRequest) => void;

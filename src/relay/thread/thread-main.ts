@@ -43,7 +43,7 @@ export async function main(): Promise<number> {
   const handleRequest = async ({ kind }: WorkerRequest): Promise<void> => {
     if (kind === "metrics") return send({ kind, text: await registry.metrics() });
     await relay.endStreams();
-    send({ kind: "left" });
+    send({ kind: "streams-ended" });
   };
   port.on("message", (request: WorkerRequest) => void handleRequest(request));
   await Promise.race([relay.reconcile(), sleep(FIRST_READ_LIMIT_MS)]);
@@ -58,18 +58,18 @@ export async function main(): Promise<number> {
 }
 
 function identitySender(send: Send): (identity: RelayIdentity) => void {
-  let sent = "";
+  let sentIds = "";
   return (identity) => {
     const ids = [...identity.cas.map(({ id }) => id), ...identity.keys.map(({ kid }) => kid)].join();
-    if (ids === sent) return;
-    sent = ids;
+    if (ids === sentIds) return;
+    sentIds = ids;
     send({ kind: "identity", identity: issuerIdentityOf(identity) });
   };
 }
 
 /**
- * Gets a third of the CPU share of a thread with niceness 0. A person or a controller waits for an admission, while a
- * Pod keeps serving until the relay responds.
+ * The relay's thread gets a third of the CPU share of the main thread, which has niceness 0: a person or a controller waits for
+ * an admission, while a Pod keeps serving until the relay responds.
  */
 export const RELAY_NICENESS = 5;
 
@@ -77,9 +77,9 @@ export const RELAY_NICENESS = 5;
 export function lowerPriority(niceness: number): string {
   try {
     // The link contains the id of the thread that reads it.
-    const thread = /\/task\/([0-9]+)$/.exec(readlinkSync("/proc/thread-self"))?.[1];
-    if (thread === undefined) return "cannot read the thread id from /proc/thread-self";
-    setPriority(Number(thread), niceness);
+    const threadId = /\/task\/([0-9]+)$/.exec(readlinkSync("/proc/thread-self"))?.[1];
+    if (threadId === undefined) return "cannot read the thread id from /proc/thread-self";
+    setPriority(Number(threadId), niceness);
     return "";
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
@@ -102,13 +102,13 @@ export function threadLog(send: (line: LogLine) => void): RelayLog {
 const CAUSES_LIMIT = 8;
 
 function plainError(error: Error): object {
-  const chain = [error];
-  for (let cause = error.cause; cause instanceof Error && chain.length <= CAUSES_LIMIT; cause = cause.cause)
-    chain.push(cause);
+  const errors = [error];
+  for (let cause = error.cause; cause instanceof Error && errors.length <= CAUSES_LIMIT; cause = cause.cause)
+    errors.push(cause);
   return {
     type: error.name,
-    message: chain.map(({ message }) => message).join(": "),
-    stack: chain.map(({ stack = "" }) => stack).join("\ncaused by: "),
+    message: errors.map(({ message }) => message).join(": "),
+    stack: errors.map(({ stack = "" }) => stack).join("\ncaused by: "),
     ...("code" in error ? { code: String(error.code) } : {}),
   };
 }

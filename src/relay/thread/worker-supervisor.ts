@@ -61,12 +61,12 @@ export function startRelayThread({ program, settings, ...parts }: RelayThreadPar
 export function superviseWorker(parts: SupervisorParts): RelayThread {
   const { clock, log } = parts;
   const ownMetrics = threadMetrics(parts.registry);
-  const stopped = new AbortController();
+  const stopController = new AbortController();
   const ready = Promise.withResolvers<void>();
   let streamsEnded = Promise.withResolvers<void>();
   let identity: IssuerIdentity = { cas: [], keys: [] };
   let worker: RelayWorker | undefined;
-  let failures = 0;
+  let failureCount = 0;
   let streamsEnding: Promise<void> | undefined;
   let pendingMetrics: PromiseWithResolvers<string> | undefined;
 
@@ -93,12 +93,12 @@ export function superviseWorker(parts: SupervisorParts): RelayThread {
       onMetrics("");
       ready.resolve();
       streamsEnded.resolve();
-      if (stopped.signal.aborted) return;
-      failures = clock.nowMs() - startedMs < STABLE_RUN_MS ? failures + 1 : 1;
-      const pauseMs = retryDelayMs(failures, parts.random());
+      if (stopController.signal.aborted) return;
+      failureCount = clock.nowMs() - startedMs < STABLE_RUN_MS ? failureCount + 1 : 1;
+      const pauseMs = retryDelayMs(failureCount, parts.random());
       log.error({ err: why, pauseMs }, "relay worker exited, restarting it; admissions continue");
-      void clock.sleep(pauseMs, stopped.signal).then(() => {
-        if (!stopped.signal.aborted && streamsEnding === undefined) start();
+      void clock.sleep(pauseMs, stopController.signal).then(() => {
+        if (!stopController.signal.aborted && streamsEnding === undefined) start();
       });
     };
     try {
@@ -119,7 +119,7 @@ export function superviseWorker(parts: SupervisorParts): RelayThread {
   };
 
   const requestStreamsEnd = async (): Promise<void> => {
-    worker?.send({ kind: "leave" });
+    worker?.send({ kind: "end-streams" });
     if (worker !== undefined) await withTimeout(clock, END_STREAMS_LIMIT_MS, streamsEnded.promise);
   };
 
@@ -138,7 +138,7 @@ export function superviseWorker(parts: SupervisorParts): RelayThread {
     },
     stop: async () => {
       await streamsEnding;
-      stopped.abort();
+      stopController.abort();
       await worker?.terminate();
     },
   };

@@ -4,37 +4,37 @@ import type { WithdrawalRequest } from "../../contract/relay-wire.ts";
 import { isDnsLabel } from "../../contract/untrusted-text.ts";
 import { isRawObject, listAt, valueAt } from "../../kubernetes/raw-json.ts";
 
-type ReadRequest =
+type RequestReading =
   | { readonly ok: true; readonly request: WithdrawalRequest }
   | { readonly ok: false; readonly message: string };
 
 const matchesPattern = (pattern: RegExp) => (text: string) => pattern.test(text);
-const RULES = [
+const FIELD_RULES = [
   { field: "namespace", isValid: isDnsLabel, expected: "the name of a namespace" },
   { field: "pod", isValid: matchesPattern(/^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$/), expected: "the name of a Pod" },
   { field: "uid", isValid: matchesPattern(/^[-A-Za-z0-9]{1,64}$/), expected: "the uid of a Pod" },
 ] as const;
 
 const EXPECTED_BODY = "a request is an object with namespace, pod, uid and addresses.";
-const invalid = (message: string): ReadRequest => ({ ok: false, message });
+const invalidReading = (message: string): RequestReading => ({ ok: false, message });
 
 /** Unknown fields are ignored: a later manager may send more. */
-export function readWithdrawalRequest(body: string): ReadRequest {
+export function readWithdrawalRequest(body: string): RequestReading {
   let value: unknown;
   try {
     value = JSON.parse(body);
   } catch {
-    return invalid(`The body is not JSON; ${EXPECTED_BODY}`);
+    return invalidReading(`The body is not JSON; ${EXPECTED_BODY}`);
   }
-  if (!isRawObject(value)) return invalid(`The body is ${displayValue(value)}; ${EXPECTED_BODY}`);
-  for (const { field, isValid, expected } of RULES) {
+  if (!isRawObject(value)) return invalidReading(`The body is ${displayValue(value)}; ${EXPECTED_BODY}`);
+  for (const { field, isValid, expected } of FIELD_RULES) {
     const text = valueAt(value, field);
     if (typeof text !== "string" || !isValid(text))
-      return invalid(`${field} is ${displayValue(text)}; it must be ${expected}.`);
+      return invalidReading(`${field} is ${displayValue(text)}; it must be ${expected}.`);
   }
   const problem = addressProblem(valueAt(value, "addresses"));
-  if (problem !== "") return invalid(problem);
-  const [namespace = "", pod = "", uid = ""] = RULES.map(({ field }) => String(valueAt(value, field)));
+  if (problem !== "") return invalidReading(problem);
+  const [namespace = "", pod = "", uid = ""] = FIELD_RULES.map(({ field }) => String(valueAt(value, field)));
   return { ok: true, request: { namespace, pod, uid, addresses: listAt(value, "addresses").map(String) } };
 }
 

@@ -10,7 +10,7 @@ import { addGuardedRoute, type GuardedRequest, type GuardPorts, REFUSALS } from 
 import type { RelayLimits } from "../server/relay-limits.ts";
 import type { Clock } from "../slices/clock.ts";
 import type { WatchPod } from "../slices/slice-watches.ts";
-import { createStreamBoard, type StreamBoard } from "./stream-board.ts";
+import { createStreamSet, type StreamSet } from "./stream-set.ts";
 import { readWithdrawalRequest } from "./withdrawal-request.ts";
 
 type WithdrawalPorts = Omit<GuardPorts, "nowMs"> & {
@@ -26,9 +26,9 @@ type WithdrawalPorts = Omit<GuardPorts, "nowMs"> & {
 export function addWithdrawalRoute(app: FastifyInstance<Server>, ports: WithdrawalPorts): void {
   const { limits, clock, registry } = ports;
   addGauge("streams", registry, limits.streams);
-  const board = createStreamBoard(clock);
+  const streams = createStreamSet(clock);
   app.addHook("preClose", (done) => {
-    board.endAll();
+    streams.endAll();
     done();
   });
   addGuardedRoute(
@@ -45,7 +45,7 @@ export function addWithdrawalRoute(app: FastifyInstance<Server>, ports: Withdraw
         if (reading.request.namespace !== claims.namespace) return refuse(REFUSALS.refused.namespace);
         const refusal = limits.startStream(reading.request);
         if (refusal !== undefined) return refuse(REFUSALS.refused[refusal]);
-        return streamStatus(call, reading.request, board, ports);
+        return streamStatus(call, reading.request, streams, ports);
       },
     },
   );
@@ -54,7 +54,7 @@ export function addWithdrawalRoute(app: FastifyInstance<Server>, ports: Withdraw
 function streamStatus(
   { request, reply, claims }: GuardedRequest,
   pod: WithdrawalRequest,
-  board: StreamBoard,
+  streams: StreamSet,
   { limits, clock, lostDrains, watchPod, isGraceful, wallMs }: WithdrawalPorts,
 ): FastifyReply {
   const openedAtMs = wallMs();
@@ -64,7 +64,7 @@ function streamStatus(
     wasEndedByRelay = true;
     end();
   };
-  const brokenDrain = (): BrokenDrain | undefined => {
+  const createBrokenDrain = (): BrokenDrain | undefined => {
     if (wasEndedByRelay || lastLine?.terminating !== true) return undefined;
     const { state, graceSeconds = 0 } = lastLine;
     return { pod, claims, openedAtMs, brokeAtMs: wallMs(), state, graceSeconds };
@@ -73,8 +73,8 @@ function streamStatus(
   const { raw } = reply;
   raw.on("error", () => undefined);
   raw.writeHead(200, { "content-type": "application/x-ndjson", "cache-control": "no-store", connection: "close" });
-  const hasHeartbeat = wantsHeartbeat(request) && limits.startHeartbeat(pod.namespace);
-  const stream = board.open(
+  const hasHeartbeat = requestsHeartbeat(request) && limits.startHeartbeat(pod.namespace);
+  const stream = streams.open(
     {
       write: (text, onWritten) => raw.write(text, (error) => (error ? undefined : onWritten(clock.nowMs()))),
       end: endByRelay(() => raw.end()),
@@ -93,13 +93,13 @@ function streamStatus(
     stream.remove();
     if (hasHeartbeat) limits.endHeartbeat(pod.namespace);
     limits.endStream(pod);
-    lostDrains.onStreamClosed(pod, brokenDrain());
+    lostDrains.onStreamClosed(pod, createBrokenDrain());
   };
   if (raw.destroyed) onClose();
   else raw.once("close", onClose);
   return reply;
 }
 
-function wantsHeartbeat({ query }: FastifyRequest): boolean {
+function requestsHeartbeat({ query }: FastifyRequest): boolean {
   return typeof query === "object" && query !== null && "heartbeat" in query;
 }

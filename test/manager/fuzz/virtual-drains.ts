@@ -59,21 +59,21 @@ export function createVirtualPod(settings: DrainSettings, readSockets: SocketRea
   };
 
   const perform = (action: DrainAction): void => {
-    if (action.kind === "learn-kubelet") monitor.addKubelet(action.address);
+    if (action.kind === "add-kubelet-address") monitor.addKubelet(action.address);
     if (action.kind === "answer") written = written + JSON.stringify(drainReportOf(state, nowMs, -1, 0)).length;
     if (action.kind === "count-active") dispatch({ kind: "active-counted", nowMs, active: 3, hadTraffic: false });
     if (action.kind !== "entered") return;
     const report = drainReportOf(state, nowMs, -1, 0);
-    const drain = drainOf(action.at.phase);
+    const drain = drainOf(action.enteredState.phase);
     const phaseReport = {
-      phase: action.at.phase.name,
-      outcome: outcomeOf(action.at.phase),
+      phase: action.enteredState.phase.name,
+      outcome: outcomeOf(action.enteredState.phase),
       trigger: drain === undefined ? "none" : drain.trigger,
       sinceTriggerMs: drain === undefined ? 0 : nowMs - drain.triggeredAtMs,
-      held: ["app"],
+      heldHooks: ["app"],
     };
     written = written + phaseLine(source, phaseReport).length + reportLine(source, report).length;
-    if (action.at.phase.name === "done") outcome = report.outcome;
+    if (action.enteredState.phase.name === "done") outcome = report.outcome;
   };
 
   const dispatch = (event: DrainEvent): void => {
@@ -97,7 +97,7 @@ export function createVirtualPod(settings: DrainSettings, readSockets: SocketRea
     const sample = {
       observation: monitor.finishSample(reading, nowMs, NO_CONNECTIONS),
       otherProcesses: reading === undefined ? UNKNOWN_PROCESSES : otherProcesses.finishSample(),
-      sockets: 0,
+      socketCount: 0,
     };
     dispatch({ kind: "tick", nowMs, sample });
   };

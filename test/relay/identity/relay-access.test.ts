@@ -12,7 +12,7 @@ import { createFakeCa, createFakeKey, DAY_MS, START_MS, YEAR_MS } from "./fake-t
 const FIRST = createFakeCa("first", START_MS);
 const KEY = createFakeKey("first", START_MS);
 const OWNER = { ownerKind: "ReplicaSet", ownerName: "web-5d9", ownerUid: "uid-5d9" };
-const REQUEST: RelayAccessRequest = { namespace: "shop", ...OWNER, existing: undefined };
+const REQUEST: RelayAccessRequest = { namespace: "shop", ...OWNER, existingAccess: undefined };
 
 type Replica = {
   readonly issueRelayAccess: IssueRelayAccess;
@@ -87,30 +87,33 @@ describe("the access of a Pod to the relay", () => {
 });
 
 describe("an existing credential in a Pod", () => {
-  const existing = createReplica(IDENTITY).issueAccess();
+  const existingAccess = createReplica(IDENTITY).issueAccess();
   const credentialOf = (access: RelayAccess | undefined) => access?.credential;
 
   test("is not replaced by any replica, even by one that signs with a newer key", () => {
     const next = createFakeKey("next", START_MS + 90 * DAY_MS);
     const newer = createReplica({ ...IDENTITY, keys: [KEY, next] }, START_MS + 91 * DAY_MS);
-    expect(credentialOf(newer.issueAccess({ existing }))).toBe(credentialOf(existing));
+    expect(credentialOf(newer.issueAccess({ existingAccess }))).toBe(credentialOf(existingAccess));
     expect(credentialOf(newer.issueAccess())?.startsWith(next.kid)).toBe(true);
   });
 
   test("is combined with the current CA", () => {
     const second = createFakeCa("second", START_MS + DAY_MS);
     const later = createReplica({ ...IDENTITY, cas: [FIRST, second] }, START_MS + DAY_MS);
-    expect(later.issueAccess({ existing })).toMatchObject({ ca: second.id, credential: credentialOf(existing) });
+    expect(later.issueAccess({ existingAccess })).toMatchObject({
+      ca: second.id,
+      credential: credentialOf(existingAccess),
+    });
   });
 
   test("is replaced if its signing key expires within a year", () => {
     const keys = [KEY, createFakeKey("next", START_MS + 300 * DAY_MS)];
-    expect(credentialOf(createReplica({ ...IDENTITY, keys }, START_MS + YEAR_MS - 1).issueAccess({ existing }))).toBe(
-      credentialOf(existing),
-    );
-    expect(credentialOf(createReplica({ ...IDENTITY, keys }, START_MS + YEAR_MS).issueAccess({ existing }))).not.toBe(
-      credentialOf(existing),
-    );
+    expect(
+      credentialOf(createReplica({ ...IDENTITY, keys }, START_MS + YEAR_MS - 1).issueAccess({ existingAccess })),
+    ).toBe(credentialOf(existingAccess));
+    expect(
+      credentialOf(createReplica({ ...IDENTITY, keys }, START_MS + YEAR_MS).issueAccess({ existingAccess })),
+    ).not.toBe(credentialOf(existingAccess));
   });
 
   test.for([
@@ -120,8 +123,8 @@ describe("an existing credential in a Pod", () => {
     { title: "a Pod without an owner", changed: { ownerKind: "", ownerName: "", ownerUid: "" } },
   ])("is replaced if it was copied to $title", ({ changed }) => {
     const { issueAccess, checkCredential } = createReplica(IDENTITY);
-    const access = issueAccess({ ...changed, existing });
-    expect(credentialOf(access)).not.toBe(credentialOf(existing));
+    const access = issueAccess({ ...changed, existingAccess });
+    expect(credentialOf(access)).not.toBe(credentialOf(existingAccess));
     expect(checkCredential(authorizationOf(access))).toMatchObject(changed);
   });
 
@@ -129,7 +132,7 @@ describe("an existing credential in a Pod", () => {
     const { issueAccess, unknownKeys } = createReplica(IDENTITY);
     const otherAccess = createReplica({ ...IDENTITY, keys: [createFakeKey("foreign", START_MS)] }).issueAccess();
     for (const credential of ["", "x", "$(HOSTNAME)", credentialOf(otherAccess) ?? "", "\u0000".repeat(10_000)]) {
-      const access = issueAccess({ existing: { address: "", serverName: "", ca: "", credential } });
+      const access = issueAccess({ existingAccess: { address: "", serverName: "", ca: "", credential } });
       expect(credentialOf(access)?.startsWith(`${KEY.kid}.`)).toBe(true);
     }
     // An admission must not cause a read of the Secret.

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { endpointStateOf } from "../../../src/kubernetes/endpoints/endpoint-state-of.ts";
 import { readSlice } from "../../../src/kubernetes/endpoints/read-slice.ts";
 import type { EndpointStatus, PodIdentity, Slice } from "../../../src/kubernetes/endpoints/slice.ts";
-import { createSliceIndex, type IndexClient, type SliceIndex } from "../../../src/relay/slices/slice-index.ts";
+import { createSliceIndex, type IndexSubscription, type SliceIndex } from "../../../src/relay/slices/slice-index.ts";
 import { podCases, type SliceCase, sliceCases, sliceObject } from "./slice-cases.ts";
 
 type Step =
@@ -21,7 +21,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constant("leave" as const), clientIndex: fc.nat(5) }),
 );
 
-type Client = { readonly pod: PodIdentity; readonly entry: IndexClient; received: EndpointStatus; calls: number };
+type Client = { readonly pod: PodIdentity; readonly entry: IndexSubscription; received: EndpointStatus; calls: number };
 
 /** Applies a step to the index and to a map of the slices, which is the model of the index. */
 function applyStep(step: Step, index: SliceIndex, slices: Map<string, Slice>, clients: Client[]): void {

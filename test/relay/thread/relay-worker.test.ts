@@ -90,7 +90,7 @@ test("in a container with less memory, the relay's thread has a smaller heap lim
 test("a thread in an endless loop can be terminated", TIMEOUT, async () => {
   const { thread, message, ended } = runThread('parentPort.postMessage({ kind: "ready" }); for (;;);');
   await message;
-  thread.send({ kind: "leave" });
+  thread.send({ kind: "end-streams" });
   await thread.terminate();
   expect(await ended).toMatchObject({ message: "the thread ended with status 1" });
 });

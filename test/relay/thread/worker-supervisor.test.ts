@@ -10,7 +10,7 @@ const REQUEST: RelayAccessRequest = {
   ownerKind: "ReplicaSet",
   ownerName: "web-5d9",
   ownerUid: "uid-5d9",
-  existing: undefined,
+  existingAccess: undefined,
 };
 
 function identityOf(name: string) {
@@ -160,7 +160,7 @@ describe("the process waits for the relay", () => {
   });
 
   test.for([
-    ["the relay has ended its streams", (relay: SupervisedThread) => relay.newest().send({ kind: "left" })],
+    ["the relay has ended its streams", (relay: SupervisedThread) => relay.newest().send({ kind: "streams-ended" })],
     ["the thread ended", (relay: SupervisedThread) => relay.newest().fail("it threw")],
     ["the limit has passed", (relay: SupervisedThread): unknown => relay.advance(END_STREAMS_LIMIT_MS)],
   ] as const)("during its shutdown until %s, and then terminates the thread", async ([_title, trigger]) => {
@@ -171,7 +171,11 @@ describe("the process waits for the relay", () => {
       isWaiting = false;
     });
     await relay.advance(END_STREAMS_LIMIT_MS - 1);
-    expect([isWaiting, relay.newest().requests, relay.newest().wasTerminated()]).toEqual([true, ["leave"], false]);
+    expect([isWaiting, relay.newest().requests, relay.newest().wasTerminated()]).toEqual([
+      true,
+      ["end-streams"],
+      false,
+    ]);
     trigger(relay);
     await stopped;
     await relay.advance(PAUSE_MS);
@@ -185,8 +189,8 @@ describe("the process waits for the relay", () => {
     void relay.endStreams();
     const stopped = relay.stop();
     await relay.advance(END_STREAMS_LIMIT_MS - 1);
-    expect([relay.newest().requests, relay.newest().wasTerminated()]).toEqual([["leave"], false]);
-    relay.newest().send({ kind: "left" });
+    expect([relay.newest().requests, relay.newest().wasTerminated()]).toEqual([["end-streams"], false]);
+    relay.newest().send({ kind: "streams-ended" });
     await stopped;
     expect(relay.newest().wasTerminated()).toBe(true);
   });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createLineStream, type LineStream } from "../../../src/relay/withdrawal/stream-board.ts";
+import { createLineStream, type LineStream } from "../../../src/relay/withdrawal/stream-set.ts";
 
 const LIMITS = { repeatMs: 10_000, stallMs: 20_000, lifeMs: 100_000 };
 

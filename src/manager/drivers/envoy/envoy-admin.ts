@@ -5,7 +5,7 @@ import type { HttpStream } from "../../http/http-client.ts";
 import { adminTarget, type HttpTarget, parseAdminTarget } from "../../http/http-target.ts";
 
 export function adminsOf(settings: DrainSettings): readonly HttpTarget[] {
-  const urls = settings.driverUrl === "" ? driverRow(settings.driver).usualUrls : [settings.driverUrl];
+  const urls = settings.driverUrl === "" ? driverRow(settings.driver).defaultUrls : [settings.driverUrl];
   const admins: HttpTarget[] = [];
   for (const url of urls) {
     const target = parseAdminTarget(url);
@@ -27,7 +27,7 @@ const DRAIN_ALL = "/drain_listeners?graceful&skip_exit";
 const DRAIN_INBOUND = "/drain_listeners?inboundonly&graceful&skip_exit";
 
 /** Path of the statistics, which are lines `name: value`. The filter is a percent-encoded RE2 pattern. */
-export const STATS = `/stats?filter=${encodeURIComponent(
+export const STATS_PATH = `/stats?filter=${encodeURIComponent(
   "^(listener\\..*\\.downstream_cx_(active|total)" +
     "|listener\\..*\\.http\\..*\\.downstream_rq_completed" +
     "|http\\..*\\.downstream_(rq_active|rq_total|cx_active|cx_upgrades_active)" +
@@ -38,7 +38,7 @@ export const STATS = `/stats?filter=${encodeURIComponent(
 export type CommandResult = {
   readonly path: string;
   readonly failure: string;
-  /** Envoy responded with 4xx, so a retry would fail too. */
+  /** Whether Envoy responded with 4xx. A retry would fail too. */
   readonly refused: boolean;
 };
 
@@ -59,7 +59,7 @@ export function postCommands(commands: Commands, done: (results: readonly Comman
   const startedMs = performance.now();
   const leftMs = (): number => Math.floor(commands.timeoutMs - (performance.now() - startedMs));
 
-  const next = (index: number): void => {
+  const sendNext = (index: number): void => {
     const path = commands.paths[index];
     if (path === undefined) done(results);
     else attempt(path, index, FIRST_PAUSE_MS);
@@ -80,11 +80,11 @@ export function postCommands(commands: Commands, done: (results: readonly Comman
         failure: succeeded ? "" : `POST ${path}: ${why}`,
         refused: end.status >= 400 && end.status < 500,
       });
-      next(index + 1);
+      sendNext(index + 1);
     });
   };
 
-  next(0);
+  sendNext(0);
 }
 
 function ignoreBody(): string {

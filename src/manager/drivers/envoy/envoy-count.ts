@@ -3,7 +3,7 @@ import type { DrainSettings, KubeletProbe } from "../../../contract/drain-settin
 import type { HttpEnd, HttpStream } from "../../http/http-client.ts";
 import { adminTarget, type HttpTarget } from "../../http/http-target.ts";
 import { createProbeAllowance } from "../../traffic/probe-allowance.ts";
-import { STATS } from "./envoy-admin.ts";
+import { STATS_PATH } from "./envoy-admin.ts";
 import { createEnvoyStats, type EnvoyCount } from "./envoy-stats.ts";
 
 /** Long enough to receive several megabytes, the size of the statistics of a large configuration. */
@@ -29,11 +29,11 @@ export function countRequests(
 ): void {
   const stats = createEnvoyStats(settings);
   let parseError = "";
-  const take = (chunk: Buffer): string => {
-    parseError = stats.take(chunk);
+  const addChunk = (chunk: Buffer): string => {
+    parseError = stats.addChunk(chunk);
     return parseError;
   };
-  stream({ target: adminTarget(admin, STATS), method: "GET", timeoutMs: TIMEOUT_MS }, take, (end) => {
+  stream({ target: adminTarget(admin, STATS_PATH), method: "GET", timeoutMs: TIMEOUT_MS }, addChunk, (end) => {
     const count = stats.count();
     const { kind, why } = classify(end, parseError, count);
     done({ kind, why, count });
@@ -56,13 +56,13 @@ function classify(end: HttpEnd, parseError: string, count: EnvoyCount): Classifi
 
 /** Compares each count with the last one, because requests that started and ended in between are traffic too. */
 type EnvoyEvidence = {
-  readonly take: (count: EnvoyCount, nowMs: number) => Evidence;
+  readonly addCount: (count: EnvoyCount, nowMs: number) => Evidence;
 };
 
 type Evidence = {
-  /** The proxy's process started after the last count. */
+  /** Whether the proxy's process started after the last count. */
   readonly restarted: boolean;
-  /** There was traffic since the last count. */
+  /** Whether there was traffic since the last count. */
   readonly hadTraffic: boolean;
 };
 
@@ -71,27 +71,27 @@ export function createEnvoyEvidence(probes: readonly KubeletProbe[]): EnvoyEvide
   let connectionAllowance = createProbeAllowance([]);
   let requestAllowance = createProbeAllowance([]);
 
-  const start = (count: EnvoyCount): void => {
+  const resetAllowances = (count: EnvoyCount): void => {
     // A probe opens one connection and sends at most one request, so each total gets its own allowance.
-    const probed = probes.filter((probe) => count.probedPorts.includes(probe.port));
-    connectionAllowance = createProbeAllowance(probed);
-    requestAllowance = createProbeAllowance(probed);
+    const relevantProbes = probes.filter((probe) => count.probedPorts.includes(probe.port));
+    connectionAllowance = createProbeAllowance(relevantProbes);
+    requestAllowance = createProbeAllowance(relevantProbes);
   };
 
   return {
-    take: (count, nowMs) => {
-      const before = last;
+    addCount: (count, nowMs) => {
+      const previous = last;
       last = count;
-      const isNew = before !== undefined && isNewProcess(before, count);
-      if (before === undefined || isNew) start(count);
+      const isRestarted = previous !== undefined && isNewProcess(previous, count);
+      if (previous === undefined || isRestarted) resetAllowances(count);
       connectionAllowance.refill(nowMs);
       requestAllowance.refill(nowMs);
-      if (before === undefined || isNew) return { restarted: isNew, hadTraffic: true };
+      if (previous === undefined || isRestarted) return { restarted: isRestarted, hadTraffic: true };
       // Active requests are traffic. Their increase of the totals must not use up the allowance for probes.
-      if (before.active > 0 || count.active > 0) return { restarted: false, hadTraffic: true };
-      const arrived = isTraffic(before.connectionTotal, count.connectionTotal, connectionAllowance.takeAll);
-      const answered = isTraffic(before.completedTotal, count.completedTotal, requestAllowance.takeAll);
-      return { restarted: false, hadTraffic: arrived || answered };
+      if (previous.active > 0 || count.active > 0) return { restarted: false, hadTraffic: true };
+      const hasNewConnections = isTraffic(previous.connectionTotal, count.connectionTotal, connectionAllowance.takeAll);
+      const hasNewResponses = isTraffic(previous.completedTotal, count.completedTotal, requestAllowance.takeAll);
+      return { restarted: false, hadTraffic: hasNewConnections || hasNewResponses };
     },
   };
 }
@@ -100,15 +100,15 @@ export function createEnvoyEvidence(probes: readonly KubeletProbe[]): EnvoyEvide
  * Whether the counts are from different processes. Each request of the manager increments the admin total, so a smaller or equal
  * total is from a new process. A hot restart changes the epoch: totals continue, but the drain state is lost.
  */
-function isNewProcess(before: EnvoyCount, now: EnvoyCount): boolean {
-  return now.adminTotal <= before.adminTotal || now.epoch !== before.epoch;
+function isNewProcess(previous: EnvoyCount, current: EnvoyCount): boolean {
+  return current.adminTotal <= previous.adminTotal || current.epoch !== previous.epoch;
 }
 
 /**
  * Whether a total changed by more than the probes. A lower total means that a listener was removed, which counts as traffic. Traffic
  * does not use up the allowance; otherwise the next probe would count as traffic and lengthen the drain by a quiet period.
  */
-function isTraffic(before: number, now: number, allow: (wanted: number) => boolean): boolean {
-  const more = now - before;
-  return more < 0 || !allow(more);
+function isTraffic(previousTotal: number, total: number, takeAllowance: (wanted: number) => boolean): boolean {
+  const increase = total - previousTotal;
+  return increase < 0 || !takeAllowance(increase);
 }

@@ -2,7 +2,7 @@
 import type { DrainSettings } from "../../../contract/drain-settings.ts";
 import type { HttpStream } from "../../http/http-client.ts";
 import { type HttpTarget, isUnixTarget } from "../../http/http-target.ts";
-import { type Driver, type DriverWarning, NOT_ANSWERED } from "../../ports.ts";
+import { type Driver, type DriverWarning, NO_RESPONSE } from "../../ports.ts";
 import { adminsOf, type CommandResult, drainPathsOf, FAIL_HEALTH, PASS_HEALTH, postCommands } from "./envoy-admin.ts";
 import { type CountResult, countRequests, createEnvoyEvidence } from "./envoy-count.ts";
 
@@ -17,7 +17,7 @@ export function createEnvoyDriver(settings: DrainSettings, sendHttp: HttpStream,
   let evidence = createEnvoyEvidence(settings.kubeletProbes);
   /** The admin address at which an Envoy responded. Commands are sent only to this address. */
   let envoyAdmin: HttpTarget | undefined = admins.length === 1 ? admins[0] : undefined;
-  let dials = 0;
+  let dialCount = 0;
   let hasCounted = false;
   let absentSinceMs = -1;
   let isUseless = admins.length === 0;
@@ -33,7 +33,7 @@ export function createEnvoyDriver(settings: DrainSettings, sendHttp: HttpStream,
 
   const stream: HttpStream = (call, onChunk, done) => {
     // Samples contain TCP connections only, so connections to Unix sockets need no correction.
-    if (!isUnixTarget(call.target)) dials = dials + 1;
+    if (!isUnixTarget(call.target)) dialCount = dialCount + 1;
     sendHttp(call, onChunk, done);
   };
 
@@ -105,14 +105,14 @@ export function createEnvoyDriver(settings: DrainSettings, sendHttp: HttpStream,
       if (result.kind === "absent") recordAbsence(result.why, nowMs);
       // A program is running, so the proxy is not absent any more.
       else absentSinceMs = -1;
-      done(NOT_ANSWERED, false);
+      done(NO_RESPONSE, false);
       return;
     }
     if (isAbsent && !isUseless) warn("driver counts again", "Envoy answers again");
     isAbsent = false;
     hasCounted = true;
     absentSinceMs = -1;
-    const { restarted, hadTraffic } = evidence.take(result.count, nowMs);
+    const { restarted, hadTraffic } = evidence.addCount(result.count, nowMs);
     if (restarted) onPossibleRestart();
     resendDrain();
     done(result.count.active, hadTraffic);
@@ -120,7 +120,7 @@ export function createEnvoyDriver(settings: DrainSettings, sendHttp: HttpStream,
 
   return {
     name: settings.driver,
-    dials: () => dials,
+    dialCount: () => dialCount,
     canCount: () => !isUseless && !isAbsent,
     countActive: (done) => {
       if (admins.length === 0) done(-1, false);

@@ -13,8 +13,8 @@ export type Prefix = {
 };
 
 export function prefixNamed(prefixes: Map<string, Prefix>, name: string): Prefix {
-  const known = prefixes.get(name);
-  if (known !== undefined) return known;
+  const knownPrefix = prefixes.get(name);
+  if (knownPrefix !== undefined) return knownPrefix;
   const prefix: Prefix = { requests: -1, connections: -1, upgrades: -1, counted: false, ignoredBy: [] };
   prefixes.set(name, prefix);
   return prefix;
@@ -41,14 +41,14 @@ export function activeRequests(prefixes: Map<string, Prefix>): number {
  * @param ignored connections of ignored listeners by name; subtracted from prefixes that counted and ignored listeners share
  */
 export function tcpSessions(connections: number, prefixes: Map<string, Prefix>, ignored: Map<string, number>): number {
-  let rest = connections;
+  let sessions = connections;
   for (const prefix of prefixes.values()) {
     if (!prefix.counted) continue;
     let ignoredConnections = 0;
     for (const name of prefix.ignoredBy) ignoredConnections = ignoredConnections + (ignored.get(name) ?? 0);
-    rest = rest - Math.max(0, prefix.connections - ignoredConnections);
+    sessions = sessions - Math.max(0, prefix.connections - ignoredConnections);
   }
-  return Math.max(0, rest);
+  return Math.max(0, sessions);
 }
 
 /** `admin`: the listener of Envoy's admin interface, whose statistics include the manager's requests. */
@@ -71,8 +71,8 @@ export function listenerOf(name: string, settings: DrainSettings): Listener {
   const separatorAt = name.lastIndexOf("_");
   const address = addressIn(name.slice(0, Math.max(0, separatorAt)));
   const port = separatorAt < 0 ? "" : name.slice(separatorAt + 1);
-  // A custom stat_prefix has no address. The driver istio counts only the inbound listener; other drivers count this one too, which
-  // at most lengthens the drain.
+  // A custom stat_prefix has no address. The driver istio counts only the inbound listener. The driver envoy counts a listener
+  // without an address too, which at most lengthens the drain.
   if (address === "" || !/^[0-9]{1,5}$/.test(port))
     return { kind: settings.driver === "istio" ? "ignored" : "counted", port: -1 };
   const counted = isReachable(address, settings.addressScope) && isDrained(Number(port), settings);

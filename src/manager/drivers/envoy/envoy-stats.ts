@@ -25,7 +25,7 @@ export type EnvoyCount = {
 };
 
 type EnvoyStats = {
-  readonly take: (chunk: Buffer) => string;
+  readonly addChunk: (chunk: Buffer) => string;
   readonly count: () => EnvoyCount;
 };
 
@@ -34,18 +34,19 @@ const LINE_LIMIT_BYTES = 4_096;
 const NAMES_LIMIT = 8_192;
 const VALUE = /^[0-9]{1,15}$/;
 
-type AdminSums = { connections: number; arrived: number; answered: number; total: number };
+type AdminSums = { connections: number; connectionTotal: number; completedTotal: number; requestTotal: number };
 
 type Sums = {
   lines: number;
   prefixes: Map<string, Prefix>;
   /** Connections of ignored listeners by name. */
   ignored: Map<string, number>;
+  /** Number of counted listeners with the gauge of open connections, and with the counter of all connections. */
   listeners: number;
-  totals: number;
+  listenersWithTotal: number;
   connections: number;
-  arrived: number;
-  answered: number;
+  connectionTotal: number;
+  completedTotal: number;
   sessions: number;
   admin: AdminSums;
   epoch: number;
@@ -60,18 +61,18 @@ export function createEnvoyStats(settings: DrainSettings): EnvoyStats {
     prefixes: new Map(),
     ignored: new Map(),
     listeners: 0,
-    totals: 0,
+    listenersWithTotal: 0,
     connections: 0,
-    arrived: 0,
-    answered: 0,
+    connectionTotal: 0,
+    completedTotal: 0,
     sessions: 0,
-    admin: { connections: -1, arrived: -1, answered: -1, total: -1 },
+    admin: { connections: -1, connectionTotal: -1, completedTotal: -1, requestTotal: -1 },
     epoch: -1,
     probedPorts: [],
     error: "",
   };
   return {
-    take: (chunk) => {
+    addChunk: (chunk) => {
       const completeLines = lines.addChunk(chunk);
       if (completeLines === undefined) sums.error = `a line of the statistics is longer than ${LINE_LIMIT_BYTES} bytes`;
       else for (const line of completeLines) addLine(sums, line, settings);
@@ -89,7 +90,7 @@ function addLine(sums: Sums, line: string, settings: DrainSettings): void {
   if (!VALUE.test(text)) return;
   const name = line.slice(0, separatorAt);
   const dot = name.lastIndexOf(".");
-  const stat: Stat = { owner: name.slice(0, Math.max(0, dot)), last: name.slice(dot + 1), value: Number(text) };
+  const stat: Stat = { owner: name.slice(0, Math.max(0, dot)), metric: name.slice(dot + 1), value: Number(text) };
   sums.lines = sums.lines + 1;
   if (name.startsWith("listener.")) addListener(sums, stat, settings);
   else if (name.startsWith("http.")) addPrefix(sums, stat);
@@ -97,12 +98,12 @@ function addLine(sums: Sums, line: string, settings: DrainSettings): void {
   else if (name === "server.hot_restart_epoch") sums.epoch = stat.value;
 }
 
-/** One statistic, such as `owner` = `listener.0.0.0.0_80` and `last` = `downstream_cx_active`. */
-type Stat = { readonly owner: string; readonly last: string; readonly value: number };
+/** One statistic, such as `owner` = `listener.0.0.0.0_80` and `metric` = `downstream_cx_active`. */
+type Stat = { readonly owner: string; readonly metric: string; readonly value: number };
 
 function addListener(sums: Sums, stat: Stat, settings: DrainSettings): void {
   const nameAndPrefix = stat.owner.slice("listener.".length);
-  const isRequestCounter = stat.last === "downstream_rq_completed";
+  const isRequestCounter = stat.metric === "downstream_rq_completed";
   const separatorAt = isRequestCounter ? nameAndPrefix.indexOf(".http.") : nameAndPrefix.length;
   if (separatorAt < 0) return;
   const name = nameAndPrefix.slice(0, separatorAt);
@@ -111,7 +112,7 @@ function addListener(sums: Sums, stat: Stat, settings: DrainSettings): void {
   const listener = listenerOf(name, settings);
   if (listener.kind === "admin") addAdmin(sums, stat);
   else if (listener.kind === "counted") addCountedListener(sums, stat, listener.port, settings);
-  else if (stat.last === "downstream_cx_active") sums.ignored.set(name, stat.value);
+  else if (stat.metric === "downstream_cx_active") sums.ignored.set(name, stat.value);
   if (!isRequestCounter) return;
   const prefix = prefixNamed(sums.prefixes, nameAndPrefix.slice(separatorAt + ".http.".length));
   if (listener.kind === "counted") prefix.counted = true;
@@ -119,10 +120,10 @@ function addListener(sums: Sums, stat: Stat, settings: DrainSettings): void {
 }
 
 function addCountedListener(sums: Sums, stat: Stat, port: number, settings: DrainSettings): void {
-  if (stat.last === "downstream_rq_completed") sums.answered = sums.answered + stat.value;
-  else if (stat.last === "downstream_cx_total") {
-    sums.totals = sums.totals + 1;
-    sums.arrived = sums.arrived + stat.value;
+  if (stat.metric === "downstream_rq_completed") sums.completedTotal = sums.completedTotal + stat.value;
+  else if (stat.metric === "downstream_cx_total") {
+    sums.listenersWithTotal = sums.listenersWithTotal + 1;
+    sums.connectionTotal = sums.connectionTotal + stat.value;
   } else {
     sums.listeners = sums.listeners + 1;
     sums.connections = sums.connections + stat.value;
@@ -132,38 +133,38 @@ function addCountedListener(sums: Sums, stat: Stat, port: number, settings: Drai
 }
 
 function addAdmin(sums: Sums, stat: Stat): void {
-  if (stat.last === "downstream_cx_active") sums.admin.connections = stat.value;
-  else if (stat.last === "downstream_cx_total") sums.admin.arrived = stat.value;
-  else sums.admin.answered = stat.value;
+  if (stat.metric === "downstream_cx_active") sums.admin.connections = stat.value;
+  else if (stat.metric === "downstream_cx_total") sums.admin.connectionTotal = stat.value;
+  else sums.admin.completedTotal = stat.value;
 }
 
 function addPrefix(sums: Sums, stat: Stat): void {
   const name = stat.owner.slice("http.".length);
-  if (name === "admin" && stat.last === "downstream_rq_total") sums.admin.total = stat.value;
-  if (stat.last === "downstream_rq_total") return;
+  if (name === "admin" && stat.metric === "downstream_rq_total") sums.admin.requestTotal = stat.value;
+  if (stat.metric === "downstream_rq_total") return;
   const prefix = prefixNamed(sums.prefixes, name);
-  if (stat.last === "downstream_rq_active") prefix.requests = stat.value;
-  else if (stat.last === "downstream_cx_active") prefix.connections = stat.value;
-  else if (stat.last === "downstream_cx_upgrades_active") prefix.upgrades = stat.value;
+  if (stat.metric === "downstream_rq_active") prefix.requests = stat.value;
+  else if (stat.metric === "downstream_cx_active") prefix.connections = stat.value;
+  else if (stat.metric === "downstream_cx_upgrades_active") prefix.upgrades = stat.value;
 }
 
 function addUdp(sums: Sums, stat: Stat): void {
-  if (stat.last === "downstream_sess_active") sums.sessions = sums.sessions + stat.value;
-  else if (stat.last === "downstream_sess_total") sums.arrived = sums.arrived + stat.value;
+  if (stat.metric === "downstream_sess_active") sums.sessions = sums.sessions + stat.value;
+  else if (stat.metric === "downstream_sess_total") sums.connectionTotal = sums.connectionTotal + stat.value;
 }
 
 function countOf(sums: Sums): EnvoyCount {
   const problem = problemOf(sums);
-  const http = activeRequests(sums.prefixes);
-  const tcp = tcpSessions(sums.connections, sums.prefixes, sums.ignored);
+  const httpRequests = activeRequests(sums.prefixes);
+  const tcpConnections = tcpSessions(sums.connections, sums.prefixes, sums.ignored);
   return {
     isEnvoy: sums.lines > 0,
     problem,
     isTemporary: problem === NO_LISTENER,
-    active: http + tcp + sums.sessions,
-    connectionTotal: sums.arrived,
-    completedTotal: sums.answered,
-    adminTotal: sums.admin.total,
+    active: httpRequests + tcpConnections + sums.sessions,
+    connectionTotal: sums.connectionTotal,
+    completedTotal: sums.completedTotal,
+    adminTotal: sums.admin.requestTotal,
     epoch: sums.epoch,
     probedPorts: sums.probedPorts,
   };
@@ -173,15 +174,15 @@ const NO_LISTENER = "Envoy has no listener whose requests the driver counts";
 
 /** The statistics have to contain the manager's own request; otherwise requests of clients may be missing too. */
 function problemOf(sums: Sums): string {
-  const { connections, arrived, answered, total } = sums.admin;
+  const { connections, connectionTotal, completedTotal, requestTotal } = sums.admin;
   if (sums.error !== "") return sums.error;
-  if (connections < 0 || arrived < 0 || answered < 0)
+  if (connections < 0 || connectionTotal < 0 || completedTotal < 0)
     return "Envoy's statistics of listeners are missing (because of a stats_matcher, or because the proxy is not Envoy)";
-  const own = sums.prefixes.get("admin");
-  if (total < 0 || own === undefined || own.requests < 0 || own.connections < 0)
+  const adminPrefix = sums.prefixes.get("admin");
+  if (requestTotal < 0 || adminPrefix === undefined || adminPrefix.requests < 0 || adminPrefix.connections < 0)
     return "Envoy's statistics of requests are missing (because of a stats_matcher)";
   if (sums.listeners === 0) return NO_LISTENER;
-  return sums.listeners === sums.totals
+  return sums.listeners === sums.listenersWithTotal
     ? ""
     : "Envoy's statistics of some listeners are missing (because of a stats_matcher)";
 }

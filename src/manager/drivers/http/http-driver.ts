@@ -14,27 +14,27 @@ const COUNT_TIMEOUT_MS = 1_000;
 export function createHttpDriver(settings: DrainSettings): Driver {
   const drainTarget = parseHttpTarget(settings.drainUrl);
   const activeTarget = parseHttpTarget(settings.activeUrl);
-  let dials = 0;
+  let dialCount = 0;
 
   /** Retries if there is no response or a 5xx. Other responses are final. */
   const notify = (target: HttpTarget, leftMs: number, done: (failure: string) => void): void => {
-    dials = dials + 1;
+    dialCount = dialCount + 1;
     const startedMs = performance.now();
-    callHttp({ target, method: "POST", timeoutMs: leftMs }, (answer) => {
-      if (answer.status >= 200 && answer.status < 300) {
+    callHttp({ target, method: "POST", timeoutMs: leftMs }, (response) => {
+      if (response.status >= 200 && response.status < 300) {
         done("");
         return;
       }
       const restMs = Math.floor(leftMs - (performance.now() - startedMs) - NOTIFY_PAUSE_MS);
-      const shouldRetry = answer.status === 0 || answer.status >= 500;
+      const shouldRetry = response.status === 0 || response.status >= 500;
       if (shouldRetry && restMs > 0) setTimeout(() => notify(target, restMs, done), NOTIFY_PAUSE_MS);
-      else done(`the app was not notified: ${answer.status === 0 ? answer.failure : `status ${answer.status}`}`);
+      else done(`the app was not notified: ${response.status === 0 ? response.failure : `status ${response.status}`}`);
     });
   };
 
   return {
     name: "http",
-    dials: () => dials,
+    dialCount: () => dialCount,
     canCount: () => true,
     cancelDrain: (done) => done(""),
     startDrain: (done) => {
@@ -48,9 +48,9 @@ export function createHttpDriver(settings: DrainSettings): Driver {
         done(-1, false);
         return;
       }
-      dials = dials + 1;
-      callHttp({ target: activeTarget, method: "GET", timeoutMs: COUNT_TIMEOUT_MS }, (answer) => {
-        done(answer.status === 200 ? parseActiveCount(answer.body, activeTarget.selector) : -1, false);
+      dialCount = dialCount + 1;
+      callHttp({ target: activeTarget, method: "GET", timeoutMs: COUNT_TIMEOUT_MS }, (response) => {
+        done(response.status === 200 ? parseActiveCount(response.body, activeTarget.selector) : -1, false);
       });
     },
   };

@@ -10,7 +10,7 @@ import { createLineBuffer } from "../../line-buffer.ts";
 import type { Driver, DriverWarning } from "../../ports.ts";
 import { sumOfSamples } from "../metric-samples.ts";
 
-const [USUAL_URL = ""] = driverRow("linkerd").usualUrls;
+const [DEFAULT_URL = ""] = driverRow("linkerd").defaultUrls;
 const CANNOT_COUNT = "driver cannot count, using samples of sockets";
 const OPEN_CONNECTIONS = 'tcp_open_connections{direction="inbound",peer="src"}';
 const METRIC_PREFIX = "tcp_open_connections{";
@@ -21,8 +21,8 @@ const ABSENT_AFTER_MS = 2_000;
 const CONNECTIONS_LIMIT = 1_000_000_000;
 
 export function createLinkerdDriver(settings: DrainSettings, stream: HttpStream, warn: DriverWarning): Driver {
-  const admin = parseHttpTarget(settings.driverUrl === "" ? USUAL_URL : settings.driverUrl);
-  let dials = 0;
+  const admin = parseHttpTarget(settings.driverUrl === "" ? DEFAULT_URL : settings.driverUrl);
+  let dialCount = 0;
   let isUseless = admin === undefined;
   let absentSinceMs = -1;
 
@@ -30,7 +30,7 @@ export function createLinkerdDriver(settings: DrainSettings, stream: HttpStream,
     if (!isUseless) warn(CANNOT_COUNT, why);
     isUseless = true;
   };
-  if (isUseless) warn(CANNOT_COUNT, `${settings.driverUrl} is not an http URL with an IP, such as ${USUAL_URL}`);
+  if (isUseless) warn(CANNOT_COUNT, `${settings.driverUrl} is not an http URL with an IP, such as ${DEFAULT_URL}`);
 
   const recordAbsence = (why: string): void => {
     const nowMs = performance.now();
@@ -38,7 +38,7 @@ export function createLinkerdDriver(settings: DrainSettings, stream: HttpStream,
     if (nowMs - absentSinceMs >= ABSENT_AFTER_MS) stopCounting(`Linkerd's metrics cannot be read: ${why}`);
   };
 
-  const takeFailure = (end: HttpEnd): void => {
+  const handleFailure = (end: HttpEnd): void => {
     // A proxy that hangs may still have clients, so it does not count as absent.
     if (end.timedOut) absentSinceMs = -1;
     else if (end.status === 200) stopCounting("Linkerd's metrics do not show the connections of clients");
@@ -47,7 +47,7 @@ export function createLinkerdDriver(settings: DrainSettings, stream: HttpStream,
 
   return {
     name: "linkerd",
-    dials: () => dials,
+    dialCount: () => dialCount,
     canCount: () => !isUseless,
     startDrain: (done) => done(""),
     cancelDrain: (done) => {
@@ -60,21 +60,21 @@ export function createLinkerdDriver(settings: DrainSettings, stream: HttpStream,
         done(-1, false);
         return;
       }
-      dials = dials + 1;
+      dialCount = dialCount + 1;
       const sum = createOpenSum();
-      stream({ target: adminTarget(admin, "/metrics"), method: "GET", timeoutMs: TIMEOUT_MS }, sum.take, (end) => {
-        const open = end.status === 200 ? sum.open() : -1;
-        if (open >= 0) absentSinceMs = -1;
-        else takeFailure(end);
-        done(open, false);
+      stream({ target: adminTarget(admin, "/metrics"), method: "GET", timeoutMs: TIMEOUT_MS }, sum.addChunk, (end) => {
+        const openConnections = end.status === 200 ? sum.total() : -1;
+        if (openConnections >= 0) absentSinceMs = -1;
+        else handleFailure(end);
+        done(openConnections, false);
       });
     },
   };
 }
 
 type OpenSum = {
-  readonly take: (chunk: Buffer) => string;
-  readonly open: () => number;
+  readonly addChunk: (chunk: Buffer) => string;
+  readonly total: () => number;
 };
 
 function createOpenSum(): OpenSum {
@@ -89,12 +89,12 @@ function createOpenSum(): OpenSum {
     else hasInvalidValue = true;
   };
   return {
-    take: (chunk) => {
-      const whole = lines.addChunk(chunk);
-      if (whole === undefined) return `a line of the metrics is longer than ${LINE_LIMIT_BYTES} bytes`;
-      for (const line of whole) addLine(line);
+    addChunk: (chunk) => {
+      const completeLines = lines.addChunk(chunk);
+      if (completeLines === undefined) return `a line of the metrics is longer than ${LINE_LIMIT_BYTES} bytes`;
+      for (const line of completeLines) addLine(line);
       return "";
     },
-    open: () => (hasInvalidValue || sum > CONNECTIONS_LIMIT ? -1 : sum),
+    total: () => (hasInvalidValue || sum > CONNECTIONS_LIMIT ? -1 : sum),
   };
 }

@@ -10,20 +10,20 @@ const CHECK_MS = 1_000;
 const HEARTBEAT_CHECK_MS = 20;
 const HEARTBEAT_MS = RELAY_HEARTBEAT_MS - HEARTBEAT_CHECK_MS;
 
-type BoardStream = { readonly send: (text: string) => void; readonly remove: () => void };
-export type StreamBoard = {
-  readonly open: (sink: LineSink, hasHeartbeat: boolean) => BoardStream;
+type StreamHandle = { readonly send: (text: string) => void; readonly remove: () => void };
+export type StreamSet = {
+  readonly open: (sink: LineSink, hasHeartbeat: boolean) => StreamHandle;
   readonly endAll: () => void;
 };
 
-export function createStreamBoard(clock: Clock): StreamBoard {
+export function createStreamSet(clock: Clock): StreamSet {
   const createGroup = (repeatMs: number, checkMs: number) => {
     const streams = new Set<LineStream>();
     const ticker = createTicker(clock, checkMs, () => {
       const nowMs = clock.nowMs();
       for (const stream of streams) stream.check(nowMs);
     });
-    const open = (sink: LineSink): BoardStream => {
+    const open = (sink: LineSink): StreamHandle => {
       const stream = createLineStream(
         sink,
         { repeatMs, stallMs: STALL_MS, lifeMs: RELAY_STREAM_LIMIT_MS },
@@ -66,18 +66,18 @@ export type LineStream = {
 /** At most one line is being written and one waits for a slow client; a newer line replaces the waiting one. */
 export function createLineStream(sink: LineSink, limits: StreamLimits, startMs: number): LineStream {
   let lastText = "";
-  let hasPending = false;
+  let hasPendingLine = false;
   let sentMs = startMs;
   let isWriting = false;
   let hasEnded = false;
 
   const write = (nowMs: number): void => {
-    hasPending = false;
+    hasPendingLine = false;
     isWriting = true;
     sentMs = nowMs;
     sink.write(lastText, (writtenMs) => {
       isWriting = false;
-      if (hasPending && !hasEnded) write(writtenMs);
+      if (hasPendingLine && !hasEnded) write(writtenMs);
     });
   };
 
@@ -91,7 +91,7 @@ export function createLineStream(sink: LineSink, limits: StreamLimits, startMs: 
     send: (text, nowMs) => {
       if (hasEnded) return;
       lastText = text;
-      hasPending = true;
+      hasPendingLine = true;
       if (!isWriting) write(nowMs);
     },
     check: (nowMs) => {
