@@ -29,13 +29,13 @@ export function inject(pod: object, inputs: InjectorInputs = {}): Outcome {
   );
 }
 
-/** Injects the Pod and expects a patch. */
-export function injected(pod: object, inputs: InjectorInputs = {}): object {
+/** Injects the Pod. @throws if the Pod is not patched */
+export function injectedPodOf(pod: object, inputs: InjectorInputs = {}): object {
   const outcome = inject(pod, inputs);
   if (outcome.kind !== "patched") throw new Error(`not patched: ${JSON.stringify(outcome)}`);
   return outcome.pod;
 }
 
-export function problemCodes(outcome: Outcome): readonly string[] {
+export function problemCodesOf(outcome: Outcome): readonly string[] {
   return outcome.explanation.problems.map((problem) => problem.code);
 }
