@@ -23,7 +23,7 @@ export type ApiResponse = {
 };
 
 export type ApiServer = {
-  /** `as` is the impersonated user; default: an administrator. */
+  /** Sends a request as the impersonated user; the default is an administrator. */
   readonly send: (
     method: "GET" | "POST" | "PATCH" | "DELETE",
     path: string,

@@ -1,4 +1,4 @@
-/** Random containers that pretend to be the manager, with partly valid records and hooks. */
+/** Generates random containers that pretend to be the manager, with partly valid records and hooks. */
 import fc from "fast-check";
 
 /** The hook token that injections in tests write. */
@@ -29,7 +29,7 @@ const handler = fc.constantFrom<unknown>(
 
 const wrongValue = fc.constantFrom<unknown>(null, {}, [], 5);
 
-/** A forged record of the values that the Pod's fields had before injection. */
+/** The forged record of the values that the Pod's fields had before injection. */
 const record = fc.record(
   {
     grace: fc.constantFrom<unknown>(null, 0, 1, 30, 45, 600, 2_147_483_647, -1, "30", 1e300),

@@ -1,4 +1,4 @@
-/** Default inputs of an injection, and functions that inject a Pod with them. */
+/** Injects Pods with default inputs. */
 import type { ClusterFacts, InjectionRequest } from "../../src/injection/inject.ts";
 import { injectPod } from "../../src/injection/inject.ts";
 import type { Outcome } from "../../src/injection/outcome.ts";

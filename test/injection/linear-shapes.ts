@@ -1,4 +1,4 @@
-/** Pods in which the number of one element is large. */
+/** Lists kinds of Pods in which the number of one element is large. */
 import type { InjectorInputs } from "./injector-inputs.ts";
 
 export type Shape = {

@@ -1,4 +1,4 @@
-/** The relay's variables in a Pod: after one or two injections, in a copied Pod, and after an uninjection. */
+/** Tests the relay's variables in a Pod: after one or two injections, in a copied Pod, and after an uninjection. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { IssueRelayAccess, RelayAccess, RelayAccessRequest } from "../../src/contract/relay-access.ts";

@@ -1,4 +1,4 @@
-/** Injection outcomes for tests of the server's responses. */
+/** Defines outcomes of injections for tests of the server's responses. */
 import type { Explanation, Outcome } from "../../src/injection/outcome.ts";
 import type { Problem } from "../../src/policy/problem.ts";
 import { resolvePolicy } from "../../src/policy/resolve.ts";

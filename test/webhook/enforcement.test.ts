@@ -27,7 +27,7 @@ type ConfigurationOptions = {
   readonly copies?: readonly RawObject[] | undefined;
 };
 
-/** Runs one check of a cluster with these webhooks; `proofError`: why the dry run failed, "" if it succeeded. */
+/** Runs one check of a cluster with these webhooks. @param proofError why the dry run failed; "" if it succeeded */
 async function check(
   { originals = INSTALLED_WEBHOOKS, ...rest }: ConfigurationOptions,
   proofError = "",

@@ -1,4 +1,4 @@
-/** Tests which kubeconfig and context the command line uses, and its messages without a usable one. */
+/** Tests which kubeconfig and context the command line uses, and its messages if one of them is not usable. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -11,7 +11,7 @@ import { createChangedManifests, createWordTexts, readManifests } from "./texts.
 const BUILD_FOLDER = join(import.meta.dirname, "../../../build");
 const READER_PROGRAM = join(BUILD_FOLDER, "kubectl-yaml");
 
-/** Builds the Go program that parses YAML with kubectl's parser. @returns the reason why it cannot be built, otherwise `undefined` */
+/** Builds the Go program that parses YAML with kubectl's parser. @returns the error of the build, otherwise `undefined` */
 function buildReader(): string | undefined {
   mkdirSync(BUILD_FOLDER, { recursive: true });
   const { error, status, stderr } = spawnSync("go", ["build", "-o", READER_PROGRAM, "."], {
@@ -30,7 +30,7 @@ function readByKubectl(texts: readonly string[]): readonly Reading[] {
   );
 }
 
-/** Reads one document; `undefined` for several, which kubectl splits before it parses. */
+/** Reads one document; `undefined` for several documents, which kubectl splits before it parses. */
 function readByLastcall(text: string): Reading | undefined {
   const { documents, problems } = parseManifest(text);
   if (/^(---|\.\.\.)/m.test(text) || documents.length + problems.length > 1) return undefined;

@@ -8,7 +8,7 @@ import { CONTROLLER, entryOf, MIRRORING, type RawSlice, type SliceFields, sliceW
 
 const OTHER_PODS: readonly PodIdentity[] = [
   { name: "web-1", uid: "uid-of-web-1", addresses: ["10.0.0.8", "fd00::8"] },
-  // A Pod with the same addresses, such as one that reused them.
+  // Another Pod with the same addresses, such as a later Pod that got the addresses of a deleted Pod.
   { name: "web-9", uid: "uid-of-web-9", addresses: WEB_0.addresses },
 ];
 

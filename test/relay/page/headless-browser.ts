@@ -40,7 +40,7 @@ function browserEnvironmentOf(folder: string): NodeJS.ProcessEnv {
   return { ...process.env, HOME: folder, TMPDIR: folder, XDG_CONFIG_HOME: folder, XDG_CACHE_HOME: folder };
 }
 
-/** Evaluates an expression in an emulated phone, because desktop windows cannot be that narrow. */
+/** Evaluates an expression in a page of this width. Emulates a phone, because a desktop window has a minimum width. */
 export async function evaluateAt(url: string, width: number, expression: string): Promise<unknown> {
   const folder = await mkdtemp(join(tmpdir(), "lastcall-browser-"));
   const args = [...browserFlagsOf(folder), "--remote-debugging-port=0", "about:blank"];

@@ -22,7 +22,7 @@ export function createConfiguration(): Configuration {
   };
 }
 
-/** The caBundle of each webhook, decoded. */
+/** Returns the decoded caBundle of each webhook. */
 export function bundlesIn(api: FakeApiServer): readonly string[] {
   return bundlesOf(api.find(CONFIGURATION));
 }

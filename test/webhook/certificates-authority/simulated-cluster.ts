@@ -203,7 +203,7 @@ export function untrustedReadyReplicas(
   });
 }
 
-/** The versions, written by replicas, that an API server may still use. */
+/** Returns the versions, written by replicas, that an API server may still use. */
 function possibleVersions(store: ApiStore, nowMs: number): ReturnType<ApiStore["versions"]> {
   return store.versions().filter((version) => version.isByReplica && version.untilMs > nowMs - LIFETIMES.settleMs);
 }

@@ -30,7 +30,7 @@ test("an admission that arrives during a turn of the event loop runs in the next
   expect(order).toEqual(["this", "next"]);
 });
 
-/** An admission, which may wait for a lookup between its start and its response. */
+/** Runs an admission, which may wait for a lookup between its start and its response. */
 async function admit(
   { start, finish }: ReturnType<typeof createTurns>,
   { name, bytes = LARGE_REVIEW_BYTES, lookup }: { name: string; bytes?: number; lookup?: Promise<void> },
