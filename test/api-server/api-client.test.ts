@@ -32,11 +32,12 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-async function createClient(trusted: string | undefined, path = ""): Promise<ApiClient> {
+async function createClient(trustedCa: string | undefined, path = ""): Promise<ApiClient> {
   writeFileSync(tokenFile, "first");
   const kubeconfig = join(folder, "kubeconfig");
   const { port } = server.address() as AddressInfo;
-  const data = trusted === undefined ? {} : { "certificate-authority-data": Buffer.from(trusted).toString("base64") };
+  const data =
+    trustedCa === undefined ? {} : { "certificate-authority-data": Buffer.from(trustedCa).toString("base64") };
   const cluster = { server: `https://localhost:${port}${path}`, ...data };
   const user = { "auth-provider": { name: "tokenFile", config: { tokenFile } } };
   const contexts = [{ name: "x", context: { cluster: "c", user: "u" } }];
@@ -52,14 +53,14 @@ const MINUTE_MS = 60_000;
 const request = { method: "GET", path: "/version?a=b", limitMs: 10_000 } as const;
 
 test("the API client trusts the kubeconfig's CA, sends the token, and uses the server URL's path", async () => {
-  const received: unknown[] = [];
+  const receivedRequests: unknown[] = [];
   onRequest = (request, response) => {
-    received.push([request.url, request.headers.authorization, request.headers.accept]);
+    receivedRequests.push([request.url, request.headers.authorization, request.headers.accept]);
     response.end("ä");
   };
   const api = await createClient(ca, "/k8s/clusters/c-1/");
   expect(await api.request(request)).toEqual({ status: 200, text: "ä" });
-  expect(received).toEqual([["/k8s/clusters/c-1/version?a=b", "Bearer first", "application/json"]]);
+  expect(receivedRequests).toEqual([["/k8s/clusters/c-1/version?a=b", "Bearer first", "application/json"]]);
   api.close();
 });
 
@@ -84,13 +85,13 @@ test("the API client sends a rotated token within a minute", async () => {
 });
 
 test("the API client sends no request to a server whose certificate another CA signed", async () => {
-  let requests = 0;
+  let requestCount = 0;
   onRequest = () => {
-    requests += 1;
+    requestCount += 1;
   };
   const api = await createClient(undefined);
   await expect(api.request(request)).rejects.toThrow(/certificate/);
-  expect(requests).toBe(0);
+  expect(requestCount).toBe(0);
   api.close();
 });
 
@@ -118,7 +119,7 @@ test("sequential requests of the API client share one connection", async () => {
     response.end("{}");
   };
   const api = await createClient(ca);
-  for (let time = 0; time < 5; time += 1) await api.request(request);
+  for (let attempt = 0; attempt < 5; attempt += 1) await api.request(request);
   expect(ports.size).toBe(1);
   api.close();
 });
@@ -148,7 +149,7 @@ test("a request of the API client fails at its time limit or after an incomplete
 
 test("a stream of the API client rejects if it breaks, is refused, or the callback throws", async () => {
   const api = await createClient(ca);
-  const stream = (onChunk: () => void) =>
+  const openStream = (onChunk: () => void) =>
     api.stream({
       path: "/w?x",
       limitMs: 10_000,
@@ -160,11 +161,11 @@ test("a stream of the API client rejects if it breaks, is refused, or the callba
     response.writeHead(200).write("a");
     setImmediate(() => response.destroy());
   };
-  await expect(stream(() => undefined)).rejects.toThrow();
+  await expect(openStream(() => undefined)).rejects.toThrow();
   onRequest = (_request, response) => {
     response.writeHead(410).end();
   };
-  await expect(stream(() => undefined)).rejects.toMatchObject({
+  await expect(openStream(() => undefined)).rejects.toMatchObject({
     status: 410,
     message: expect.not.stringContaining("x"),
   });
@@ -174,6 +175,6 @@ test("a stream of the API client rejects if it breaks, is refused, or the callba
   const throwError = (): void => {
     throw new Error("cannot be parsed");
   };
-  await expect(stream(throwError)).rejects.toThrow("cannot be parsed");
+  await expect(openStream(throwError)).rejects.toThrow("cannot be parsed");
   api.close();
 });

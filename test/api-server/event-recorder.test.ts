@@ -4,7 +4,7 @@ import type { EventSpec } from "../../src/api-server/event-object.ts";
 import { createEventRecorder } from "../../src/api-server/event-recorder.ts";
 import { eventually } from "../time/eventually.ts";
 
-function eventOf(uid: string, namespace = "shop", type: EventSpec["type"] = "Warning"): EventSpec {
+function createEvent(uid: string, namespace = "shop", type: EventSpec["type"] = "Warning"): EventSpec {
   const owner = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web", uid };
   return { namespace, owner, type, reason: "NotInjected", message: "Pod web-1 was not injected." };
 }
@@ -37,9 +37,9 @@ function startRecorder(
 
 test("Events are created in sequence in the namespace of their Pod", async () => {
   const { recordEvent, requests, expectCounts } = startRecorder(async () => ({ status: 201, text: "" }));
-  recordEvent(eventOf("a"));
-  recordEvent(eventOf("b"));
-  recordEvent(eventOf("a"));
+  recordEvent(createEvent("a"));
+  recordEvent(createEvent("b"));
+  recordEvent(createEvent("a"));
   expect(requests).toHaveLength(1);
   await expectCounts({ sent: 2, repeated: 1 });
   expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual(
@@ -53,9 +53,9 @@ test("Events of an unknown namespace are neither sent nor counted against the ra
     async () => ({ status: 201, text: "" }),
     (namespace) => namespace === "shop",
   );
-  for (let index = 0; index < 1_000; index += 1) recordEvent(eventOf(`u${index}`, `made-up-${index}`));
+  for (let index = 0; index < 1_000; index += 1) recordEvent(createEvent(`u${index}`, `made-up-${index}`));
   expect(requests).toEqual([]);
-  recordEvent(eventOf("a"));
+  recordEvent(createEvent("a"));
   await expectCounts({ unknown_namespace: 1_000, sent: 1 });
 });
 
@@ -64,7 +64,7 @@ test("with an unresponsive API server, Events are dropped beyond the queue limit
   for (let index = 0; index < 300; index += 1) {
     // One Event per second is within the rate limit for all namespaces together.
     clock.nowMs += 1_000;
-    recordEvent(eventOf(`u${index}`, `n${index}`));
+    recordEvent(createEvent(`u${index}`, `n${index}`));
   }
   expect(requests).toHaveLength(1);
   await expectCounts({ queue_full: 199 });
@@ -76,26 +76,26 @@ test.for([
   { title: "status 500", respond: async () => ({ status: 500, text: "" }) },
 ])("after $title no Event is sent for 500 ms", async ({ respond }) => {
   const { recordEvent, clock, requests, expectCounts } = startRecorder(respond);
-  for (const uid of ["a", "b", "c"]) recordEvent(eventOf(uid));
+  for (const uid of ["a", "b", "c"]) recordEvent(createEvent(uid));
   await expectCounts({ failed: 3 });
   expect(requests).toHaveLength(1);
   clock.nowMs = 500;
-  recordEvent(eventOf("d"));
+  recordEvent(createEvent("d"));
   await expectCounts({ failed: 4 });
   expect(requests).toHaveLength(2);
 });
 
 test("a rejected Event does not delay the next one", async () => {
   const { recordEvent, requests, expectCounts } = startRecorder(async () => ({ status: 403, text: "" }));
-  for (const uid of ["a", "b"]) recordEvent(eventOf(uid));
+  for (const uid of ["a", "b"]) recordEvent(createEvent(uid));
   await expectCounts({ failed: 2 });
   expect(requests).toHaveLength(2);
 });
 
 test("an Event has its type, the reporting component and the involved object", async () => {
   const { recordEvent, requests, expectCounts } = startRecorder(async () => ({ status: 201, text: "" }));
-  recordEvent(eventOf("a", "shop", "Normal"));
-  const event = eventOf("b", "shop");
+  recordEvent(createEvent("a", "shop", "Normal"));
+  const event = createEvent("b", "shop");
   recordEvent({ ...event, owner: { ...event.owner, apiVersion: "" } });
   await expectCounts({ sent: 2 });
   const [first, second] = requests.map(({ body }) => JSON.parse(body ?? ""));

@@ -91,50 +91,57 @@ export async function startFakeApiServer(): Promise<FakeApiServer> {
   let version = 100;
   let compactedVersion = 0;
 
-  const eventLine = (type: string, object: unknown): string => `${JSON.stringify({ type, object })}\n`;
-  const expired = (): object => ({ ...status(410, "too old"), status: "Failure", reason: "Expired" });
+  const eventLineOf = (type: string, object: unknown): string => `${JSON.stringify({ type, object })}\n`;
+  const expiredStatus = (): object => ({ ...statusObject(410, "too old"), status: "Failure", reason: "Expired" });
 
   const applyChange = (path: string, type: string, object: FakeObject): void => {
     version += 1;
-    const versioned = { ...object, metadata: { ...object.metadata, resourceVersion: String(version) } };
+    const versionedObject = { ...object, metadata: { ...object.metadata, resourceVersion: String(version) } };
     const collection = objects.get(path) ?? new Map<string, FakeObject>();
     objects.set(path, collection);
     const key = `${object.metadata.namespace ?? ""}/${object.metadata.name}`;
     if (type === "DELETED") collection.delete(key);
-    else collection.set(key, versioned);
-    changes.push({ atMs: performance.now(), version, path, type, object: versioned });
+    else collection.set(key, versionedObject);
+    changes.push({ atMs: performance.now(), version, path, type, object: versionedObject });
     if (faults.hasSilentWatches) return;
-    for (const watch of watches) if (watch.path === path) watch.response.write(eventLine(type, versioned));
+    for (const watch of watches) if (watch.path === path) watch.response.write(eventLineOf(type, versionedObject));
   };
 
   const list = (url: URL, response: ServerResponse): void => {
-    const all = [...(objects.get(url.pathname)?.values() ?? [])];
-    const limit = Number(url.searchParams.get("limit") ?? 0) || all.length;
-    const [from = 0, at = version] = (url.searchParams.get("continue") ?? "").split("@").filter(Boolean).map(Number);
-    if (from > 0) faults.onNextPage();
-    if (at < compactedVersion) {
-      sendJson(response, 410, expired());
+    const objectsOfPath = [...(objects.get(url.pathname)?.values() ?? [])];
+    const limit = Number(url.searchParams.get("limit") ?? 0) || objectsOfPath.length;
+    const [firstIndex = 0, listedVersion = version] = (url.searchParams.get("continue") ?? "")
+      .split("@")
+      .filter(Boolean)
+      .map(Number);
+    if (firstIndex > 0) faults.onNextPage();
+    if (listedVersion < compactedVersion) {
+      sendJson(response, 410, expiredStatus());
       return;
     }
-    const next = from + limit < all.length ? `${from + limit}@${at}` : undefined;
+    const continueToken =
+      firstIndex + limit < objectsOfPath.length ? `${firstIndex + limit}@${listedVersion}` : undefined;
     sendJson(response, 200, {
       kind: "List",
-      metadata: { resourceVersion: String(at), ...(next === undefined ? {} : { continue: next }) },
-      items: all.slice(from, from + limit),
+      metadata: {
+        resourceVersion: String(listedVersion),
+        ...(continueToken === undefined ? {} : { continue: continueToken }),
+      },
+      items: objectsOfPath.slice(firstIndex, firstIndex + limit),
     });
   };
 
   const watch = (url: URL, response: ServerResponse): void => {
-    const since = Number(url.searchParams.get("resourceVersion"));
+    const sinceVersion = Number(url.searchParams.get("resourceVersion"));
     response.writeHead(200, { "content-type": "application/json" });
     response.flushHeaders();
-    if (since < compactedVersion) {
-      response.end(eventLine("ERROR", expired()));
+    if (sinceVersion < compactedVersion) {
+      response.end(eventLineOf("ERROR", expiredStatus()));
       return;
     }
     if (!faults.hasSilentWatches) {
       for (const { version: at, path, type, object } of changes)
-        if (path === url.pathname && at > since) response.write(eventLine(type, object));
+        if (path === url.pathname && at > sinceVersion) response.write(eventLineOf(type, object));
     }
     const openWatch = { path: url.pathname, response };
     watches.add(openWatch);
@@ -146,7 +153,7 @@ export async function startFakeApiServer(): Promise<FakeApiServer> {
     };
     const timer = setTimeout(endOnTime, seconds * 1_000);
     const sendBookmark = (): void => {
-      const text = eventLine("BOOKMARK", { metadata: { resourceVersion: String(version) } });
+      const text = eventLineOf("BOOKMARK", { metadata: { resourceVersion: String(version) } });
       if (faults.sendsBookmarks && !faults.hasSilentWatches && !faults.isUnresponsive && watches.has(openWatch))
         response.write(text);
     };
@@ -168,8 +175,8 @@ export async function startFakeApiServer(): Promise<FakeApiServer> {
     if (url.pathname === "/version") {
       sendJson(response, 200, { major: "1", minor: "34+", gitVersion: "v1.34.2-fake" });
     } else if (OBJECT_PATH.test(url.pathname)) {
-      const found = find(url.pathname);
-      sendJson(response, found === undefined ? 404 : 200, found ?? status(404, "not found"));
+      const object = find(url.pathname);
+      sendJson(response, object === undefined ? 404 : 200, object ?? statusObject(404, "not found"));
     } else if (url.searchParams.get("watch") === "true") {
       watch(url, response);
     } else {
@@ -178,7 +185,7 @@ export async function startFakeApiServer(): Promise<FakeApiServer> {
   };
 
   const create = (path: string, object: FakeObject): readonly [number, object] => {
-    if (find(`${path}/${object.metadata.name}`) !== undefined) return [409, status(409, "already exists")];
+    if (find(`${path}/${object.metadata.name}`) !== undefined) return [409, statusObject(409, "already exists")];
     createdObjects.push(object);
     applyChange(path, "ADDED", object);
     return [201, find(`${path}/${object.metadata.name}`) ?? object];
@@ -187,15 +194,15 @@ export async function startFakeApiServer(): Promise<FakeApiServer> {
   /** Returns 409 for a patch with an old resourceVersion, and 422 for a patch that cannot be applied. */
   const patch = (path: string, operations: readonly Operation[]): readonly [number, object] => {
     const object = find(path);
-    if (object === undefined) return [404, status(404, "not found")];
+    if (object === undefined) return [404, statusObject(404, "not found")];
     try {
-      const patched = jsonPatch.applyPatch(structuredClone(object), operations, true).newDocument;
-      if (patched.metadata["resourceVersion"] !== object.metadata["resourceVersion"])
-        return [409, status(409, "the object has been modified")];
-      applyChange(path.slice(0, path.lastIndexOf("/")), "MODIFIED", patched);
-      return [200, find(path) ?? patched];
+      const patchedObject = jsonPatch.applyPatch(structuredClone(object), operations, true).newDocument;
+      if (patchedObject.metadata["resourceVersion"] !== object.metadata["resourceVersion"])
+        return [409, statusObject(409, "the object has been modified")];
+      applyChange(path.slice(0, path.lastIndexOf("/")), "MODIFIED", patchedObject);
+      return [200, find(path) ?? patchedObject];
     } catch {
-      return [422, status(422, "the server rejected our request")];
+      return [422, statusObject(422, "the server rejected our request")];
     }
   };
 
@@ -214,7 +221,7 @@ export async function startFakeApiServer(): Promise<FakeApiServer> {
     if (faults.isUnresponsive) return;
     if (faults.retryAfter !== undefined) response.setHeader("retry-after", faults.retryAfter);
     if (faults.errorStatus !== undefined)
-      sendJson(response, faults.errorStatus, status(faults.errorStatus, "injected failure"));
+      sendJson(response, faults.errorStatus, statusObject(faults.errorStatus, "injected failure"));
     else if (request.method !== "GET") void write(request, response);
     else get(new URL(request.url ?? "/", "http://fake"), response);
   });
@@ -248,7 +255,7 @@ export async function startFakeApiServer(): Promise<FakeApiServer> {
     },
     bookmark: (path) => {
       version += 1;
-      const text = eventLine("BOOKMARK", { metadata: { resourceVersion: String(version) } });
+      const text = eventLineOf("BOOKMARK", { metadata: { resourceVersion: String(version) } });
       for (const openWatch of watches) if (openWatch.path === path) openWatch.response.write(text);
     },
     writeToWatches: (path, bytes) => {
@@ -284,7 +291,7 @@ function keyOf(object: FakeObject): string {
   return `${object.metadata.namespace ?? ""}/${object.metadata.name}`;
 }
 
-function status(code: number, message: string): object {
+function statusObject(code: number, message: string): object {
   return { kind: "Status", code, message };
 }
 

@@ -20,9 +20,9 @@ test("a cache is stale before its first list and after six minutes without a res
 test("single failures do not make a cache stale, and only the first failure is reported", () => {
   let freshness: Freshness = afterResponse(NEVER_SYNCED, 1_000).freshness;
   const changes = [1, 2, 3].map(() => {
-    const failed = afterFailure(freshness, "no response");
-    freshness = failed.freshness;
-    return failed.change;
+    const failure = afterFailure(freshness, "no response");
+    freshness = failure.freshness;
+    return failure.change;
   });
   expect(changes).toEqual(["lost", undefined, undefined]);
   expect(isStale(freshness, 2_000)).toBe(false);

@@ -31,10 +31,10 @@ test("beyond the limit of keys, only the least recently used token bucket is res
 
 test("the token buckets of a hundred thousand keys use limited memory", () => {
   const buckets = createKeyedBuckets(SIZE, 1_000);
-  let maximum = 0;
+  let maximumCount = 0;
   for (let index = 0; index < 100_000; index += 1) {
     buckets.take(`${index}`, index / 1_000);
-    maximum = Math.max(maximum, buckets.count());
+    maximumCount = Math.max(maximumCount, buckets.count());
   }
-  expect(maximum).toBe(1_000);
+  expect(maximumCount).toBe(1_000);
 });

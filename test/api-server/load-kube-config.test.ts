@@ -7,7 +7,7 @@ import { loadKubeConfig } from "../../src/api-server/load-kube-config.ts";
 const folder = mkdtempSync(join(tmpdir(), "lastcall-connection-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-function fileWith(text: string): string {
+function writeKubeconfig(text: string): string {
   const path = join(folder, `${Math.random()}.yaml`);
   writeFileSync(path, text);
   return path;
@@ -23,27 +23,27 @@ current-context: x
 `;
 
 test("the current context of a kubeconfig selects the cluster", async () => {
-  const connection = await loadKubeConfig({ kubeconfigFile: fileWith(KUBECONFIG) });
+  const connection = await loadKubeConfig({ kubeconfigFile: writeKubeconfig(KUBECONFIG) });
   expect(connection.getCurrentCluster()?.server).toBe("https://127.0.0.1:6443");
 });
 
 test.for([
   { title: "that is absent", file: () => join(folder, "absent"), message: "absent: ENOENT" },
-  { title: "that is not YAML", file: () => fileWith("a: [\n"), message: ".yaml: " },
-  { title: "that is empty", file: () => fileWith(""), message: ".yaml: " },
+  { title: "that is not YAML", file: () => writeKubeconfig("a: [\n"), message: ".yaml: " },
+  { title: "that is empty", file: () => writeKubeconfig(""), message: ".yaml: " },
   {
     title: "without a server",
-    file: () => fileWith("clusters: [{name: c, cluster: {}}]"),
+    file: () => writeKubeconfig("clusters: [{name: c, cluster: {}}]"),
     message: "server is missing",
   },
   {
     title: "with an unknown context",
-    file: () => fileWith(KUBECONFIG.replace("current-context: x", "current-context: y")),
+    file: () => writeKubeconfig(KUBECONFIG.replace("current-context: x", "current-context: y")),
     message: 'current-context "y" has no cluster with a server URL; set it with kubectl config use-context',
   },
   {
     title: "without a context",
-    file: () => fileWith("clusters: []"),
+    file: () => writeKubeconfig("clusters: []"),
     message: "current-context is not set; set it with kubectl config use-context",
   },
 ])("a kubeconfig $title is rejected, with its name in the message", async ({ file, message }) => {

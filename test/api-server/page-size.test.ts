@@ -29,11 +29,11 @@ test("objects of any size up to the limit are listed completely, with few reject
     fc.property(objects, fc.integer({ min: 1, max: 300 }), (sizes, maximum) => {
       let listedCount = 0;
       let size = maximum;
-      let tooLarge = 0;
+      let tooLargeCount = 0;
       while (listedCount < sizes.length) {
         const bytes = sizes.slice(listedCount, listedCount + size).reduce((sum, bytesOfOne) => sum + bytesOfOne, 0);
         if (bytes > PAGE_LIMIT_BYTES) {
-          tooLarge += 1;
+          tooLargeCount += 1;
           size = smallerPageSize(size) ?? Number.NaN;
           continue;
         }
@@ -41,7 +41,7 @@ test("objects of any size up to the limit are listed completely, with few reject
         size = nextPageSize(size, { bytes, maximum });
       }
       expect(size).not.toBeNaN();
-      expect(tooLarge).toBeLessThanOrEqual(sizes.length + 9);
+      expect(tooLargeCount).toBeLessThanOrEqual(sizes.length + 9);
     }),
   );
 });

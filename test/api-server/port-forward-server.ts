@@ -18,36 +18,39 @@ const CLOSE_OPCODE = 8;
 /** Accepts the WebSocket handshake and forwards to `port` on 127.0.0.1. */
 export function serveForward(request: IncomingMessage, socket: Duplex, port: number): void {
   const key = request.headers["sec-websocket-key"] ?? "";
-  const accept = createHash("sha1").update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest("base64");
-  const offered = (request.headers["sec-websocket-protocol"] ?? "").split(",").map((protocol) => protocol.trim());
-  const headers = ["Upgrade: websocket", "Connection: Upgrade", `Sec-WebSocket-Accept: ${accept}`];
-  if (!offered.includes(PROTOCOL)) {
+  const acceptKey = createHash("sha1").update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest("base64");
+  const offeredProtocols = (request.headers["sec-websocket-protocol"] ?? "")
+    .split(",")
+    .map((protocol) => protocol.trim());
+  const headers = ["Upgrade: websocket", "Connection: Upgrade", `Sec-WebSocket-Accept: ${acceptKey}`];
+  if (!offeredProtocols.includes(PROTOCOL)) {
     refuseUpgrade(socket, 403, "no common protocol");
     return;
   }
   headers.push(`Sec-WebSocket-Protocol: ${PROTOCOL}`);
   socket.write(`HTTP/1.1 101 Switching Protocols\r\n${headers.join("\r\n")}\r\n\r\n`);
   const portBytes = Buffer.from([port & 0xff, port >> 8]);
-  const send = (channel: number, bytes: Buffer): unknown => socket.writable && socket.write(frame(channel, bytes));
+  const send = (channel: number, bytes: Buffer): unknown =>
+    socket.writable && socket.write(createFrame(channel, bytes));
   send(DATA_CHANNEL, portBytes);
   send(ERROR_CHANNEL, portBytes);
 
-  const pod = connect(port, "127.0.0.1");
-  pod.on("data", (bytes: Buffer) => send(DATA_CHANNEL, bytes));
-  pod.on("error", (error) =>
+  const podConnection = connect(port, "127.0.0.1");
+  podConnection.on("data", (bytes: Buffer) => send(DATA_CHANNEL, bytes));
+  podConnection.on("error", (error) =>
     send(ERROR_CHANNEL, Buffer.from(`error forwarding port ${port} to pod: ${error.message}`)),
   );
-  pod.on("close", () => socket.end());
-  socket.on("close", () => pod.destroy());
-  socket.on("error", () => pod.destroy());
-  let unread: Buffer = Buffer.alloc(0);
+  podConnection.on("close", () => socket.end());
+  socket.on("close", () => podConnection.destroy());
+  socket.on("error", () => podConnection.destroy());
+  let unreadBytes: Buffer = Buffer.alloc(0);
   socket.on("data", (bytes: Buffer) => {
-    unread = Buffer.concat([unread, bytes]);
-    for (let frameRead = readFrame(unread); frameRead !== undefined; frameRead = readFrame(unread)) {
-      unread = unread.subarray(frameRead.length);
-      if (frameRead.opcode === CLOSE_OPCODE) pod.end();
-      else if (frameRead.opcode === BINARY_OPCODE && frameRead.payload[0] === DATA_CHANNEL)
-        pod.write(frameRead.payload.subarray(1));
+    unreadBytes = Buffer.concat([unreadBytes, bytes]);
+    for (let frame = readFrame(unreadBytes); frame !== undefined; frame = readFrame(unreadBytes)) {
+      unreadBytes = unreadBytes.subarray(frame.length);
+      if (frame.opcode === CLOSE_OPCODE) podConnection.end();
+      else if (frame.opcode === BINARY_OPCODE && frame.payload[0] === DATA_CHANNEL)
+        podConnection.write(frame.payload.subarray(1));
     }
   });
 }
@@ -57,17 +60,17 @@ export function refuseUpgrade(socket: Duplex, status: number, message: string): 
   socket.end(`HTTP/1.1 ${status} Refused\r\nConnection: close\r\nContent-Length: ${message.length}\r\n\r\n${message}`);
 }
 
-function frame(channel: number, bytes: Buffer): Buffer {
+function createFrame(channel: number, bytes: Buffer): Buffer {
   const length = bytes.length + 1;
-  const head = Buffer.alloc(10);
-  head[0] = 0x80 | BINARY_OPCODE;
+  const header = Buffer.alloc(10);
+  header[0] = 0x80 | BINARY_OPCODE;
   if (length < 126) {
-    head[1] = length;
-    return Buffer.concat([head.subarray(0, 2), Buffer.from([channel]), bytes]);
+    header[1] = length;
+    return Buffer.concat([header.subarray(0, 2), Buffer.from([channel]), bytes]);
   }
-  head[1] = 127;
-  head.writeBigUInt64BE(BigInt(length), 2);
-  return Buffer.concat([head, Buffer.from([channel]), bytes]);
+  header[1] = 127;
+  header.writeBigUInt64BE(BigInt(length), 2);
+  return Buffer.concat([header, Buffer.from([channel]), bytes]);
 }
 
 type Frame = { readonly opcode: number; readonly payload: Buffer; readonly length: number };

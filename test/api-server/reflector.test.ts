@@ -12,22 +12,22 @@ const PATH = "/api/v1/namespaces";
 
 let server: FakeApiServer;
 let api: ApiClient;
-let stop: AbortController;
-let running: Promise<void> | undefined;
+let controller: AbortController;
+let reflecting: Promise<void> | undefined;
 let failures: string[];
-let responses: number;
+let responseCount: number;
 
 beforeEach(async () => {
   server = await startFakeApiServer();
   api = createApiClient(server.connection);
-  stop = new AbortController();
+  controller = new AbortController();
   failures = [];
-  responses = 0;
+  responseCount = 0;
 });
 
 afterEach(async () => {
-  stop.abort();
-  await running;
+  controller.abort();
+  await reflecting;
   api.close();
   await server.close();
 });
@@ -52,19 +52,19 @@ function startReflector(settings: StartOptions = {}): Store<string> {
     sleep: (ms, signal) => sleep(ms / 20, signal),
     random: () => 0.5,
     onListed: () => {
-      responses += 1;
+      responseCount += 1;
     },
     onResponse: () => {
-      responses += 1;
+      responseCount += 1;
     },
     onFailed: (reason) => failures.push(reason),
     ...settings.ports,
   };
-  running = runReflector(resource, ports, stop.signal);
+  reflecting = runReflector(resource, ports, controller.signal);
   return store;
 }
 
-const put = (name: string, note: string): void => server.put(PATH, { metadata: { name }, note });
+const putObject = (name: string, note: string): void => server.put(PATH, { metadata: { name }, note });
 const countLists = (): number => server.requests.filter((request) => !request.includes("watch=")).length;
 const countWatches = (): number => server.requests.filter((request) => request.includes("watch=")).length;
 const expectOpenWatch = (): Promise<unknown> => eventually(() => expect(server.countOpenWatches(PATH)).toBe(1));
@@ -73,13 +73,13 @@ const expectEntries = (store: Store<string>, entries: Record<string, string>): P
 
 describe("the reflector", () => {
   test("lists page by page and then watches", async () => {
-    for (const name of ["a", "b", "c", "d", "e"]) put(name, "1");
+    for (const name of ["a", "b", "c", "d", "e"]) putObject(name, "1");
     const store = startReflector();
     await expectEntries(store, { a: "1", b: "1", c: "1", d: "1", e: "1" });
     expect(countLists()).toBe(3);
     await expectOpenWatch();
-    put("b", "2");
-    put("f", "1");
+    putObject("b", "2");
+    putObject("f", "1");
     server.remove(PATH, "a");
     await expectEntries(store, { b: "2", c: "1", d: "1", e: "1", f: "1" });
     expect(countLists()).toBe(3);
@@ -87,25 +87,25 @@ describe("the reflector", () => {
   });
 
   test("continues an ended watch from the last resourceVersion, without a list", async () => {
-    put("a", "1");
+    putObject("a", "1");
     const store = startReflector();
     await expectOpenWatch();
-    put("a", "2");
+    putObject("a", "2");
     await expectEntries(store, { a: "2" });
     server.endWatches();
-    put("a", "3");
+    putObject("a", "3");
     await expectEntries(store, { a: "3" });
     expect(countLists()).toBe(1);
   });
 
   test("continues an ended watch from the last bookmark", async () => {
-    put("a", "1");
+    putObject("a", "1");
     startReflector();
     await expectOpenWatch();
-    await eventually(() => expect(responses).toBe(2));
-    const before = responses;
+    await eventually(() => expect(responseCount).toBe(2));
+    const earlierCount = responseCount;
     server.bookmark(PATH);
-    await eventually(() => expect(responses).toBe(before + 1));
+    await eventually(() => expect(responseCount).toBe(earlierCount + 1));
     server.endWatches();
     await eventually(() => expect(server.requests.at(-1)).toContain("resourceVersion=102"));
   });
@@ -124,11 +124,11 @@ describe("the reflector", () => {
 
 describe("an expired resourceVersion", () => {
   test("in a watch causes a new list", async () => {
-    put("a", "1");
+    putObject("a", "1");
     const store = startReflector();
     await expectOpenWatch();
     server.faults.hasSilentWatches = true;
-    put("b", "1");
+    putObject("b", "1");
     server.compact();
     server.faults.hasSilentWatches = false;
     server.endWatches();
@@ -138,9 +138,9 @@ describe("an expired resourceVersion", () => {
   });
 
   test("between two pages causes a list without pages", async () => {
-    for (const name of ["a", "b", "c"]) put(name, "1");
+    for (const name of ["a", "b", "c"]) putObject(name, "1");
     server.faults.onNextPage = () => {
-      put("d", "1");
+      putObject("d", "1");
       server.compact();
     };
     const store = startReflector();
@@ -151,14 +151,14 @@ describe("an expired resourceVersion", () => {
 
 describe("after a failure of the server or the network, the reflector", () => {
   test("retries and keeps its objects", async () => {
-    put("a", "1");
+    putObject("a", "1");
     const store = startReflector();
     await expectOpenWatch();
     server.faults.errorStatus = 503;
     server.endWatches(true);
     await eventually(() => expect(failures.length).toBeGreaterThan(2));
     expect(Object.fromEntries(store.entries)).toEqual({ a: "1" });
-    put("a", "2");
+    putObject("a", "2");
     server.faults.errorStatus = undefined;
     await expectEntries(store, { a: "2" });
   });
@@ -168,16 +168,16 @@ describe("after a failure of the server or the network, the reflector", () => {
     const store = startReflector();
     await eventually(() => expect(failures).toContain(`the API server responded with 403 to ${PATH}`));
     server.faults.errorStatus = undefined;
-    put("a", "1");
+    putObject("a", "1");
     await expectEntries(store, { a: "1" });
   });
 
   test("loses no event if a connection breaks within a line", async () => {
-    put("a", "1");
+    putObject("a", "1");
     const store = startReflector();
     await expectOpenWatch();
     server.faults.hasSilentWatches = true;
-    put("a", "2");
+    putObject("a", "2");
     server.faults.hasSilentWatches = false;
     server.writeToWatches(PATH, '{"type":"MODIFIED","object":{"metadata":{"name":"a","resourceVer');
     server.endWatches(true);
@@ -192,11 +192,11 @@ describe("after a failure of the server or the network, the reflector", () => {
     { title: "with an unknown type of event", line: '{"type":"MOVED","object":{}}\n' },
     { title: "with an ERROR event", line: '{"type":"ERROR","object":{"code":500}}\n' },
   ])("lists again after a watch line $title", async ({ line }) => {
-    put("a", "1");
+    putObject("a", "1");
     const store = startReflector();
     await expectOpenWatch();
     server.faults.hasSilentWatches = true;
-    put("b", "1");
+    putObject("b", "1");
     server.faults.hasSilentWatches = false;
     server.writeToWatches(PATH, line);
     await expectEntries(store, { a: "1", b: "1" });
@@ -205,20 +205,20 @@ describe("after a failure of the server or the network, the reflector", () => {
   });
 
   test("lists again at the relist interval if the watch is silent", async () => {
-    put("a", "1");
+    putObject("a", "1");
     const store = startReflector({
       relistMs: 1_000,
       ports: { stream: (stream) => api.stream({ ...stream, limitMs: 1_000 }) },
     });
     await expectOpenWatch();
     server.faults.hasSilentWatches = true;
-    put("a", "2");
+    putObject("a", "2");
     await expectEntries(store, { a: "2" });
     expect(countLists()).toBe(2);
   });
 
   test("does not treat objects on missing pages as deleted", async () => {
-    for (const name of ["a", "b", "c"]) put(name, "1");
+    for (const name of ["a", "b", "c"]) putObject(name, "1");
     const store = startReflector({ relistMs: 1_000, pageSize: 1 });
     await expectEntries(store, { a: "1", b: "1", c: "1" });
     server.faults.onNextPage = () => {
@@ -251,16 +251,16 @@ describe("after a failure of the server or the network, the reflector", () => {
 
 describe("a watch with a short timeout", () => {
   test("is continued from the last resourceVersion, without a list or a failure", async () => {
-    put("a", "1");
+    putObject("a", "1");
     const store = startReflector({ resource: { watchMs: 1_000 } });
     await eventually(() => expect(countWatches()).toBeGreaterThan(2));
-    put("a", "2");
+    putObject("a", "2");
     await expectEntries(store, { a: "2" });
     expect([countLists(), failures]).toEqual([1, []]);
   });
 
   test("causes a new list if no event arrives within the silence limit", async () => {
-    put("a", "1");
+    putObject("a", "1");
     startReflector({ resource: { watchMs: 1_000, silenceMs: () => 1_500 } });
     const startMs = performance.now();
     await eventually(() => expect(countLists()).toBe(2));
@@ -270,7 +270,7 @@ describe("a watch with a short timeout", () => {
 
   test("causes no list if there are bookmarks", async () => {
     server.faults.sendsBookmarks = true;
-    put("a", "1");
+    putObject("a", "1");
     // The limit tolerates a machine that stalls for five seconds.
     startReflector({ resource: { watchMs: 1_000, silenceMs: () => 6_000 } });
     // Seven watches take longer than the silence limit.
@@ -307,7 +307,7 @@ describe("the header Retry-After", () => {
   });
 
   test("of a watch is obeyed, and only the reflector's own delays are limited by retryLimitMs", async () => {
-    put("a", "1");
+    putObject("a", "1");
     const pauseMs: number[] = [];
     const shortSleep: ReflectorPorts["sleep"] = async (ms) => {
       pauseMs.push(ms);
@@ -329,7 +329,7 @@ describe("the header Retry-After", () => {
 test("the abort of a reflector ends the open watch at once", async () => {
   startReflector();
   await expectOpenWatch();
-  stop.abort();
-  await running;
+  controller.abort();
+  await reflecting;
   await eventually(() => expect(server.countOpenWatches(PATH)).toBe(0));
 });

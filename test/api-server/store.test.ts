@@ -24,40 +24,40 @@ function objectOf(step: { readonly name: string; readonly namespace: string; rea
 }
 
 /** Objects whose note is 0 are not cached. */
-const nonZeroNote = (object: RawObject): number | undefined =>
+const readNonZeroNote = (object: RawObject): number | undefined =>
   object["note"] === 0 ? undefined : Number(object["note"]);
 
-const listed = (server: ReadonlyMap<string, RawObject>) =>
+const reducedEntriesOf = (server: ReadonlyMap<string, RawObject>) =>
   [...server].flatMap(([key, object]) => {
-    const value = nonZeroNote(object);
+    const value = readNonZeroNote(object);
     return value === undefined ? [] : [[key, value] as const];
   });
 
 test("after any sequence of lists and events, the store has the server's state", () => {
   fc.assert(
     fc.property(steps, fc.array(fc.nat(2), { minLength: 30, maxLength: 30 }), (sequence, times) => {
-      const server = new Map<string, RawObject>();
-      const store = createStore(nonZeroNote);
+      const serverObjects = new Map<string, RawObject>();
+      const store = createStore(readNonZeroNote);
       // Events may be duplicated, and they may be lost if a list follows.
       const lastList = sequence.map((step) => step.kind).lastIndexOf("list");
       sequence.forEach((step, index) => {
         if (step.kind === "list") {
-          store.replace(listed(server));
+          store.replace(reducedEntriesOf(serverObjects));
           return;
         }
         const object = objectOf(step);
-        if (step.kind === "put") server.set(keyOf(object), object);
-        else server.delete(keyOf(object));
+        if (step.kind === "put") serverObjects.set(keyOf(object), object);
+        else serverObjects.delete(keyOf(object));
         const deliveries = index > lastList ? Math.max(1, times[index] ?? 1) : (times[index] ?? 1);
-        for (let time = 0; time < deliveries; time += 1) store[step.kind](object);
+        for (let delivery = 0; delivery < deliveries; delivery += 1) store[step.kind](object);
       });
-      expect([...store.entries].sort()).toEqual([...listed(server)].sort());
+      expect([...store.entries].sort()).toEqual([...reducedEntriesOf(serverObjects)].sort());
     }),
   );
 });
 
 test("the summary of a store is computed once per change", () => {
-  const store = createStore(nonZeroNote);
+  const store = createStore(readNonZeroNote);
   let computedCount = 0;
   const summary = summaryOf(store, (entries) => {
     computedCount += 1;

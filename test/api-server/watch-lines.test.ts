@@ -10,13 +10,13 @@ test("watch lines are parsed wherever their bytes are split", () => {
     fc.property(text, fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 }), (lines, sizes) => {
       const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(""));
       const splitLines = createLineSplitter();
-      const read: string[] = [];
+      const readLines: string[] = [];
       for (let at = 0, turn = 0; at < bytes.length; turn += 1) {
         const size = sizes[turn % sizes.length] ?? 1;
-        read.push(...splitLines(bytes.subarray(at, at + size)));
+        readLines.push(...splitLines(bytes.subarray(at, at + size)));
         at += size;
       }
-      expect(read).toEqual(lines);
+      expect(readLines).toEqual(lines);
     }),
   );
 });

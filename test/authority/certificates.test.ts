@@ -8,12 +8,12 @@ const NOW_MS = Date.parse("2026-06-01T12:00:00Z");
 const DAY_MS = 86_400_000;
 const NAMES = serviceNames("lastcall-webhook", "lastcall");
 const tools = certificateTools("lastcall CA", { dns: NAMES });
-const newCa = (validFromMs?: number) => tools.makeCa({ nowMs: NOW_MS, lifeMs: 365 * DAY_MS, validFromMs });
+const createCa = (validFromMs?: number) => tools.makeCa({ nowMs: NOW_MS, lifeMs: 365 * DAY_MS, validFromMs });
 
 test("a leaf certificate is signed by its CA for all names of the Service, with P-256 and SHA-256", async () => {
-  const signer = await newCa();
-  const made = await tools.makeLeaf({ signer, validUntilMs: NOW_MS + 7 * DAY_MS });
-  const leaf = new X509Certificate(made.cert);
+  const signer = await createCa();
+  const pair = await tools.makeLeaf({ signer, validUntilMs: NOW_MS + 7 * DAY_MS });
+  const leaf = new X509Certificate(pair.cert);
   const ca = new X509Certificate(signer.cert);
   expect(leaf.verify(ca.publicKey)).toBe(true);
   expect(leaf.checkIssued(ca)).toBe(true);
@@ -28,24 +28,24 @@ test("a leaf certificate is signed by its CA for all names of the Service, with 
     expect(certificate.signatureAlgorithm).toBe("ecdsa-with-SHA256");
     expect(certificate.publicKey.asymmetricKeyDetails?.namedCurve).toBe("prime256v1");
   }
-  expect(leaf.checkPrivateKey(createPrivateKey(made.key))).toBe(true);
+  expect(leaf.checkPrivateKey(createPrivateKey(pair.key))).toBe(true);
   expect(leaf.keyUsage).toEqual(["1.3.6.1.5.5.7.3.1"]);
   expect([leaf.ca, ca.ca]).toEqual([false, true]);
-  expect(made.validUntilMs).toBe(NOW_MS + 7 * DAY_MS);
+  expect(pair.validUntilMs).toBe(NOW_MS + 7 * DAY_MS);
 });
 
 test("each CA has a unique subject, and each certificate a unique serial number", async () => {
-  const cas = await Promise.all([newCa(), newCa(), newCa()]);
+  const cas = await Promise.all([createCa(), createCa(), createCa()]);
   const [signer] = cas;
   const leaves = signer === undefined ? [] : [1, 2, 3].map(() => tools.makeLeaf({ signer, validUntilMs: NOW_MS }));
-  const certificates = [...cas, ...(await Promise.all(leaves))].map((made) => new X509Certificate(made.cert));
+  const certificates = [...cas, ...(await Promise.all(leaves))].map((pair) => new X509Certificate(pair.cert));
   expect(new Set(certificates.slice(0, 3).map((ca) => ca.subject)).size).toBe(3);
   expect(new Set(certificates.map((made) => made.serialNumber)).size).toBe(6);
 });
 
 test("the validity of a CA starts with the validity of its predecessor, and a leaf's with that of its CA", async () => {
-  const first = await newCa();
-  const second = await newCa(first.validFromMs - 30 * DAY_MS);
+  const first = await createCa();
+  const second = await createCa(first.validFromMs - 30 * DAY_MS);
   expect(first.validFromMs).toBe(NOW_MS - 3_600_000);
   expect(second.validFromMs).toBe(first.validFromMs - 30 * DAY_MS);
   const leaf = await tools.makeLeaf({ signer: second, validUntilMs: NOW_MS + DAY_MS });
@@ -53,12 +53,12 @@ test("the validity of a CA starts with the validity of its predecessor, and a le
 });
 
 test("readCa accepts only a CA made by lastcall, and reports the reason otherwise", async () => {
-  const signer = await newCa();
-  const other = await newCa();
+  const signer = await createCa();
+  const other = await createCa();
   const leaf = await tools.makeLeaf({ signer, validUntilMs: NOW_MS });
   const reasonFor = (cert: string) => {
-    const read = tools.readCa(cert);
-    return "why" in read ? read.why : "";
+    const result = tools.readCa(cert);
+    return "why" in result ? result.why : "";
   };
   expect(reasonFor(signer.cert)).toBe("");
   expect(reasonFor("")).toBe("is missing");
@@ -73,36 +73,36 @@ test("readCa accepts only a CA made by lastcall, and reports the reason otherwis
 
 test("a CA that was not made by lastcall is rejected", async () => {
   const { makeCaPair } = await import("../../src/authority/signing.ts");
-  const foreign = await makeCaPair("Corporate CA", { fromMs: NOW_MS, untilMs: NOW_MS + DAY_MS });
-  expect(tools.readCa(foreign.cert)).toMatchObject({ why: expect.stringContaining("Corporate CA") });
+  const foreignCa = await makeCaPair("Corporate CA", { fromMs: NOW_MS, untilMs: NOW_MS + DAY_MS });
+  expect(tools.readCa(foreignCa.cert)).toMatchObject({ why: expect.stringContaining("Corporate CA") });
 });
 
 test("a CA of lastcall with another purpose is rejected", async () => {
-  expect(caReader("lastcall relay CA").readCa((await newCa()).cert)).toMatchObject({
+  expect(caReader("lastcall relay CA").readCa((await createCa()).cert)).toMatchObject({
     why: expect.stringContaining("not made by lastcall"),
   });
 });
 
 test("the id of a CA is its DER in base64, and its fingerprint is a truncated SHA-256", async () => {
-  const ca = await newCa();
+  const ca = await createCa();
   const der = new X509Certificate(ca.cert).raw;
   expect(ca.id).toBe(der.toString("base64"));
   expect(fingerprintOf(ca)).toBe(createHash("sha256").update(der).digest("hex").slice(0, 16));
 });
 
 /** A critical extension in DER (RFC 5280, 4.1): object identifier, TRUE, value. */
-const critical = (name: string, value: string) => `0603${name}0101ff${value}`;
+const criticalExtension = (name: string, value: string) => `0603${name}0101ff${value}`;
 const [BASIC_CONSTRAINTS, KEY_USAGE] = ["551d13", "551d0f"];
 
 test("basic constraints and key usage are critical extensions of every certificate", async () => {
-  const signer = await newCa();
+  const signer = await createCa();
   const leaf = await tools.makeLeaf({ signer, validUntilMs: NOW_MS });
-  const bytesOf = (cert: string) => new X509Certificate(cert).raw.toString("hex");
+  const hexOf = (cert: string) => new X509Certificate(cert).raw.toString("hex");
   // Path length 0; keyCertSign and cRLSign.
-  expect(bytesOf(signer.cert)).toContain(critical(BASIC_CONSTRAINTS, "040830060101ff020100"));
-  expect(bytesOf(signer.cert)).toContain(critical(KEY_USAGE, "040403020106"));
-  expect(bytesOf(leaf.cert)).toContain(critical(BASIC_CONSTRAINTS, "04023000"));
-  expect(bytesOf(leaf.cert)).toContain(critical(KEY_USAGE, "040403020780"));
+  expect(hexOf(signer.cert)).toContain(criticalExtension(BASIC_CONSTRAINTS, "040830060101ff020100"));
+  expect(hexOf(signer.cert)).toContain(criticalExtension(KEY_USAGE, "040403020106"));
+  expect(hexOf(leaf.cert)).toContain(criticalExtension(BASIC_CONSTRAINTS, "04023000"));
+  expect(hexOf(leaf.cert)).toContain(criticalExtension(KEY_USAGE, "040403020780"));
 });
 
 test.for([
@@ -110,7 +110,7 @@ test.for([
   { title: "that is short enough, after a longer one", names: ["a".repeat(65), "b"], subject: "CN=b" },
   { title: "or lastcall if all are too long", names: ["a".repeat(65)], subject: "CN=lastcall" },
 ])("the subject of a leaf certificate is the first name $title", async ({ names, subject }) => {
-  const signer = await newCa();
+  const signer = await createCa();
   const leaf = new X509Certificate(
     (await certificateTools("lastcall CA", { dns: names }).makeLeaf({ signer, validUntilMs: NOW_MS })).cert,
   );

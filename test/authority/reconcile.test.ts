@@ -3,12 +3,12 @@ import { describe, expect, test } from "vitest";
 import { createFailureFilter, reconcile } from "../../src/authority/reconcile.ts";
 
 /** Reconciles a counter to `goal`; the first `conflicts` writes fail. */
-function counterTo(goal: number, conflicts = 0) {
-  const state = { count: 0, reads: 0, conflicts };
+function createCounterSteps(goal: number, conflicts = 0) {
+  const state = { count: 0, readCount: 0, conflicts };
   const steps = {
     target: "the counter",
     read: async () => {
-      state.reads += 1;
+      state.readCount += 1;
       return state.count;
     },
     decide: (observed: number) => (observed < goal ? observed + 1 : undefined),
@@ -21,21 +21,21 @@ function counterTo(goal: number, conflicts = 0) {
 }
 
 test("the reconciliation reads again after each write and returns the final state", async () => {
-  const { state, steps } = counterTo(3, 2);
+  const { state, steps } = createCounterSteps(3, 2);
   expect(await reconcile(steps)).toBe(3);
-  expect(state.reads).toBe(6);
+  expect(state.readCount).toBe(6);
 });
 
 test("the reconciliation fails after 16 conflicts, with the object's name in the error", async () => {
-  const { state, steps } = counterTo(1, 100);
+  const { state, steps } = createCounterSteps(1, 100);
   await expect(reconcile(steps)).rejects.toThrow(/^the counter was changed by other clients 16 times in a row$/);
-  expect(state.reads).toBe(16);
+  expect(state.readCount).toBe(16);
 });
 
 test("an error of a read or write ends the reconciliation", async () => {
-  const { state, steps } = counterTo(1);
+  const { state, steps } = createCounterSteps(1);
   await expect(reconcile({ ...steps, write: () => Promise.reject(new Error("403")) })).rejects.toThrow("403");
-  expect(state.reads).toBe(1);
+  expect(state.readCount).toBe(1);
 });
 
 describe("a failure of the reconciliation is logged", () => {

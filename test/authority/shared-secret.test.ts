@@ -3,10 +3,10 @@ import { expect, test } from "vitest";
 import type { SecretStore, StoredSecret } from "../../src/api-server/secret-store.ts";
 import type { WriteResult } from "../../src/api-server/stored-object.ts";
 import { parsedJson, readCaEntries, type SecretEvent, writeSecret } from "../../src/authority/shared-secret.ts";
-import { fakeCa, fakeTools } from "../webhook/certificates-authority/fake-certificates.ts";
+import { createFakeCa, createFakeTools } from "../webhook/certificates-authority/fake-certificates.ts";
 
-const READER = fakeTools(() => "unused");
-const SIGNER = fakeCa("signer", 0, 9_000);
+const TOOLS = createFakeTools(() => "unused");
+const SIGNER = createFakeCa("signer", 0, 9_000);
 const { key, ...CA } = SIGNER;
 
 test.for([
@@ -37,7 +37,7 @@ test.for([
     read: { kind: "unusable", error: "a.crt is not one PEM certificate" },
   },
 ])("Secret entries with $title are read as `$read.kind`", ({ entries, read }) => {
-  expect(readCaEntries(entries as Readonly<Record<string, string>>, "a", READER)).toEqual(read);
+  expect(readCaEntries(entries as Readonly<Record<string, string>>, "a", TOOLS)).toEqual(read);
 });
 
 test("parsedJson returns undefined for text that is not JSON", () => {
@@ -74,14 +74,14 @@ async function writeToSecret(
 }
 
 test("a missing Secret is created without the entries to remove, and an existing Secret is updated", async () => {
-  const done = [{ kind: "secret-written", reason: "repair" }];
+  const expectedEvents = [{ kind: "secret-written", reason: "repair" }];
   expect(await writeToSecret(undefined, "done")).toStrictEqual({
     calls: [{ create: { "a.crt": "new" } }],
-    events: done,
+    events: expectedEvents,
   });
   expect(await writeToSecret({ resourceVersion: "1", data: {} }, "done")).toStrictEqual({
     calls: [{ update: { "a.crt": "new", "b.crt": undefined } }],
-    events: done,
+    events: expectedEvents,
   });
 });
 

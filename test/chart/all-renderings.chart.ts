@@ -6,7 +6,7 @@ import { VERSION } from "../../src/contract/version.ts";
 import { CHART, helm, isHook, ofKind, render, renderText } from "./rendering.ts";
 import { MATRIX, MATRIX_NAMES } from "./values-matrix.ts";
 
-const CLUSTER_WIDE = [
+const CLUSTER_SCOPED_KINDS = [
   "ClusterRole",
   "ClusterRoleBinding",
   "MutatingWebhookConfiguration",
@@ -33,14 +33,14 @@ describe.for(MATRIX_NAMES)("with %s", (name) => {
 
   test("every object is in the release's namespace, except permissions for the self-test and for the dry run that proves injection", () => {
     const inOtherNamespaces = render(values, { namespace: "other" })
-      .filter(({ kind }) => !CLUSTER_WIDE.includes(kind))
+      .filter(({ kind }) => !CLUSTER_SCOPED_KINDS.includes(kind))
       .filter(({ metadata }) => metadata.namespace !== "other");
     const permissionKinds = ["Role", "RoleBinding"];
     expect(inOtherNamespaces.filter(isHook).map(({ kind }) => kind)).toEqual(
       values["selfTest"] === undefined ? permissionKinds : [],
     );
-    const proof = inOtherNamespaces.filter((manifest) => !isHook(manifest)).map(({ kind }) => kind);
-    expect(proof).toEqual(values["failurePolicy"] === "Fail" ? permissionKinds : []);
+    const proofKinds = inOtherNamespaces.filter((manifest) => !isHook(manifest)).map(({ kind }) => kind);
+    expect(proofKinds).toEqual(values["failurePolicy"] === "Fail" ? permissionKinds : []);
   });
 
   test("no two objects of the chart have the same name", () => {
@@ -61,9 +61,9 @@ test("version and appVersion of the chart equal the program's version", () => {
 });
 
 test("Kubernetes before 1.29 is rejected, and the chart has no ValidatingAdmissionPolicy before 1.30", () => {
-  const rejected = renderText({}, { kubernetes: "1.28.9" });
-  expect(rejected.status).not.toBe(0);
-  expect(rejected.stderr).toContain(">=1.29.0-0");
+  const result = renderText({}, { kubernetes: "1.28.9" });
+  expect(result.status).not.toBe(0);
+  expect(result.stderr).toContain(">=1.29.0-0");
   const kindsAt = (kubernetes: string) => render({}, { kubernetes }).map(({ kind }) => kind);
   expect(kindsAt("1.29.4")).not.toContain("ValidatingAdmissionPolicy");
   expect(kindsAt("1.30.0-eks-1")).toContain("ValidatingAdmissionPolicy");

@@ -12,12 +12,12 @@ import { at, listOf } from "./rendering.ts";
 const PAGE_SIZE = 20;
 
 /** One object with this text is below etcd's limit of 1.5 MiB, and a page of 20 such objects exceeds PAGE_LIMIT_BYTES. */
-const LARGE = "x".repeat(1_000_000);
+const LARGE_TEXT = "x".repeat(1_000_000);
 
 /** The created objects, sorted by name: a page of small objects, a page of large objects, and another page of small objects. */
-const CONTENT = [
+const OBJECTS = [
   { prefix: "a-small", text: "x" },
-  { prefix: "b-large", text: LARGE },
+  { prefix: "b-large", text: LARGE_TEXT },
   { prefix: "c-small", text: "x" },
 ].flatMap(({ prefix, text }) =>
   Array.from({ length: PAGE_SIZE }, (_, index) => ({ name: `${prefix}-${String(index).padStart(2, "0")}`, text })),
@@ -46,7 +46,7 @@ const createNamespace = (name: string): Promise<void> => create("/api/v1/namespa
 
 type PageRequest = {
   readonly limit: string | null;
-  readonly token: string | null;
+  readonly continueToken: string | null;
   /** Names of the objects on the page, or the name of the error. */
   readonly result: readonly string[] | string;
 };
@@ -56,7 +56,7 @@ function createPageRecorder(pageRequests: PageRequest[], afterEach: () => Promis
   return async (request) => {
     const query = new URL(request.path, "https://kubernetes").searchParams;
     const record = async (result: PageRequest["result"]): Promise<void> => {
-      pageRequests.push({ limit: query.get("limit"), token: query.get("continue"), result });
+      pageRequests.push({ limit: query.get("limit"), continueToken: query.get("continue"), result });
       await afterEach();
     };
     try {
@@ -93,7 +93,7 @@ describe.for([
 
   beforeAll(async () => {
     await createNamespace(namespace);
-    for (const { name, text } of CONTENT) await create(path, objectOf(namespace, name, text));
+    for (const { name, text } of OBJECTS) await create(path, objectOf(namespace, name, text));
   });
 
   test("is continued with half the limit after a page that is too large, and has each object once", async () => {
@@ -110,17 +110,19 @@ describe.for([
       reduce: () => true,
       signal: new AbortController().signal,
     });
-    const names = CONTENT.map(({ name }) => name);
-    const page = (from: number, to: number): readonly string[] => names.slice(from, to);
+    const names = OBJECTS.map(({ name }) => name);
+    const namesBetween = (from: number, to: number): readonly string[] => names.slice(from, to);
     expect(pageRequests.map(({ limit, result }) => [limit, result])).toEqual([
-      ["20", page(0, 20)],
+      ["20", namesBetween(0, 20)],
       ["20", "ResponseTooLarge"],
-      ["10", page(20, 30)],
-      ["10", page(30, 40)],
-      ["10", page(40, 50)],
-      ["20", page(50, 60)],
+      ["10", namesBetween(20, 30)],
+      ["10", namesBetween(30, 40)],
+      ["10", namesBetween(40, 50)],
+      ["20", namesBetween(50, 60)],
     ]);
-    const [firstToken, continueToken, halvedToken, ...otherTokens] = pageRequests.map(({ token }) => token);
+    const [firstToken, continueToken, halvedToken, ...otherTokens] = pageRequests.map(
+      ({ continueToken }) => continueToken,
+    );
     expect([firstToken, halvedToken]).toEqual([null, continueToken]);
     expect(new Set([continueToken, ...otherTokens]).size).toBe(4);
     expect([...objects.keys()]).toEqual(names.map((name) => `${namespace}/${name}`));

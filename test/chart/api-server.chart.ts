@@ -10,12 +10,12 @@ import { failClosedCopies } from "../../src/webhook/enforcement/fail-closed-copi
 import { someReport } from "../drain-history/some-drain.ts";
 import { eventually } from "../time/eventually.ts";
 import { type ApiResponse, type ApiServer, killProgram, sendHttps, startApiServer } from "./api-server.ts";
-import { documentedPolicy } from "./documented-policy.ts";
+import { readDocumentedPolicy } from "./documented-policy.ts";
 import { POD_CASES, type PodCase, podOf } from "./real-pods.ts";
 import { relayOf, sendReport, watchWithdrawal } from "./relayed-pod.ts";
 import { HAS_LOW_PORTS, runSelfTest, startWebhook } from "./release-programs.ts";
 import { at, listOf } from "./rendering.ts";
-import { servedMetrics } from "./served-metrics.ts";
+import { readServedMetrics } from "./served-metrics.ts";
 
 const CONFIGURATION = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/drain.lastcall.dev";
 const ENFORCING_CONFIGURATION = CONFIGURATION.replace("drain", "enforce");
@@ -56,37 +56,37 @@ async function runHelm(...command: Parameters<ApiServer["helm"]>): Promise<void>
 }
 
 const readObject = async (path: string): Promise<unknown> => (await sendOrThrow("GET", path)).body;
-const create = (pod: PodCase): Promise<ApiResponse> =>
+const createAsDryRun = (pod: PodCase): Promise<ApiResponse> =>
   api.send("POST", `/api/v1/namespaces/${pod.namespace}/pods?dryRun=All`, podOf(pod));
 
-async function failurePolicies(): Promise<readonly unknown[]> {
+async function readFailurePolicies(): Promise<readonly unknown[]> {
   return listOf(await readObject(ENFORCING_CONFIGURATION), "webhooks").map((webhook) => at(webhook, "failurePolicy"));
 }
 
 /** Copies the webhooks with `failurePolicy: Fail` into the second configuration, as replicas do after the proof of injection. */
-async function failClosed(): Promise<readonly RawObject[]> {
-  const value = failClosedCopies(listOf<RawObject>(await readObject(CONFIGURATION), "webhooks"));
+async function addFailClosedCopies(): Promise<readonly RawObject[]> {
+  const copies = failClosedCopies(listOf<RawObject>(await readObject(CONFIGURATION), "webhooks"));
   await sendOrThrow("PATCH", `${ENFORCING_CONFIGURATION}?fieldManager=lastcall`, [
-    { op: "add", path: "/webhooks", value },
+    { op: "add", path: "/webhooks", value: copies },
   ]);
-  return value;
+  return copies;
 }
 
-/** Returns the objects at these paths whose names match, in all namespaces. */
-async function findNamed(pattern: RegExp, paths: readonly string[]): Promise<readonly string[]> {
-  const found: string[] = [];
+/** Returns `PATH NAME` of each object at these paths whose name matches, in all namespaces. */
+async function findObjects(pattern: RegExp, paths: readonly string[]): Promise<readonly string[]> {
+  const objects: string[] = [];
   for (const path of paths) {
     const items = listOf<{ readonly metadata: { readonly name: string } }>(await readObject(path), "items");
-    for (const { metadata } of items) if (pattern.test(metadata.name)) found.push(`${path} ${metadata.name}`);
+    for (const { metadata } of items) if (pattern.test(metadata.name)) objects.push(`${path} ${metadata.name}`);
   }
-  return found;
+  return objects;
 }
 
 const statusAnnotationOf = (response: ApiResponse): unknown =>
   at(response.body, "metadata", "annotations", "lastcall.dev/status");
 /** Warning texts are quoted strings (RFC 9110), which parse as JSON. */
 const warningTextsOf = ({ warnings }: ApiResponse): readonly string[] => warnings.map((text) => JSON.parse(text));
-const isReported = (response: ApiResponse): boolean =>
+const isMissedInjectionReported = (response: ApiResponse): boolean =>
   response.warnings.some((warning) => warning.includes(UNINJECTED_WARNING));
 
 describe("a Helm release on a real API server", () => {
@@ -94,7 +94,7 @@ describe("a Helm release on a real API server", () => {
     const { status, stderr } = await api.helm("install", { failurePolicy: "Fail" });
     expect([status, stderr]).toEqual([0, ""]);
     expect(listOf(await readObject(ENFORCING_CONFIGURATION), "webhooks")).toEqual([]);
-    expect((await create(POD_CASES[0] as PodCase)).status).toBe(201);
+    expect((await createAsDryRun(POD_CASES[0] as PodCase)).status).toBe(201);
     await runHelm("uninstall");
   });
 
@@ -121,28 +121,28 @@ describe("a Helm release on a real API server", () => {
       `${CONFIGURATION}?fieldManager=lastcall`,
       paths.map((path) => ({ op: "add", path, value: caBundle })),
     );
-    const state = async () => ({
+    const readState = async () => ({
       data: at(await readObject(SECRET), "data"),
       bundles: listOf(await readObject(CONFIGURATION), "webhooks").map((webhook) =>
         at(webhook, "clientConfig", "caBundle"),
       ),
     });
-    const unchanged = { data, bundles: paths.map(() => caBundle) };
+    const expectedState = { data, bundles: paths.map(() => caBundle) };
     await runHelm("upgrade", { webhook: { replicas: 3 }, policy: { onInvalid: "skip" } });
-    expect(await state()).toEqual(unchanged);
+    expect(await readState()).toEqual(expectedState);
     await runHelm("upgrade", { failurePolicy: "Fail" });
-    const copies = await failClosed();
+    const copies = await addFailClosedCopies();
     for (const replicas of [2, 3]) {
       for (const helmArgs of [[], ["--server-side=false"]]) {
         await runHelm("upgrade", { failurePolicy: "Fail", webhook: { replicas } }, helmArgs);
-        expect([await state(), listOf(await readObject(ENFORCING_CONFIGURATION), "webhooks")]).toEqual([
-          unchanged,
+        expect([await readState(), listOf(await readObject(ENFORCING_CONFIGURATION), "webhooks")]).toEqual([
+          expectedState,
           copies,
         ]);
       }
     }
     await runHelm("rollback", {}, ["1"]);
-    expect(await state()).toEqual(unchanged);
+    expect(await readState()).toEqual(expectedState);
     expect((await api.send("GET", ENFORCING_CONFIGURATION)).status).toBe(404);
   });
 
@@ -153,13 +153,13 @@ describe("a Helm release on a real API server", () => {
     expect([canary.status, canary.stderr]).toEqual([0, ""]);
     expect(listOf(await readObject(CONFIGURATION.replace("drain", "drain-canary")), "webhooks")).toHaveLength(6);
     expect((await api.helm("uninstall", {}, [], "canary")).status).toBe(0);
-    expect(await findNamed(/canary/, LISTED_PATHS)).toEqual([]);
+    expect(await findObjects(/canary/, LISTED_PATHS)).toEqual([]);
     expect(listOf(await readObject(CONFIGURATION), "webhooks")).toHaveLength(4);
   });
 
   test("has a documented NetworkPolicy that the API server accepts without warnings", async () => {
     const path = "/apis/networking.k8s.io/v1/namespaces/shop/networkpolicies?dryRun=All&fieldValidation=Strict";
-    const { status, warnings } = await api.send("POST", path, documentedPolicy());
+    const { status, warnings } = await api.send("POST", path, readDocumentedPolicy());
     expect([status, warnings]).toEqual([201, []]);
   });
 
@@ -169,7 +169,7 @@ describe("a Helm release on a real API server", () => {
     beforeAll(async () => {
       webhook = await startWebhook(api, folder);
       const first = POD_CASES[0] as PodCase;
-      await eventually(async () => expect(statusAnnotationOf(await create(first))).toBeDefined());
+      await eventually(async () => expect(statusAnnotationOf(await createAsDryRun(first))).toBeDefined());
     });
 
     afterAll(async () => killProgram(webhook));
@@ -189,12 +189,12 @@ describe("a Helm release on a real API server", () => {
 
     test("sends warnings about invalid settings of a namespace and a workload, and changes no object", async () => {
       const metadata = { name: "typos", labels: { "lastcall.dev/inject": "true" } };
-      const created = await sendOrThrow("POST", "/api/v1/namespaces", {
+      const namespaceResponse = await sendOrThrow("POST", "/api/v1/namespaces", {
         apiVersion: "v1",
         kind: "Namespace",
         metadata,
       });
-      expect(warningTextsOf(created)).toEqual([
+      expect(warningTextsOf(namespaceResponse)).toEqual([
         'lastcall: namespace typos, label lastcall.dev/inject: Got "true", expected one of enabled, disabled.',
       ]);
       const template = {
@@ -250,11 +250,11 @@ describe("a Helm release on a real API server", () => {
     });
 
     test.for(POD_CASES)("$title is $outcome, without a report of a missed injection", async (pod) => {
-      const response = await create(pod);
+      const response = await createAsDryRun(pod);
       expect(response.status).toBe(201);
       expect(statusAnnotationOf(response) !== undefined).toBe(pod.outcome === "injected");
       // The reporting policy must not warn about a Pod that lastcall deliberately did not inject.
-      expect(isReported(response)).toBe(false);
+      expect(isMissedInjectionReported(response)).toBe(false);
       // The API server adds its own warnings, for example about deprecated labels.
       const lastcallWarnings = response.warnings.filter((warning) => warning.includes("lastcall"));
       if (pod.outcome === "not selected") expect(lastcallWarnings).toEqual([]);
@@ -263,7 +263,7 @@ describe("a Helm release on a real API server", () => {
     // Only root can listen on port 443. Other users change the Service's port, and an upgrade would reset it.
     describe.runIf(HAS_LOW_PORTS)("and with failurePolicy Fail", () => {
       const account = "system:serviceaccount:lastcall:lastcall-webhook";
-      const metrics = async (): Promise<string> => {
+      const readMetrics = async (): Promise<string> => {
         const service = await readObject("/api/v1/namespaces/lastcall/services/lastcall-webhook");
         return (await sendHttps({ host: String(at(service, "spec", "clusterIP")), port: 443, path: "/metrics" })).text;
       };
@@ -272,10 +272,10 @@ describe("a Helm release on a real API server", () => {
         await runHelm("upgrade", { failurePolicy: "Fail", webhook: { extraArgs: ["--certificate-check=500ms"] } });
         await killProgram(webhook);
         webhook = await startWebhook(api, folder);
-        await eventually(async () => expect(await failurePolicies()).toEqual(["Fail", "Fail"]));
-        await eventually(async () => expect(await metrics()).toContain("\nlastcall_enforcing 1\n"));
+        await eventually(async () => expect(await readFailurePolicies()).toEqual(["Fail", "Fail"]));
+        await eventually(async () => expect(await readMetrics()).toContain("\nlastcall_enforcing 1\n"));
         for (const pod of POD_CASES) {
-          const response = await create(pod);
+          const response = await createAsDryRun(pod);
           expect([pod.title, response.status, statusAnnotationOf(response) !== undefined]).toEqual([
             pod.title,
             201,
@@ -286,17 +286,17 @@ describe("a Helm release on a real API server", () => {
 
       test("receives one admission request for an injected Pod, and two for a skipped one", async () => {
         const countAdmissions = async (): Promise<number> =>
-          [...(await metrics()).matchAll(/^lastcall_admissions_total\S* ([0-9]+)$/gm)].reduce(
+          [...(await readMetrics()).matchAll(/^lastcall_admissions_total\S* ([0-9]+)$/gm)].reduce(
             (sum, [, count]) => sum + Number(count),
             0,
           );
-        const callsFor = async (outcome: PodCase["outcome"]): Promise<number> => {
+        const countCallsFor = async (outcome: PodCase["outcome"]): Promise<number> => {
           const before = await countAdmissions();
-          await create(POD_CASES.find((pod) => pod.outcome === outcome) as PodCase);
+          await createAsDryRun(POD_CASES.find((pod) => pod.outcome === outcome) as PodCase);
           return (await countAdmissions()) - before;
         };
-        expect(await callsFor("injected")).toBe(1);
-        expect(await callsFor("skipped")).toBe(2);
+        expect(await countCallsFor("injected")).toBe(1);
+        expect(await countCallsFor("skipped")).toBe(2);
       });
 
       test("has a ServiceAccount that is allowed to write only the fail-closed copies", async () => {
@@ -304,12 +304,12 @@ describe("a Helm release on a real API server", () => {
           api.send("PATCH", `${ENFORCING_CONFIGURATION}?dryRun=All`, [operation], account);
         const copies = listOf(await readObject(ENFORCING_CONFIGURATION), "webhooks");
         expect((await patch({ op: "add", path: "/webhooks", value: copies })).status).toBe(200);
-        const impossible = { name: "never-true", expression: "object.spec.nothing == 'here'" };
+        const falseCondition = { name: "never-true", expression: "object.spec.nothing == 'here'" };
         for (const operation of [
           { op: "add", path: "/webhooks", value: [] },
           { op: "remove", path: "/webhooks" },
           { op: "remove", path: "/webhooks/0" },
-          { op: "add", path: "/webhooks/0/matchConditions/-", value: impossible },
+          { op: "add", path: "/webhooks/0/matchConditions/-", value: falseCondition },
           { op: "replace", path: "/webhooks/0/matchConditions/4/expression", value: "false" },
           { op: "replace", path: "/webhooks/0/failurePolicy", value: "Ignore" },
           { op: "add", path: "/webhooks/0/rules/0/resources/-", value: "secrets" },
@@ -334,11 +334,13 @@ describe("a Helm release on a real API server", () => {
 
       test("stops enforcement after an upgrade to Ignore, even if no replica is reachable", async () => {
         await killProgram(webhook);
-        await eventually(async () => expect((await create(POD_CASES[0] as PodCase)).status).toBe(500));
+        await eventually(async () => expect((await createAsDryRun(POD_CASES[0] as PodCase)).status).toBe(500));
         await runHelm("upgrade", { failurePolicy: "Ignore" });
-        await eventually(async () => expect((await create(POD_CASES[0] as PodCase)).status).toBe(201));
+        await eventually(async () => expect((await createAsDryRun(POD_CASES[0] as PodCase)).status).toBe(201));
         webhook = await startWebhook(api, folder);
-        await eventually(async () => expect(statusAnnotationOf(await create(POD_CASES[0] as PodCase))).toBeDefined());
+        await eventually(async () =>
+          expect(statusAnnotationOf(await createAsDryRun(POD_CASES[0] as PodCase))).toBeDefined(),
+        );
       });
     });
 
@@ -356,19 +358,19 @@ describe("a Helm release on a real API server", () => {
     });
 
     describe("has a relay that", () => {
-      const web = { name: "web-1", uid: "0f0e0d0c-0000-4000-8000-000000000001", address: "10.1.2.3" };
+      const podIdentity = { name: "web-1", uid: "0f0e0d0c-0000-4000-8000-000000000001", address: "10.1.2.3" };
       const owner = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web-7d9f", uid: "rs-1", controller: true };
       const SLICES = "/apis/discovery.k8s.io/v1/namespaces/shop/endpointslices";
       let relay: RelaySettings;
 
       beforeAll(async () => {
-        const metadata = { name: web.name, ownerReferences: [owner] };
+        const metadata = { name: podIdentity.name, ownerReferences: [owner] };
         const pod = { ...(POD_CASES[0] as PodCase), metadata };
         // The variables are injected only after a replica has filled the relay's Secret.
         await eventually(async () =>
-          expect(JSON.stringify((await create(pod)).body)).toContain("LASTCALL_RELAY_ADDRESS"),
+          expect(JSON.stringify((await createAsDryRun(pod)).body)).toContain("LASTCALL_RELAY_ADDRESS"),
         );
-        relay = relayOf((await create(pod)).body, web);
+        relay = relayOf((await createAsDryRun(pod)).body, podIdentity);
       });
 
       test("has the address of the Service in injected Pods", async () => {
@@ -380,22 +382,22 @@ describe("a Helm release on a real API server", () => {
 
       test("sends a Pod's status after changes of its EndpointSlices", async () => {
         const session = watchWithdrawal(relay);
-        const expectState = (state: string) => eventually(() => expect(session.last()?.state).toBe(state));
+        const expectState = (state: string) => eventually(() => expect(session.lastLine()?.state).toBe(state));
         try {
           await expectState("out");
-          const target = { kind: "Pod", namespace: "shop", name: web.name, uid: web.uid };
+          const targetRef = { kind: "Pod", namespace: "shop", name: podIdentity.name, uid: podIdentity.uid };
           await sendOrThrow("POST", SLICES, {
             ...{ apiVersion: "discovery.k8s.io/v1", kind: "EndpointSlice", addressType: "IPv4" },
             metadata: { name: "web-abc", labels: { "kubernetes.io/service-name": "web" } },
-            endpoints: [{ addresses: [web.address], conditions: { ready: true }, targetRef: target }],
+            endpoints: [{ addresses: [podIdentity.address], conditions: { ready: true }, targetRef }],
           });
           await expectState("in");
-          expect(session.last()).toMatchObject({ terminating: false });
-          const terminating = { ready: false, serving: true, terminating: true };
+          expect(session.lastLine()).toMatchObject({ terminating: false });
+          const conditions = { ready: false, serving: true, terminating: true };
           await sendOrThrow("PATCH", `${SLICES}/web-abc`, [
-            { op: "replace", path: "/endpoints/0/conditions", value: terminating },
+            { op: "replace", path: "/endpoints/0/conditions", value: conditions },
           ]);
-          await eventually(() => expect(session.last()?.terminating).toBe(true));
+          await eventually(() => expect(session.lastLine()?.terminating).toBe(true));
           await sendOrThrow("DELETE", `${SLICES}/web-abc`);
           await expectState("out");
           expect(session.failure()).toBe("");
@@ -409,7 +411,10 @@ describe("a Helm release on a real API server", () => {
         const log = readFileSync(join(folder, "node.log"), "utf8");
         const port = [...log.matchAll(/"adminPort":([0-9]+)/g)].at(-1)?.[1];
         const response = await fetch(`http://127.0.0.1:${port}/drains.json?namespace=shop`);
-        expect(at(await response.json(), "drains", 0)).toMatchObject({ pod: web.name, report: { outcome: "drained" } });
+        expect(at(await response.json(), "drains", 0)).toMatchObject({
+          pod: podIdentity.name,
+          report: { outcome: "drained" },
+        });
         const events = "/api/v1/namespaces/shop/events?fieldSelector=reason=Drained";
         await eventually(async () => expect(listOf(await readObject(events), "items")).toHaveLength(1));
         expect(at(await readObject(events), "items", 0, "involvedObject")).toMatchObject({
@@ -434,10 +439,12 @@ describe("a Helm release on a real API server", () => {
         const { address } = relay.endpoint;
         const port = Number(at(service, "spec", "ports", 0, "port"));
         const { text } = await sendHttps({ host: address, port, path: "/metrics" });
-        const names = new Set([...text.matchAll(/^# TYPE (\S+)/gm)].map((match) => match[1]));
-        const usedMetrics = [...(await servedMetrics()).keys()].map((name) => name.replace(/_(bucket|sum|count)$/, ""));
+        const servedNames = new Set([...text.matchAll(/^# TYPE (\S+)/gm)].map((match) => match[1]));
+        const expectedNames = [...(await readServedMetrics()).keys()].map((name) =>
+          name.replace(/_(bucket|sum|count)$/, ""),
+        );
         // Both metrics exist only with failurePolicy Fail.
-        expect(usedMetrics.filter((name) => !names.has(name)).sort()).toEqual([
+        expect(expectedNames.filter((name) => !servedNames.has(name)).sort()).toEqual([
           "lastcall_enforcement_blocked",
           "lastcall_enforcing",
         ]);
@@ -461,42 +468,42 @@ describe("a Helm release on a real API server", () => {
     });
 
     test.for(POD_CASES)("admits a Pod and reports the missing injection as expected: $title", async (pod) => {
-      const response = await create(pod);
+      const response = await createAsDryRun(pod);
       expect([response.status, statusAnnotationOf(response)]).toEqual([201, undefined]);
-      expect(isReported(response)).toBe(pod.outcome === "injected");
+      expect(isMissedInjectionReported(response)).toBe(pod.outcome === "injected");
     });
 
     test("sends a warning about a manager without restartPolicy Always, because such a Pod would never start", async () => {
       const spec = { initContainers: [{ name: "lastcall", image: "m" }] };
       const damagedPod: PodCase = { title: "", namespace: "shop", spec, outcome: "injected" };
-      const { warnings } = await create(damagedPod);
+      const { warnings } = await createAsDryRun(damagedPod);
       expect(warnings).toEqual([expect.stringContaining("removed restartPolicy Always")]);
     });
 
     test("with failurePolicy Fail rejects the Pods that the webhook selects, and no other", async () => {
       await runHelm("upgrade", { failurePolicy: "Fail" });
-      await failClosed();
-      await eventually(async () => expect((await create(POD_CASES[0] as PodCase)).status).toBe(500));
-      const rejected: string[] = [];
-      for (const pod of POD_CASES) if ((await create(pod)).status !== 201) rejected.push(pod.title);
-      expect(rejected).toEqual(POD_CASES.filter((pod) => pod.outcome !== "not selected").map((pod) => pod.title));
+      await addFailClosedCopies();
+      await eventually(async () => expect((await createAsDryRun(POD_CASES[0] as PodCase)).status).toBe(500));
+      const rejectedTitles: string[] = [];
+      for (const pod of POD_CASES) if ((await createAsDryRun(pod)).status !== 201) rejectedTitles.push(pod.title);
+      expect(rejectedTitles).toEqual(POD_CASES.filter((pod) => pod.outcome !== "not selected").map((pod) => pod.title));
     });
   });
 
   test("leaves no object after its uninstallation, even with failurePolicy Fail and an unreachable webhook", async () => {
     await runHelm("uninstall");
-    expect(await findNamed(/lastcall/, LISTED_PATHS)).toEqual(["/api/v1/namespaces lastcall"]);
-    await eventually(async () => expect((await create(POD_CASES[0] as PodCase)).status).toBe(201));
+    expect(await findObjects(/lastcall/, LISTED_PATHS)).toEqual(["/api/v1/namespaces lastcall"]);
+    await eventually(async () => expect((await createAsDryRun(POD_CASES[0] as PodCase)).status).toBe(201));
   });
 });
 
-const GROUP = "/apis/admissionregistration.k8s.io/v1";
-const RBAC = "/apis/rbac.authorization.k8s.io/v1";
+const ADMISSION_GROUP = "/apis/admissionregistration.k8s.io/v1";
+const RBAC_GROUP = "/apis/rbac.authorization.k8s.io/v1";
 const LISTED_PATHS: readonly string[] = [
   ...["namespaces", "secrets", "configmaps", "services", "serviceaccounts", "pods"].map((kind) => `/api/v1/${kind}`),
-  ...["clusterroles", "clusterrolebindings", "roles", "rolebindings"].map((kind) => `${RBAC}/${kind}`),
+  ...["clusterroles", "clusterrolebindings", "roles", "rolebindings"].map((kind) => `${RBAC_GROUP}/${kind}`),
   ...["mutatingwebhookconfigurations", "validatingadmissionpolicies", "validatingadmissionpolicybindings"].map(
-    (kind) => `${GROUP}/${kind}`,
+    (kind) => `${ADMISSION_GROUP}/${kind}`,
   ),
   "/apis/apps/v1/deployments",
   "/apis/policy/v1/poddisruptionbudgets",

@@ -23,12 +23,12 @@ export type ApiResponse = {
 };
 
 export type ApiServer = {
-  /** `as` is the impersonated user; default: an administrator. */
+  /** Sends a request as the impersonated user; the default is an administrator. */
   readonly send: (
     method: "GET" | "POST" | "PATCH" | "DELETE",
     path: string,
     body?: unknown,
-    as?: string,
+    impersonatedUser?: string,
   ) => Promise<ApiResponse>;
   /** Path of an administrator's kubeconfig. */
   readonly kubeconfig: string;
@@ -74,7 +74,8 @@ export async function startApiServer(): Promise<ApiServer> {
       "--disable-admission-plugins=ServiceAccount",
     ]),
   ];
-  const send: ApiServer["send"] = (method, path, body, as) => sendRequest({ port, token, method, path, body, as });
+  const send: ApiServer["send"] = (method, path, body, impersonatedUser) =>
+    sendRequest({ port, token, method, path, body, impersonatedUser });
   const stop = async (): Promise<void> => {
     await Promise.all(children.map(killProgram));
     rmSync(folder, { recursive: true, force: true });
@@ -87,15 +88,19 @@ export async function startApiServer(): Promise<ApiServer> {
   }
   const kubeconfigOf = async (account: string): Promise<string> => {
     const path = `/api/v1/namespaces/lastcall/serviceaccounts/${account}/token`;
-    const kind = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: { expirationSeconds: 7200 } };
-    const { body } = await send("POST", path, kind);
+    const tokenRequest = {
+      apiVersion: "authentication.k8s.io/v1",
+      kind: "TokenRequest",
+      spec: { expirationSeconds: 7200 },
+    };
+    const { body } = await send("POST", path, tokenRequest);
     const file = join(folder, `${account}.json`);
     writeFileSync(file, JSON.stringify(kubeconfig(port, String(at(body, "status", "token")))));
     return file;
   };
-  const administrator = join(folder, "administrator.json");
-  writeFileSync(administrator, JSON.stringify(kubeconfig(port, token)));
-  return { send, kubeconfig: administrator, kubeconfigOf, helm: createHelmRunner(port, token, folder), stop };
+  const administratorKubeconfig = join(folder, "administrator.json");
+  writeFileSync(administratorKubeconfig, JSON.stringify(kubeconfig(port, token)));
+  return { send, kubeconfig: administratorKubeconfig, kubeconfigOf, helm: createHelmRunner(port, token, folder), stop };
 }
 
 /** Starts a program that the kernel kills when this process ends, even by SIGKILL. */
@@ -173,18 +178,18 @@ function kubeconfig(port: number, token: string): object {
 
 function createHelmRunner(port: number, token: string, folder: string): ApiServer["helm"] {
   const env = { PATH: process.env["PATH"] ?? "", HOME: folder, KUBECONFIG: "/dev/null" };
-  const server = [
+  const serverFlags = [
     `--kube-apiserver=https://127.0.0.1:${port}`,
     `--kube-token=${token}`,
     "--kube-insecure-skip-tls-verify",
   ];
   return (command, values, args = [], release = "lastcall") => {
     // The self-test's Pod would not start, because no node exists.
-    const chart =
+    const chartArgs =
       command === "install" || command === "upgrade"
         ? [CHART, "-f", "-", "--set", "image.allowEmptyRegistry=true,selfTest.startsPod=false"]
         : [];
-    const helmArgs = [command, release, ...chart, "--namespace=lastcall", ...server, ...args];
+    const helmArgs = [command, release, ...chartArgs, "--namespace=lastcall", ...serverFlags, ...args];
     return new Promise((resolve) => {
       const helmProcess = execFile(inject("helm"), helmArgs, { env, encoding: "utf8" }, (error, stdout, stderr) => {
         resolve({ status: error === null ? 0 : Number(error.code ?? -1), stdout, stderr: removeInfoLines(stderr) });
@@ -200,15 +205,15 @@ type ServerRequest = {
   readonly method: string;
   readonly path: string;
   readonly body: unknown;
-  readonly as: string | undefined;
+  readonly impersonatedUser: string | undefined;
 };
 
-async function sendRequest({ port, token, method, path, body, as }: ServerRequest): Promise<ApiResponse> {
-  const type = Array.isArray(body) ? "application/json-patch+json" : "application/merge-patch+json";
+async function sendRequest({ port, token, method, path, body, impersonatedUser }: ServerRequest): Promise<ApiResponse> {
+  const patchType = Array.isArray(body) ? "application/json-patch+json" : "application/merge-patch+json";
   const headers = {
     authorization: `Bearer ${token}`,
-    ...(as === undefined ? {} : { "impersonate-user": as }),
-    ...(body === undefined ? {} : { "content-type": method === "PATCH" ? type : "application/json" }),
+    ...(impersonatedUser === undefined ? {} : { "impersonate-user": impersonatedUser }),
+    ...(body === undefined ? {} : { "content-type": method === "PATCH" ? patchType : "application/json" }),
   };
   const { status, text, warnings } = await sendHttps({ host: "127.0.0.1", port, path, method, headers }, body);
   return { status, body: text.startsWith("{") ? JSON.parse(text) : text, warnings };

@@ -19,8 +19,14 @@ import { at, onlyOfKind, render, type Values } from "./rendering.ts";
 
 const PODS = "/api/v1/namespaces/lastcall/pods";
 const ROLES = "/apis/rbac.authorization.k8s.io/v1/namespaces/lastcall";
-const WEB = someDrain({ id: "a-1" });
-const DB = someDrain({ id: "b-1", uid: "u-2", namespace: "data", pod: "db-0", endedAtMs: WEB.endedAtMs + 1_000 });
+const WEB_DRAIN = someDrain({ id: "a-1" });
+const DB_DRAIN = someDrain({
+  id: "b-1",
+  uid: "u-2",
+  namespace: "data",
+  pod: "db-0",
+  endedAtMs: WEB_DRAIN.endedAtMs + 1_000,
+});
 
 describe("the drains of a release, read through a real API server", () => {
   let api: ApiServer;
@@ -31,8 +37,8 @@ describe("the drains of a release, read through a real API server", () => {
   /** Adds a node whose kubelet serves `/portForward/NAMESPACE/POD?port=PORT`. */
   async function addNode(): Promise<void> {
     const validity = { fromMs: Date.now() - 60_000, untilMs: Date.now() + 3_600_000 };
-    const authority = await makeCaPair("a kubelet's CA", validity);
-    const pair = await makeServerPair(authority, { dns: ["a-node"], ip: ["127.0.0.1"] }, validity);
+    const ca = await makeCaPair("a kubelet's CA", validity);
+    const pair = await makeServerPair(ca, { dns: ["a-node"], ip: ["127.0.0.1"] }, validity);
     const kubelet = createServer({ cert: pair.cert, key: pair.key });
     kubelet.on("upgrade", (request, socket) => {
       forwardSockets.add(socket);
@@ -64,7 +70,7 @@ describe("the drains of a release, read through a real API server", () => {
     expect(await api.send("PATCH", `${PODS}/${name}/status`, { status })).toMatchObject({ status: 200 });
   }
 
-  async function addReplica(name: string, drain: typeof WEB): Promise<void> {
+  async function addReplica(name: string, drain: typeof WEB_DRAIN): Promise<void> {
     const ring = createDrainRing(10, () => 0);
     ring.add(drain);
     const admin = await openAdmin({ drains: ring, instance: name }, 0);
@@ -84,7 +90,7 @@ describe("the drains of a release, read through a real API server", () => {
     return api.kubeconfigOf(name);
   }
 
-  function drains(kubeconfig: string, ...flags: readonly string[]): Promise<CommandResult> {
+  function runDrains(kubeconfig: string, ...flags: readonly string[]): Promise<CommandResult> {
     return lastcall(["drains", "--kubeconfig", kubeconfig, ...flags], {}, undefined, {
       ...NO_CLUSTER,
       connect: (choice) => connectCluster(choice, { environment: {}, homeFolder: "/nonexistent" }),
@@ -95,8 +101,8 @@ describe("the drains of a release, read through a real API server", () => {
     api = await startApiServer();
     await api.send("POST", "/api/v1/namespaces", { metadata: { name: "lastcall" } });
     await addNode();
-    await addReplica("lastcall-webhook-a", WEB);
-    await addReplica("lastcall-webhook-b", DB);
+    await addReplica("lastcall-webhook-a", WEB_DRAIN);
+    await addReplica("lastcall-webhook-b", DB_DRAIN);
   }, 600_000);
   afterAll(async () => {
     await Promise.all(adminServers.map((admin) => admin.close()));
@@ -106,23 +112,23 @@ describe("the drains of a release, read through a real API server", () => {
   });
 
   test("are read from all replicas with the documented permissions", async () => {
-    const jane = await addAccount("jane", ["pods", "pods/portforward"]);
-    const { status, out, err } = await drains(jane, "--json");
+    const kubeconfig = await addAccount("jane", ["pods", "pods/portforward"]);
+    const { status, out, err } = await runDrains(kubeconfig, "--json");
     expect({ status, err }).toEqual({ status: 0, err: "" });
-    expect(JSON.parse(out)).toEqual({ version: 1, drains: [DB, WEB] });
-    const ofData = await drains(jane, "--json", "-n", "data");
-    expect(JSON.parse(ofData.out)).toEqual({ version: 1, drains: [DB] });
+    expect(JSON.parse(out)).toEqual({ version: 1, drains: [DB_DRAIN, WEB_DRAIN] });
+    const dataResult = await runDrains(kubeconfig, "--json", "-n", "data");
+    expect(JSON.parse(dataResult.out)).toEqual({ version: 1, drains: [DB_DRAIN] });
   });
 
   test("are not readable without pods/portforward, and the message names the missing permission", async () => {
-    const { status, out, err } = await drains(await addAccount("joe", ["pods"]));
+    const { status, out, err } = await runDrains(await addAccount("joe", ["pods"]));
     expect({ status, out }).toEqual({ status: 1, out: "" });
     expect(err).toContain("lastcall/lastcall-webhook-a did not return its drains: 403, ");
     expect(err).toContain('cannot get resource "pods/portforward"');
   });
 
   test("are not readable without permissions in lastcall's namespace, and the message names the flag for another namespace", async () => {
-    const { status, err } = await drains(await addAccount("jim", []));
+    const { status, err } = await runDrains(await addAccount("jim", []));
     expect(status).toBe(1);
     expect(err).toContain("cannot list Pods in namespace lastcall: 403, ");
     expect(err).toContain("set --lastcall-namespace");
@@ -130,7 +136,7 @@ describe("the drains of a release, read through a real API server", () => {
 
   test("are read from the other replicas if one is unreachable, with a message about that replica", async () => {
     await addPod("lastcall-webhook-c", await freePort());
-    const { status, out, err } = await drains(api.kubeconfig, "--json");
+    const { status, out, err } = await runDrains(api.kubeconfig, "--json");
     expect(status).toBe(0);
     expect(JSON.parse(out).drains).toHaveLength(2);
     expect(err).toMatch(/^warning: lastcall\/lastcall-webhook-c did not return its drains: .*ECONNREFUSED/);
@@ -138,7 +144,7 @@ describe("the drains of a release, read through a real API server", () => {
 
   test("are not readable for a release without an admin port", async () => {
     await addPod("lastcall-webhook-d", 0);
-    const { err } = await drains(api.kubeconfig, "--json");
+    const { err } = await runDrains(api.kubeconfig, "--json");
     expect(err).toContain("lastcall/lastcall-webhook-d has no port named admin");
   });
 });

@@ -8,7 +8,7 @@ const PROOF_POLICY = "proof.lastcall.dev";
 const NAMESPACE_POLICY = "namespace.lastcall.dev";
 
 /** Returns the names of the policies whose binding denies requests. */
-function denyingPolicies(values: Values, options: RenderOptions = {}): readonly string[] {
+function denyingPoliciesOf(values: Values, options: RenderOptions = {}): readonly string[] {
   const manifests = render(values, options);
   const policies = ofKind(manifests, "ValidatingAdmissionPolicy").map(({ metadata }) => metadata.name);
   return ofKind(manifests, "ValidatingAdmissionPolicyBinding").flatMap((binding) => {
@@ -18,14 +18,14 @@ function denyingPolicies(values: Values, options: RenderOptions = {}): readonly 
   });
 }
 
-const existing = (caBundle: string) => ({
+const existingCertificate = (caBundle: string) => ({
   certificates: { mode: "existing", existing: { secretName: "tls", caBundle } },
 });
-const PEM = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----";
+const CA_BUNDLE = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----";
 
 test.for<{ readonly title: string; readonly values: Values; readonly guards: readonly string[] }>([
   { title: "the defaults", values: {}, guards: [CONFIGURATION_POLICY] },
-  { title: "a CA from a Secret", values: existing(""), guards: [CONFIGURATION_POLICY] },
+  { title: "a CA from a Secret", values: existingCertificate(""), guards: [CONFIGURATION_POLICY] },
   {
     title: "failurePolicy Fail",
     values: { failurePolicy: "Fail" },
@@ -36,7 +36,7 @@ test.for<{ readonly title: string; readonly values: Values; readonly guards: rea
     values: { certificates: { mode: "cert-manager" } },
     guards: [],
   },
-  { title: "a configured caBundle", values: existing(PEM), guards: [] },
+  { title: "a configured caBundle", values: existingCertificate(CA_BUNDLE), guards: [] },
   {
     title: "only the reporting policy disabled",
     values: { admissionPolicy: { enabled: false } },
@@ -44,11 +44,11 @@ test.for<{ readonly title: string; readonly values: Values; readonly guards: rea
   },
   { title: "the guards disabled", values: { failurePolicy: "Fail", admissionPolicy: { guards: false } }, guards: [] },
 ])("with $title, the ValidatingAdmissionPolicies that deny requests are $guards", ({ values, guards }) => {
-  expect(denyingPolicies(values)).toEqual(guards);
+  expect(denyingPoliciesOf(values)).toEqual(guards);
 });
 
 test("for Kubernetes before 1.30 the chart renders no ValidatingAdmissionPolicy", () => {
-  expect(denyingPolicies({ failurePolicy: "Fail" }, { kubernetes: "1.29.4" })).toEqual([]);
+  expect(denyingPoliciesOf({ failurePolicy: "Fail" }, { kubernetes: "1.29.4" })).toEqual([]);
 });
 
 test("the policy configuration.lastcall.dev applies to the account that is allowed to patch the webhook configuration", () => {

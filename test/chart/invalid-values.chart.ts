@@ -2,10 +2,10 @@ import { describe, expect, test } from "vitest";
 import { SHIPPED_PROFILES } from "../../src/policy/shipped-profiles.ts";
 import { renderError, type Values } from "./rendering.ts";
 
-const existing = (inner: object) => ({ certificates: { mode: "existing", existing: inner } });
+const existingCertificate = (inner: object) => ({ certificates: { mode: "existing", existing: inner } });
 
 /** A description of the mistake, the values, and a part of the message of Helm's schema check. */
-const BY_SCHEMA: readonly (readonly [string, Values, string])[] = [
+const REJECTED_BY_SCHEMA: readonly (readonly [string, Values, string])[] = [
   ["an unknown value", { webhok: {} }, "additional properties 'webhok' not allowed"],
   ["an unknown inner value", { webhook: { replica: 3 } }, "at '/webhook': additional properties 'replica'"],
   ["an unknown annotation", { policy: { defaults: { "drain-timout": "5s" } } }, "'drain-timout' not allowed"],
@@ -81,7 +81,7 @@ const BY_SCHEMA: readonly (readonly [string, Values, string])[] = [
 ];
 
 /** Values that the schema accepts and a template rejects: a description of the mistake, the values, and a part of the message. */
-const BY_RULE: readonly (readonly [string, Values, string])[] = [
+const REJECTED_BY_TEMPLATE: readonly (readonly [string, Values, string])[] = [
   [
     "failurePolicy Fail with one replica",
     { failurePolicy: "Fail", webhook: { replicas: 1 } },
@@ -132,11 +132,15 @@ const BY_RULE: readonly (readonly [string, Values, string])[] = [
     { webhook: { drainDelay: "600h" } },
     "webhook.drainDelay is 600h: expected at most 24h",
   ],
-  ["mode existing without a Secret", existing({}), "certificates.existing.secretName is empty"],
-  ["a CA that is not PEM", existing({ secretName: "tls", caBundle: "TUlJ" }), 'starts with "TUlJ": expected PEM'],
+  ["mode existing without a Secret", existingCertificate({}), "certificates.existing.secretName is empty"],
+  [
+    "a CA that is not PEM",
+    existingCertificate({ secretName: "tls", caBundle: "TUlJ" }),
+    'starts with "TUlJ": expected PEM',
+  ],
   [
     "a private key as CA",
-    existing({ secretName: "tls", caBundle: "-----BEGIN CERTIFICATE-----\n-----BEGIN PRIVATE KEY-----" }),
+    existingCertificate({ secretName: "tls", caBundle: "-----BEGIN CERTIFICATE-----\n-----BEGIN PRIVATE KEY-----" }),
     "certificates.existing.caBundle contains a private key",
   ],
   [
@@ -213,13 +217,13 @@ const BY_RULE: readonly (readonly [string, Values, string])[] = [
 ];
 
 describe("the schema of the chart's values rejects", () => {
-  test.for(BY_SCHEMA)("%s", ([, values, message]) => {
+  test.for(REJECTED_BY_SCHEMA)("%s", ([, values, message]) => {
     expect(renderError(values)).toContain(message);
   });
 });
 
 describe("the chart's templates reject, with a message,", () => {
-  test.for(BY_RULE)("%s", ([, values, message]) => {
+  test.for(REJECTED_BY_TEMPLATE)("%s", ([, values, message]) => {
     expect(renderError(values)).toContain(message);
   });
 

@@ -9,7 +9,7 @@ export type KnownService = {
 };
 
 /** Returns the arguments of a Pod's first container, expanded with the variables that describe Services. */
-export function expandedArgs(podSpec: unknown, services: readonly KnownService[]): readonly string[] {
+export function expandArgs(podSpec: unknown, services: readonly KnownService[]): readonly string[] {
   const variables = at(podSpec, "enableServiceLinks") === false ? new Map<string, string>() : variablesOf(services);
   return listOf<string>(podSpec, "containers", 0, "args").map((arg) =>
     // A kubelet leaves an unknown name unexpanded.
@@ -23,10 +23,10 @@ function variablesOf(services: readonly KnownService[]): Map<string, string> {
       const prefix = variableNameOf(name);
       const namedPorts = Object.entries(ports).map(([port, number]) => [`_${variableNameOf(port)}`, number] as const);
       const [[, firstPort] = ["", 0]] = namedPorts;
-      const numbers = [["", firstPort] as const, ...namedPorts];
+      const portNumbers = [["", firstPort] as const, ...namedPorts];
       return [
         [`${prefix}_SERVICE_HOST`, address] as const,
-        ...numbers.map(([suffix, number]) => [`${prefix}_SERVICE_PORT${suffix}`, String(number)] as const),
+        ...portNumbers.map(([suffix, number]) => [`${prefix}_SERVICE_PORT${suffix}`, String(number)] as const),
       ];
     }),
   );

@@ -5,7 +5,7 @@ import { parse } from "yaml";
 import { ALERT_COMMANDS } from "../../src/generate/alert-reference.ts";
 import { type PromqlQuery, readPromql, type Selector } from "./promql.ts";
 import { at, CHART, listOf, ofKind, onlyOfKind, render } from "./rendering.ts";
-import { type ServedMetric, servedMetrics } from "./served-metrics.ts";
+import { readServedMetrics, type ServedMetric } from "./served-metrics.ts";
 
 const ALERTS: unknown = parse(readFileSync(join(CHART, "alerts/lastcall.yaml"), "utf8"));
 const DASHBOARD: unknown = JSON.parse(readFileSync(join(CHART, "dashboards/lastcall.json"), "utf8"));
@@ -32,10 +32,10 @@ const EXPRESSIONS: readonly (readonly [string, string])[] = [
 /** Labels that Prometheus adds to every scraped series. */
 const TARGET_LABELS = ["namespace", "pod"];
 
-let served: ReadonlyMap<string, ServedMetric>;
+let metrics: ReadonlyMap<string, ServedMetric>;
 
 beforeAll(async () => {
-  served = await servedMetrics();
+  metrics = await readServedMetrics();
 });
 
 function replaceVariables(expression: string): string {
@@ -46,13 +46,13 @@ describe.for(EXPRESSIONS)("the PromQL of the %s", ([, expression]) => {
   test("uses only metrics, labels and label values that the server exports", () => {
     const query = readPromql(expression);
     expect(query.selectors).not.toEqual([]);
-    expect(query.selectors.flatMap(findMissing)).toEqual([]);
-    expect(query.groupings.filter((label) => !isKnown(query, label))).toEqual([]);
+    expect(query.selectors.flatMap(findUnknown)).toEqual([]);
+    expect(query.groupingLabels.filter((label) => !isKnown(query, label))).toEqual([]);
   });
 });
 
-function findMissing({ metric, matchers }: Selector): readonly string[] {
-  const servedMetric = served.get(metric);
+function findUnknown({ metric, matchers }: Selector): readonly string[] {
+  const servedMetric = metrics.get(metric);
   if (servedMetric === undefined) return [`unknown metric ${metric}`];
   return matchers.flatMap(({ label, operator, text }) => {
     if (TARGET_LABELS.includes(label)) return [];
@@ -64,14 +64,14 @@ function findMissing({ metric, matchers }: Selector): readonly string[] {
 }
 
 function isKnown({ selectors }: PromqlQuery, label: string): boolean {
-  return TARGET_LABELS.includes(label) || selectors.every(({ metric }) => served.get(metric)?.labels.includes(label));
+  return TARGET_LABELS.includes(label) || selectors.every(({ metric }) => metrics.get(metric)?.labels.includes(label));
 }
 
 test("the expression check rejects invalid PromQL, an unknown metric and a label of another metric", () => {
   expect(() => readPromql("sum(rate(lastcall_drains_total[5m])")).toThrow("invalid PromQL");
   expect(() => readPromql("sum by outcome (lastcall_drains_total)")).toThrow("invalid PromQL");
-  const missing = readPromql('lastcall_drain_total + lastcall_drains_total{reason="x", outcome=~"drained|cut"}');
-  expect(missing.selectors.flatMap(findMissing)).toEqual([
+  const query = readPromql('lastcall_drain_total + lastcall_drains_total{reason="x", outcome=~"drained|cut"}');
+  expect(query.selectors.flatMap(findUnknown)).toEqual([
     "unknown metric lastcall_drain_total",
     "lastcall_drains_total has no label reason",
     "lastcall_drains_total{outcome} is never cut",
@@ -86,12 +86,12 @@ test("every alert has a severity, a summary and a remedy, and uses only labels o
     expect(Object.keys(annotations)).toEqual(["summary", "description"]);
     const query = readPromql(expr);
     for (const [, label = ""] of (annotations["description"] ?? "").matchAll(/\$labels\.([a-z_]+)/g))
-      expect(query.aggregates ? query.groupings.includes(label) : isKnown(query, label)).toBe(true);
+      expect(query.hasAggregation ? query.groupingLabels.includes(label) : isKnown(query, label)).toBe(true);
   }
 });
 
 test("the alert about a stale cache has one command per cache that checks the permission to list", () => {
-  const caches = [...(served.get("lastcall_cache_stale")?.values.get("cache") ?? [])];
+  const caches = [...(metrics.get("lastcall_cache_stale")?.values.get("cache") ?? [])];
   expect(caches).toContain("events");
   const commands = ALERT_COMMANDS["LastcallCacheStale"] ?? [];
   expect(caches.filter((cache) => !commands.some((command) => command.includes(`can-i list ${cache} `)))).toEqual([]);
@@ -102,7 +102,7 @@ test("the dashboard shows every metric of drains and the relay", () => {
     EXPRESSIONS.flatMap(([, text]) => readPromql(text).selectors.map(({ metric }) => metric)),
   );
   const isShown = (name: string): boolean => shownMetrics.has(name) || /_(sum|count)$/.test(name);
-  const metricNames = [...served.keys()].filter((name) => /^lastcall_(drain|relay)/.test(name));
+  const metricNames = [...metrics.keys()].filter((name) => /^lastcall_(drain|relay)/.test(name));
   expect(metricNames.filter((name) => !isShown(name))).toEqual([]);
 });
 
@@ -111,7 +111,7 @@ describe("the dashboard", () => {
     expect(JSON.stringify(PANELS)).not.toMatch(/"datasource":\s*(null|"[^$])/);
     const [, source] = listOf<{ readonly definition: string }>(DASHBOARD, "templating", "list");
     const [, metric = "", label = ""] = /^label_values\(([a-z_]+), ([a-z]+)\)$/.exec(source?.definition ?? "") ?? [];
-    expect(served.has(metric)).toBe(true);
+    expect(metrics.has(metric)).toBe(true);
     expect(TARGET_LABELS).toContain(label);
   });
 
@@ -127,9 +127,9 @@ describe("the dashboard", () => {
 });
 
 describe("the chart's monitoring", () => {
-  const enabled = { enabled: true, labels: { release: "prometheus" } };
+  const monitorValues = { enabled: true, labels: { release: "prometheus" } };
   const manifests = render({
-    monitoring: { podMonitor: enabled, prometheusRule: enabled, dashboard: { enabled: true } },
+    monitoring: { podMonitor: monitorValues, prometheusRule: monitorValues, dashboard: { enabled: true } },
   });
 
   test("is disabled by default, because the cluster may not have the kinds of Prometheus Operator", () => {
@@ -161,7 +161,7 @@ describe("the chart's monitoring", () => {
   });
 
   test("scrapes every replica with a ServiceMonitor, if configured", () => {
-    const withServiceMonitor = render({ monitoring: { serviceMonitor: enabled } });
+    const withServiceMonitor = render({ monitoring: { serviceMonitor: monitorValues } });
     const monitor = onlyOfKind(withServiceMonitor, "ServiceMonitor");
     const service = onlyOfKind(withServiceMonitor, "Service");
     expect(service.metadata.labels).toMatchObject(at(monitor, "spec", "selector", "matchLabels") as object);

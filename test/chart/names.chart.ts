@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { at, CHART, helm, listOf, onlyOfKind, render, type Values } from "./rendering.ts";
 
-const objectNames = (values: Values): readonly string[] =>
+const objectNamesOf = (values: Values): readonly string[] =>
   render({ monitoring: MONITORING, ...values }).map(({ kind, metadata }) => `${kind} ${metadata.name}`);
 
 const MONITORING = { podMonitor: { enabled: true }, prometheusRule: { enabled: true }, dashboard: { enabled: true } };
@@ -15,9 +15,9 @@ describe("a configured name of the release", () => {
     { fullnameOverride: "drain" },
     { nameOverride: "other", fullnameOverride: "drain" },
   ])("replaces lastcall in the name of every object: %j", (values) => {
-    const expected = objectNames({}).map((name) => name.replace(/ lastcall(?=-|$)/, " drain"));
-    expect(objectNames(values)).toEqual(expected);
-    expect(objectNames(values).filter((name) => / lastcall(-|$)/.test(name))).toEqual([]);
+    const expected = objectNamesOf({}).map((name) => name.replace(/ lastcall(?=-|$)/, " drain"));
+    expect(objectNamesOf(values)).toEqual(expected);
+    expect(objectNamesOf(values).filter((name) => / lastcall(-|$)/.test(name))).toEqual([]);
   });
 
   test("is used in flags and references", () => {
@@ -62,8 +62,8 @@ describe("the chart as a subchart", () => {
 
   test.for([true, false])("is rendered only if its condition is true: %s", (enabled) => {
     const values = { lastcall: { enabled, image: { allowEmptyRegistry: true } }, global: { team: "platform" } };
-    const target = ["--namespace", "platform", "--kube-version", "1.35.0"];
-    const { status, stdout, stderr } = helm(["template", "platform", folder, ...target, "-f", "-"], values);
+    const renderFlags = ["--namespace", "platform", "--kube-version", "1.35.0"];
+    const { status, stdout, stderr } = helm(["template", "platform", folder, ...renderFlags, "-f", "-"], values);
     expect([status, stderr]).toEqual([0, ""]);
     expect(stdout.includes("kind: MutatingWebhookConfiguration")).toBe(enabled);
   });

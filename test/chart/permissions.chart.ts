@@ -51,7 +51,7 @@ const RELAY_ONLY = [PERMISSIONS.relaySecret, PERMISSIONS.newSecret, ...SELF_TEST
 const WITHOUT_RELAY = [...CLUSTER_READS, PERMISSIONS.configuration, PERMISSIONS.authoritySecret, PERMISSIONS.newSecret];
 
 /** Permissions for each set of values whose permissions differ from those of the default values. */
-const EXPECTED: Readonly<Record<string, readonly string[]>> = {
+const EXPECTED_PERMISSIONS: Readonly<Record<string, readonly string[]>> = {
   "failurePolicy Fail": ENFORCING,
   "certificates of cert-manager": [...WITH_RELAY, ...RELAY_ONLY],
   "certificates of an issuer": [...WITH_RELAY, ...RELAY_ONLY],
@@ -69,7 +69,7 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
 test.for(MATRIX_NAMES)("with %s, the service accounts get exactly the permissions in the table", (name) => {
   const manifests = render(MATRIX[name]);
   const roles = [...ofKind(manifests, "ClusterRole"), ...ofKind(manifests, "Role")];
-  expect(roles.flatMap(permissionsOf)).toEqual(EXPECTED[name] ?? DEFAULT);
+  expect(roles.flatMap(permissionsOf)).toEqual(EXPECTED_PERMISSIONS[name] ?? DEFAULT);
 });
 
 test("with failurePolicy Fail and cert-manager the webhook may read its configuration, and write only the fail-closed copies", () => {

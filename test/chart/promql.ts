@@ -10,9 +10,9 @@ export type Selector = {
 export type PromqlQuery = {
   readonly selectors: readonly Selector[];
   /** Labels named by `by`, `without`, `on` and `ignoring`. */
-  readonly groupings: readonly string[];
+  readonly groupingLabels: readonly string[];
   /** Whether the expression aggregates, so that its result has only the labels of `by`. */
-  readonly aggregates: boolean;
+  readonly hasAggregation: boolean;
 };
 
 type SyntaxNode = ReturnType<ReturnType<typeof parser.parse>["cursor"]>["node"];
@@ -27,23 +27,23 @@ export function readPromql(text: string): PromqlQuery {
   const nodesNamed = (name: string): readonly SyntaxNode[] => nodes.filter((node) => node.name === name);
   return {
     selectors: nodesNamed("VectorSelector").map((node) => selectorOf(node, textOf)),
-    groupings: nodesNamed("GroupingLabels").flatMap((node) => node.getChildren("LabelName").map(textOf)),
-    aggregates: nodesNamed("AggregateExpr").length > 0,
+    groupingLabels: nodesNamed("GroupingLabels").flatMap((node) => node.getChildren("LabelName").map(textOf)),
+    hasAggregation: nodesNamed("AggregateExpr").length > 0,
   };
 }
 
 function selectorOf(node: SyntaxNode, textOf: (node: SyntaxNode) => string): Selector {
   const matchers = node.getChild("LabelMatchers")?.getChildren("UnquotedLabelMatcher") ?? [];
-  const part = (matcher: SyntaxNode, name: string): string => {
+  const textOfChild = (matcher: SyntaxNode, name: string): string => {
     const child = matcher.getChild(name);
     return child === null ? "" : textOf(child);
   };
   return {
-    metric: part(node, "Identifier"),
+    metric: textOfChild(node, "Identifier"),
     matchers: matchers.map((matcher) => ({
-      label: part(matcher, "LabelName"),
-      operator: part(matcher, "MatchOp"),
-      text: part(matcher, "StringLiteral").slice(1, -1),
+      label: textOfChild(matcher, "LabelName"),
+      operator: textOfChild(matcher, "MatchOp"),
+      text: textOfChild(matcher, "StringLiteral").slice(1, -1),
     })),
   };
 }

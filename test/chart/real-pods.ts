@@ -12,9 +12,9 @@ export type PodCase = {
   readonly outcome: "injected" | "skipped" | "not selected";
 };
 
-const label = (value: string) => ({ labels: { "lastcall.dev/inject": value } });
-const annotation = (key: string, value: string) => ({ annotations: { [key]: value } });
-const hook = { preStop: { exec: { command: ["/bin/stop"] } } };
+const injectLabel = (value: string) => ({ labels: { "lastcall.dev/inject": value } });
+const annotationOf = (key: string, value: string) => ({ annotations: { [key]: value } });
+const lifecycle = { preStop: { exec: { command: ["/bin/stop"] } } };
 
 const osAffinity = (...values: readonly string[]) => ({
   nodeAffinity: {
@@ -34,18 +34,18 @@ function podCase(title: string, namespace: string, outcome: PodCase["outcome"], 
 export const POD_CASES: readonly PodCase[] = [
   podCase("a Pod of an opted-in namespace", "shop", "injected"),
   podCase("a Pod with other labels", "shop", "injected", { metadata: { labels: { app: "web" } } }),
-  podCase("a Pod with other annotations", "shop", "injected", { metadata: annotation("a", "b") }),
-  podCase("an opted-in Pod of an opted-in namespace", "shop", "injected", { metadata: label("enabled") }),
+  podCase("a Pod with other annotations", "shop", "injected", { metadata: annotationOf("a", "b") }),
+  podCase("an opted-in Pod of an opted-in namespace", "shop", "injected", { metadata: injectLabel("enabled") }),
   podCase("a Pod whose os is Linux", "shop", "injected", {
     spec: { os: { name: "linux" }, nodeSelector: { "kubernetes.io/os": "linux" } },
   }),
-  podCase("a Pod with mode sleep", "shop", "injected", { metadata: annotation("lastcall.dev/mode", "sleep") }),
-  podCase("a Pod that opts out by label", "shop", "not selected", { metadata: label("disabled") }),
+  podCase("a Pod with mode sleep", "shop", "injected", { metadata: annotationOf("lastcall.dev/mode", "sleep") }),
+  podCase("a Pod that opts out by label", "shop", "not selected", { metadata: injectLabel("disabled") }),
   podCase("a Pod that opts out by annotation", "shop", "not selected", {
-    metadata: annotation("lastcall.dev/inject", "disabled"),
+    metadata: annotationOf("lastcall.dev/inject", "disabled"),
   }),
   podCase("a mirror Pod", "shop", "not selected", {
-    metadata: annotation("kubernetes.io/config.mirror", "x"),
+    metadata: annotationOf("kubernetes.io/config.mirror", "x"),
     spec: { nodeName: "n1" },
   }),
   podCase("a Pod whose os is Windows", "shop", "not selected", { spec: { os: { name: "windows" } } }),
@@ -65,20 +65,24 @@ export const POD_CASES: readonly PodCase[] = [
   podCase("a Pod with a grace period of 0 s", "shop", "skipped", { spec: { terminationGracePeriodSeconds: 0 } }),
   podCase("a Pod that runs to completion", "shop", "skipped", { spec: { restartPolicy: "Never" } }),
   podCase("a Pod that runs to completion and opts in by label", "shop", "injected", {
-    metadata: label("enabled"),
+    metadata: injectLabel("enabled"),
     spec: { restartPolicy: "Never" },
   }),
   podCase("a Pod that runs to completion and opts in by annotation", "shop", "injected", {
-    metadata: annotation("lastcall.dev/inject", "enabled"),
+    metadata: annotationOf("lastcall.dev/inject", "enabled"),
     spec: { restartPolicy: "OnFailure" },
   }),
   podCase("a Pod whose only container has its own preStop hook", "shop", "skipped", {
-    spec: { containers: [{ name: "app", image: "app", lifecycle: hook }] },
+    spec: { containers: [{ name: "app", image: "app", lifecycle }] },
   }),
   podCase("a Pod of a namespace that did not opt in", "plain", "not selected"),
-  podCase("an opted-in Pod of a namespace that did not opt in", "plain", "injected", { metadata: label("enabled") }),
-  podCase("an opted-in Pod in kube-system", "kube-system", "not selected", { metadata: label("enabled") }),
-  podCase("an opted-in Pod in the webhook's namespace", "lastcall", "not selected", { metadata: label("enabled") }),
+  podCase("an opted-in Pod of a namespace that did not opt in", "plain", "injected", {
+    metadata: injectLabel("enabled"),
+  }),
+  podCase("an opted-in Pod in kube-system", "kube-system", "not selected", { metadata: injectLabel("enabled") }),
+  podCase("an opted-in Pod in the webhook's namespace", "lastcall", "not selected", {
+    metadata: injectLabel("enabled"),
+  }),
 ];
 
 export function podOf({ namespace, metadata, spec }: PodCase): object {

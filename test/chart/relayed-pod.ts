@@ -25,7 +25,7 @@ export function relayOf(pod: unknown, { name, uid, address }: Identity): RelaySe
 
 export type RelaySession = {
   /** The last status line. */
-  readonly last: () => WithdrawalStatusLine | undefined;
+  readonly lastLine: () => WithdrawalStatusLine | undefined;
   /** Empty, or the reason for the end of the stream. */
   readonly failure: () => string;
   readonly stop: () => void;
@@ -52,11 +52,11 @@ export function watchWithdrawal(settings: RelaySettings): RelaySession {
       },
     },
   );
-  const last = (): WithdrawalStatusLine | undefined => {
+  const readLastLine = (): WithdrawalStatusLine | undefined => {
     const line = text.split("\n").at(-2);
     return line === undefined ? undefined : (JSON.parse(line) as WithdrawalStatusLine);
   };
-  return { last, failure: () => streamFailure, stop: exchange.destroy };
+  return { lastLine: readLastLine, failure: () => streamFailure, stop: exchange.destroy };
 }
 
 /** Resolves with "" after the delivery, or with the reason for the failure. */

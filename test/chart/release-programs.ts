@@ -3,7 +3,7 @@ import { type ChildProcess, execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type ApiServer, freePort, startProgram } from "./api-server.ts";
-import { expandedArgs } from "./kubelet-arguments.ts";
+import { expandArgs } from "./kubelet-arguments.ts";
 import { at } from "./rendering.ts";
 
 const PROGRAM = join(import.meta.dirname, "../../src/lastcall.ts");
@@ -27,7 +27,7 @@ export async function startWebhook(api: ApiServer, folder: string): Promise<Chil
   const address = String(at(await read(SERVICE), "spec", "clusterIP"));
   // The server derives the relay's address for Pods from the variables of its own Service.
   const service = { name: "lastcall-webhook", address, ports: { https: port, relay: RELAY_PORT } };
-  const flags = expandedArgs(at(deployment, "spec", "template", "spec"), [service]);
+  const flags = expandArgs(at(deployment, "spec", "template", "spec"), [service]);
   const account = await api.kubeconfigOf("lastcall-webhook");
   // Below, these flags are replaced by flags with ports and paths of this host.
   const replacedFlags = /^--(port|relay-port|config|admin-port)=/;

@@ -41,10 +41,10 @@ export function helm(args: readonly string[], values: Values = {}): HelmResult {
 }
 
 export function renderText(values: Values = {}, options: RenderOptions = {}): HelmResult {
-  const target = ["--namespace", options.namespace ?? "lastcall", "--kube-version", options.kubernetes ?? "1.35.0"];
-  const registry = `image.allowEmptyRegistry=${options.allowsEmptyRegistry ?? true}`;
+  const flags = ["--namespace", options.namespace ?? "lastcall", "--kube-version", options.kubernetes ?? "1.35.0"];
+  const registryValue = `image.allowEmptyRegistry=${options.allowsEmptyRegistry ?? true}`;
   return helm(
-    ["template", "lastcall", CHART, ...target, "--set", registry, ...(options.args ?? []), "-f", "-"],
+    ["template", "lastcall", CHART, ...flags, "--set", registryValue, ...(options.args ?? []), "-f", "-"],
     values,
   );
 }
@@ -63,13 +63,13 @@ export function removeInfoLines(stderr: string): string {
   return stderr.replaceAll(/^I[0-9]{4} [0-9:.]+ +[0-9]+ \S+\.go:[0-9]+\] .*\n/gm, "");
 }
 
-const rendered = new Map<string, readonly Manifest[]>();
+const renderings = new Map<string, readonly Manifest[]>();
 
 /** Renders the chart once per set of values; the cache is per test file. */
 export function render(values: Values = {}, options: RenderOptions = {}): readonly Manifest[] {
   const key = JSON.stringify([values, options]);
-  const manifests = rendered.get(key) ?? parseRendering(renderText(values, options));
-  rendered.set(key, manifests);
+  const manifests = renderings.get(key) ?? parseRendering(renderText(values, options));
+  renderings.set(key, manifests);
   return manifests;
 }
 
@@ -89,10 +89,10 @@ export function ofKind(manifests: readonly Manifest[], kind: string): readonly M
 
 /** Returns the only object of its kind outside of hooks. */
 export function onlyOfKind(manifests: readonly Manifest[], kind: string): Manifest {
-  const found = ofKind(manifests, kind).filter((manifest) => !isHook(manifest));
-  if (found.length !== 1 || found[0] === undefined)
-    throw new Error(`the chart renders ${found.length} objects of kind ${kind}, expected 1`);
-  return found[0];
+  const matches = ofKind(manifests, kind).filter((manifest) => !isHook(manifest));
+  if (matches.length !== 1 || matches[0] === undefined)
+    throw new Error(`the chart renders ${matches.length} objects of kind ${kind}, expected 1`);
+  return matches[0];
 }
 
 export function isHook(manifest: Manifest): boolean {

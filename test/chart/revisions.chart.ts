@@ -5,20 +5,20 @@ import { probePod } from "../../src/webhook/self-test/probe-pods.ts";
 import { at, isHook, listOf, onlyOfKind, render, renderError, type Values } from "./rendering.ts";
 import { type Entry, injectingEntries, type Labels, selectsObject, settingsEntries } from "./webhook-entries.ts";
 
-const entriesOf = (values: Values, namespace = "lastcall"): readonly Entry[] =>
+const injectingEntriesOf = (values: Values, namespace = "lastcall"): readonly Entry[] =>
   injectingEntries(render(values, { namespace }));
 
-const checksOf = (values: Values, namespace = "lastcall"): readonly Entry[] =>
+const settingsEntriesOf = (values: Values, namespace = "lastcall"): readonly Entry[] =>
   settingsEntries(render(values, { namespace }));
 
-const RELEASES = {
-  stable: entriesOf({}),
-  canary: entriesOf({ revision: "canary" }, "lastcall-canary"),
-  next: entriesOf({ revision: "next", injection: { mode: "opt-out" } }, "lastcall-next"),
+const ENTRIES_BY_RELEASE = {
+  stable: injectingEntriesOf({}),
+  canary: injectingEntriesOf({ revision: "canary" }, "lastcall-canary"),
+  next: injectingEntriesOf({ revision: "next", injection: { mode: "opt-out" } }, "lastcall-next"),
 };
 
 /** The same releases in the form in which the command line gets them. */
-const CLI_RELEASES: Readonly<Record<keyof typeof RELEASES, Release>> = {
+const CLI_RELEASES: Readonly<Record<keyof typeof ENTRIES_BY_RELEASE, Release>> = {
   stable: { revision: "", injection: "opt-in" },
   canary: { revision: "canary", injection: "opt-in" },
   next: { revision: "next", injection: "opt-out" },
@@ -26,7 +26,7 @@ const CLI_RELEASES: Readonly<Record<keyof typeof RELEASES, Release>> = {
 
 /** Returns the names of the entries of all releases that select a Pod. */
 function entriesFor(namespace: Labels, pod: Labels): readonly string[] {
-  return Object.values(RELEASES)
+  return Object.values(ENTRIES_BY_RELEASE)
     .flat()
     .filter((entry) => selectsObject(entry, namespace, pod))
     .map(({ name }) => name);
@@ -40,19 +40,19 @@ const labelsWith = (inject: string | undefined, revision: string | undefined): L
   ...(revision === undefined ? {} : { [REVISION]: revision }),
 });
 
-const ON = "enabled";
+const ENABLED = "enabled";
 /** Labels of the namespace, labels of the Pod, and the entry that selects the Pod. */
 const TABLE: readonly (readonly [Labels, Labels, string | undefined])[] = [
-  [labelsWith(ON, undefined), {}, "namespace.drain.lastcall.dev"],
-  [{}, labelsWith(ON, undefined), "pod.drain.lastcall.dev"],
-  [labelsWith(ON, "canary"), {}, "namespace.drain-canary.lastcall.dev"],
-  [labelsWith(undefined, "canary"), labelsWith(ON, undefined), "pod.drain-canary.lastcall.dev"],
-  [labelsWith(ON, undefined), labelsWith(undefined, "canary"), "namespace-own-revision.drain-canary.lastcall.dev"],
-  [{}, labelsWith(ON, "canary"), "pod-own-revision.drain-canary.lastcall.dev"],
-  [labelsWith(ON, "next"), labelsWith(undefined, "canary"), "namespace-own-revision.drain-canary.lastcall.dev"],
-  [labelsWith(ON, "canary"), labelsWith("disabled", undefined), undefined],
-  [labelsWith(ON, "uninstalled"), {}, undefined],
-  [labelsWith(ON, undefined), labelsWith(undefined, "uninstalled"), undefined],
+  [labelsWith(ENABLED, undefined), {}, "namespace.drain.lastcall.dev"],
+  [{}, labelsWith(ENABLED, undefined), "pod.drain.lastcall.dev"],
+  [labelsWith(ENABLED, "canary"), {}, "namespace.drain-canary.lastcall.dev"],
+  [labelsWith(undefined, "canary"), labelsWith(ENABLED, undefined), "pod.drain-canary.lastcall.dev"],
+  [labelsWith(ENABLED, undefined), labelsWith(undefined, "canary"), "namespace-own-revision.drain-canary.lastcall.dev"],
+  [{}, labelsWith(ENABLED, "canary"), "pod-own-revision.drain-canary.lastcall.dev"],
+  [labelsWith(ENABLED, "next"), labelsWith(undefined, "canary"), "namespace-own-revision.drain-canary.lastcall.dev"],
+  [labelsWith(ENABLED, "canary"), labelsWith("disabled", undefined), undefined],
+  [labelsWith(ENABLED, "uninstalled"), {}, undefined],
+  [labelsWith(ENABLED, undefined), labelsWith(undefined, "uninstalled"), undefined],
   [labelsWith(undefined, "canary"), {}, undefined],
   [labelsWith(undefined, "next"), {}, "namespace.drain-next.lastcall.dev"],
 ];
@@ -65,7 +65,7 @@ describe("with several releases in one cluster", () => {
     },
   );
 
-  const injectValues = [undefined, ON, "disabled", "true"];
+  const injectValues = [undefined, ENABLED, "disabled", "true"];
   const revisions = [undefined, "canary", "next", "uninstalled", ""];
   const labelSets = injectValues.flatMap((inject) => revisions.map((revision) => labelsWith(inject, revision)));
 
@@ -74,9 +74,11 @@ describe("with several releases in one cluster", () => {
     (name) => {
       const differences = labelSets.flatMap((namespace) =>
         labelSets.flatMap((pod) => {
-          const bySelectors = RELEASES[name].some((entry) => selectsObject(entry, { ...shop, ...namespace }, pod));
+          const isSelected = ENTRIES_BY_RELEASE[name].some((entry) =>
+            selectsObject(entry, { ...shop, ...namespace }, pod),
+          );
           const { kind } = selectionOf({ metadata: { labels: pod } }, namespace, CLI_RELEASES[name]);
-          return bySelectors === (kind === "selected") ? [] : [JSON.stringify([namespace, pod])];
+          return isSelected === (kind === "selected") ? [] : [JSON.stringify([namespace, pod])];
         }),
       );
       expect(differences).toEqual([]);
@@ -84,7 +86,7 @@ describe("with several releases in one cluster", () => {
   );
 
   test("the selection of a Pod in an unknown namespace is undetermined unless the Pod's labels decide it", () => {
-    const differing = Object.values(CLI_RELEASES).flatMap((release) =>
+    const differences = Object.values(CLI_RELEASES).flatMap((release) =>
       labelSets.filter((pod) => {
         const raw = { metadata: { labels: pod } };
         const kinds = new Set(labelSets.map((namespace) => selectionOf(raw, namespace, release).kind));
@@ -92,7 +94,7 @@ describe("with several releases in one cluster", () => {
         return kind === "not-selected" ? kinds.has("selected") : !kinds.has("selected");
       }),
     );
-    expect(differing).toEqual([]);
+    expect(differences).toEqual([]);
   });
 
   test("no two releases select the same Pod, whatever its labels are", () => {
@@ -106,42 +108,43 @@ describe("with several releases in one cluster", () => {
 
   test("no two releases check the settings of the same object, and no release checks those of a Pod that a release injects", () => {
     const checks = [
-      checksOf({}),
-      checksOf({ revision: "canary" }, "lastcall-canary"),
-      checksOf({ revision: "next", injection: { mode: "opt-out" } }, "lastcall-next"),
+      settingsEntriesOf({}),
+      settingsEntriesOf({ revision: "canary" }, "lastcall-canary"),
+      settingsEntriesOf({ revision: "next", injection: { mode: "opt-out" } }, "lastcall-next"),
     ].flat();
-    const isOfPods = ({ name }: Entry): boolean => name.startsWith("pod-settings.");
+    const isForPods = ({ name }: Entry): boolean => name.startsWith("pod-settings.");
     const checkedTwice = labelSets.flatMap((namespace) => {
-      const ofObject = checks.filter(
-        (entry) => !isOfPods(entry) && selectsObject(entry, { ...shop, ...namespace }, {}),
+      const objectEntries = checks.filter(
+        (entry) => !isForPods(entry) && selectsObject(entry, { ...shop, ...namespace }, {}),
       );
-      const pods = labelSets.filter((pod) => {
-        const checked = checks.filter(
-          (entry) => isOfPods(entry) && selectsObject(entry, { ...shop, ...namespace }, pod),
+      const podLabels = labelSets.filter((pod) => {
+        const podEntries = checks.filter(
+          (entry) => isForPods(entry) && selectsObject(entry, { ...shop, ...namespace }, pod),
         );
-        return checked.length + entriesFor({ ...shop, ...namespace }, pod).length > 1;
+        return podEntries.length + entriesFor({ ...shop, ...namespace }, pod).length > 1;
       });
-      return ofObject.length > 1 || pods.length > 0 ? [JSON.stringify([namespace, pods])] : [];
+      return objectEntries.length > 1 || podLabels.length > 0 ? [JSON.stringify([namespace, podLabels])] : [];
     });
     expect(checkedTwice).toEqual([]);
   });
 
   test("two releases have no object in common, in one namespace or in two", () => {
-    const objectNames = (values: Values, namespace: string) =>
+    const objectNamesOf = (values: Values, namespace: string) =>
       render({ ...values, monitoring: MONITORING, failurePolicy: "Fail" }, { namespace }).map(
         ({ kind, metadata }) => `${kind} ${metadata.namespace ?? ""}/${metadata.name}`,
       );
-    const stable = objectNames({}, "lastcall");
+    const stableNames = objectNamesOf({}, "lastcall");
     for (const namespace of ["lastcall", "elsewhere"]) {
-      const canary = objectNames({ revision: "canary" }, namespace);
-      expect(canary.filter((name) => stable.includes(name))).toEqual([]);
+      const canaryNames = objectNamesOf({ revision: "canary" }, namespace);
+      expect(canaryNames.filter((name) => stableNames.includes(name))).toEqual([]);
     }
   });
 
   test("two releases of one revision share the webhook configuration, so that Helm refuses the second", () => {
-    const configuration = (values: Values) => onlyOfKind(render(values), "MutatingWebhookConfiguration").metadata.name;
-    expect(configuration({ fullnameOverride: "other", revision: "canary" })).toBe("drain-canary.lastcall.dev");
-    expect(configuration({ fullnameOverride: "other" })).toBe("drain.lastcall.dev");
+    const configurationNameOf = (values: Values) =>
+      onlyOfKind(render(values), "MutatingWebhookConfiguration").metadata.name;
+    expect(configurationNameOf({ fullnameOverride: "other", revision: "canary" })).toBe("drain-canary.lastcall.dev");
+    expect(configurationNameOf({ fullnameOverride: "other" })).toBe("drain.lastcall.dev");
   });
 
   test("no release selects the Pods of another release", () => {
@@ -149,7 +152,7 @@ describe("with several releases in one cluster", () => {
     expect(pods.map(isHook)).toEqual([false, true]);
     for (const pod of pods) {
       const labels = (at(pod, "spec", "template", "metadata", "labels") ?? pod.metadata.labels) as Labels;
-      expect(entriesFor({ ...shop, ...labelsWith(ON, "canary") }, labels)).toEqual([]);
+      expect(entriesFor({ ...shop, ...labelsWith(ENABLED, "canary") }, labels)).toEqual([]);
       expect(entriesFor({ ...shop, ...labelsWith(undefined, "next") }, labels)).toEqual([]);
     }
   });

@@ -31,8 +31,8 @@ const OUTCOMES: Readonly<Record<OutcomeName, true>> = {
 };
 
 /** Returns metrics by series name; a histogram exports three series. */
-export async function servedMetrics(): Promise<ReadonlyMap<string, ServedMetric>> {
-  const registry = webhookRegistry();
+export async function readServedMetrics(): Promise<ReadonlyMap<string, ServedMetric>> {
+  const registry = createWebhookRegistry();
   const served = new Map<string, ServedMetric>();
   for (const metric of await registry.getMetricsAsJSON()) {
     const { name, type } = metric;
@@ -53,7 +53,7 @@ function seriesOf(suffix: string, metric: ServedMetric): ServedMetric {
   return suffix === "_bucket" ? { ...metric, labels: [...metric.labels, "le"] } : metric;
 }
 
-function webhookRegistry(): Registry {
+function createWebhookRegistry(): Registry {
   const metrics = createMetrics();
   const { registry } = metrics;
   for (const outcome of Object.keys(OUTCOMES) as OutcomeName[])

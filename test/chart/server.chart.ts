@@ -6,12 +6,12 @@ import { LOG_LEVELS } from "../../src/webhook/settings.ts";
 import { at, listOf, type Manifest, ofKind, onlyOfKind, render, renderText, type Values } from "./rendering.ts";
 import { MATRIX, MATRIX_NAMES } from "./values-matrix.ts";
 
-function podOf(values: Values = {}): unknown {
+function podSpecOf(values: Values = {}): unknown {
   return at(onlyOfKind(render(values), "Deployment"), "spec", "template", "spec");
 }
 
 function argsOf(values: Values = {}): readonly string[] {
-  return listOf<string>(podOf(values), "containers", 0, "args");
+  return listOf<string>(podSpecOf(values), "containers", 0, "args");
 }
 
 function configOf(values: Values): string {
@@ -35,7 +35,7 @@ describe.for(MATRIX_NAMES)("the webhook server with %s", (name) => {
   });
 
   test("meets the restricted Pod Security Standard", () => {
-    const pod = podOf(values);
+    const pod = podSpecOf(values);
     expect(at(pod, "securityContext")).toMatchObject({
       runAsNonRoot: true,
       seccompProfile: { type: "RuntimeDefault" },
@@ -48,18 +48,18 @@ describe.for(MATRIX_NAMES)("the webhook server with %s", (name) => {
   });
 
   test("mounts every file of its flags", () => {
-    const folders = listOf<{ readonly mountPath: string }>(podOf(values), "containers", 0, "volumeMounts");
+    const volumeMounts = listOf<{ readonly mountPath: string }>(podSpecOf(values), "containers", 0, "volumeMounts");
     const files = argsOf(values).flatMap((arg) => /=(\/.*)\/[^/]+$/.exec(arg)?.[1] ?? []);
-    const mountPaths = folders.map(({ mountPath }) => mountPath).filter((path) => path !== "/extra");
+    const mountPaths = volumeMounts.map(({ mountPath }) => mountPath).filter((path) => path !== "/extra");
     expect([...new Set(files)].sort()).toEqual(mountPaths.sort());
-    const mounted = listOf<{ readonly name: string }>(podOf(values), "containers", 0, "volumeMounts");
-    const volumes = listOf<{ readonly name: string }>(podOf(values), "volumes");
-    expect(mounted.map((mount) => mount.name)).toEqual(volumes.map((volume) => volume.name));
+    const namedMounts = listOf<{ readonly name: string }>(podSpecOf(values), "containers", 0, "volumeMounts");
+    const volumes = listOf<{ readonly name: string }>(podSpecOf(values), "volumes");
+    expect(namedMounts.map((mount) => mount.name)).toEqual(volumes.map((volume) => volume.name));
   });
 });
 
 test("the memory limit is larger with the relay, unless a limit is configured", () => {
-  const limitOf = (values: Values): unknown => at(podOf(values), "containers", 0, "resources", "limits", "memory");
+  const limitOf = (values: Values): unknown => at(podSpecOf(values), "containers", 0, "resources", "limits", "memory");
   expect(limitOf({})).toBe("1280Mi");
   expect(limitOf({ relay: { enabled: false } })).toBe("512Mi");
   expect(limitOf({ webhook: { resources: { limits: { memory: "2Gi" } } } })).toBe("2Gi");
@@ -79,16 +79,16 @@ test("the server runs as user 65532, or as a user that the cluster selects on Op
 
 test("a change of the client CA causes a rollout, and the flag has the CA's path", () => {
   const values = MATRIX["a client CA"] ?? {};
-  const hashOf = (configured: Values): unknown =>
+  const checksumOf = (configured: Values): unknown =>
     at(onlyOfKind(render(configured), "Deployment"), "spec", "template", "metadata", "annotations", "checksum/config");
-  expect(hashOf(values)).not.toBe(hashOf({}));
+  expect(checksumOf(values)).not.toBe(checksumOf({}));
   expect(argsOf(values)).toContain("--client-ca=/etc/lastcall/config/client-ca.crt");
   const map = ofKind(render(values), "ConfigMap").find(({ metadata }) => metadata.name === "lastcall-config");
   expect(at(map, "data", "client-ca.crt")).toMatch(/^-----BEGIN CERTIFICATE-----\nAAAA\n/);
 });
 
 test.for(["5s", "500ms", "1m", "1501ms", "0s"])("a drain delay of %s leaves 30 s for open requests", (drainDelay) => {
-  const graceSeconds = Number(at(podOf({ webhook: { drainDelay } }), "terminationGracePeriodSeconds"));
+  const graceSeconds = Number(at(podSpecOf({ webhook: { drainDelay } }), "terminationGracePeriodSeconds"));
   expect(argsOf({ webhook: { drainDelay } })).toContain(`--drain-delay=${drainDelay}`);
   const ms = parseDurationMs(drainDelay) ?? Number.NaN;
   expect(graceSeconds).toBe(Math.ceil(ms / 1000) + 40);
@@ -99,12 +99,12 @@ test("a rollout stops a replica only after a new one is ready, and replicas are 
   const deployment = onlyOfKind(render(), "Deployment");
   expect(at(deployment, "spec", "replicas")).toBe(2);
   expect(at(deployment, "spec", "strategy", "rollingUpdate")).toEqual({ maxUnavailable: 0, maxSurge: 1 });
-  const spread = listOf<{ readonly topologyKey: string }>(podOf(), "topologySpreadConstraints");
+  const spread = listOf<{ readonly topologyKey: string }>(podSpecOf(), "topologySpreadConstraints");
   expect(spread.map(({ topologyKey }) => topologyKey)).toEqual([
     "kubernetes.io/hostname",
     "topology.kubernetes.io/zone",
   ]);
-  expect(at(podOf(), "priorityClassName")).toBe("system-cluster-critical");
+  expect(at(podSpecOf(), "priorityClassName")).toBe("system-cluster-critical");
 });
 
 test("a configured rollout strategy replaces the chart's, even with hostNetwork", () => {
@@ -137,17 +137,19 @@ test("with hostNetwork, a rollout stops a replica before it starts one, since tw
 
 test("the Service, the disruption budget and the spread constraints select the server's Pods and not the self-test's", () => {
   const manifests = render();
-  const server = at(onlyOfKind(manifests, "Deployment"), "spec", "template", "metadata", "labels");
-  const selfTest = manifests.find(({ kind }) => kind === "Pod")?.metadata.labels;
+  const serverLabels = at(onlyOfKind(manifests, "Deployment"), "spec", "template", "metadata", "labels");
+  const selfTestLabels = manifests.find(({ kind }) => kind === "Pod")?.metadata.labels;
   const selectors = [
     at(onlyOfKind(manifests, "Service"), "spec", "selector"),
     at(onlyOfKind(manifests, "Deployment"), "spec", "selector", "matchLabels"),
     at(onlyOfKind(manifests, "PodDisruptionBudget"), "spec", "selector", "matchLabels"),
-    ...listOf(podOf(), "topologySpreadConstraints").map((constraint) => at(constraint, "labelSelector", "matchLabels")),
+    ...listOf(podSpecOf(), "topologySpreadConstraints").map((constraint) =>
+      at(constraint, "labelSelector", "matchLabels"),
+    ),
   ];
   for (const selector of selectors) {
-    expect(server).toMatchObject(selector as object);
-    expect(selfTest).not.toMatchObject(selector as object);
+    expect(serverLabels).toMatchObject(selector as object);
+    expect(selfTestLabels).not.toMatchObject(selector as object);
   }
 });
 
@@ -183,15 +185,15 @@ test("the Service forwards 443 to the server's port, as HTTPS", () => {
 test("a changed drain policy causes a rollout, and an unchanged one does not", () => {
   const checksumOf = (values: Values) =>
     at(onlyOfKind(render(values), "Deployment"), "spec", "template", "metadata", "annotations", "checksum/config");
-  const changed = { policy: { defaults: { "drain-timeout": "90s" } } };
+  const changedPolicy = { policy: { defaults: { "drain-timeout": "90s" } } };
   expect(checksumOf({})).toBe(checksumOf({ webhook: { replicas: 3 } }));
-  expect(checksumOf(changed)).not.toBe(checksumOf({}));
+  expect(checksumOf(changedPolicy)).not.toBe(checksumOf({}));
 });
 
 test("an image reference has the configured registry, tag and digest", () => {
   const imagesOf = (values: Values) => {
     const manager = argsOf(values).find((arg) => arg.startsWith("--image="));
-    return [at(podOf(values), "containers", 0, "image"), manager?.slice("--image=".length)];
+    return [at(podSpecOf(values), "containers", 0, "image"), manager?.slice("--image=".length)];
   };
   expect(imagesOf({})).toEqual(["lastcall-webhook:0.1.0", "lastcall-manager:0.1.0"]);
   expect(imagesOf({ image: { registry: "registry.example/", manager: { tag: "edge" } } })).toEqual([
@@ -242,21 +244,21 @@ describe("additional labels, flags and volumes in the chart's values", () => {
   });
 
   test("add flags, variables, volumes and pull secrets to the chart's own", () => {
-    expect(podOf(values)).toMatchObject({
+    expect(podSpecOf(values)).toMatchObject({
       imagePullSecrets: [{ name: "one" }, { name: "two" }],
       containers: [{ env: [{ name: "NODE_EXTRA_CA_CERTS", value: "/etc/ssl/team.crt" }] }],
     });
     expect(argsOf(values).slice(0, -1)).toEqual(argsOf({}));
     expect(argsOf(values).at(-1)).toBe("--host=::");
-    const names = listOf<{ readonly name: string }>(podOf(values), "volumes").map(({ name }) => name);
+    const names = listOf<{ readonly name: string }>(podSpecOf(values), "volumes").map(({ name }) => name);
     expect(names).toEqual(["config", "extra"]);
   });
 
   test("replace the chart's spread constraints, even with an empty list", () => {
-    expect(at(podOf(values), "topologySpreadConstraints")).toEqual([]);
-    const zone = { maxSkew: 1, topologyKey: "zone", whenUnsatisfiable: "DoNotSchedule" };
-    const chosen = podOf({ webhook: { topologySpreadConstraints: [zone] } });
-    expect(at(chosen, "topologySpreadConstraints")).toEqual([zone]);
+    expect(at(podSpecOf(values), "topologySpreadConstraints")).toEqual([]);
+    const constraint = { maxSkew: 1, topologyKey: "zone", whenUnsatisfiable: "DoNotSchedule" };
+    const podSpec = podSpecOf({ webhook: { topologySpreadConstraints: [constraint] } });
+    expect(at(podSpec, "topologySpreadConstraints")).toEqual([constraint]);
   });
 });
 
@@ -265,10 +267,10 @@ test("images without a registry are rejected, unless allowEmptyRegistry is set",
   expect(renderWithoutRegistry({}).stderr).toMatch(
     /image\.registry is "", .* pull lastcall-webhook:0\.1\.0 and lastcall-manager:0\.1\.0 from/,
   );
-  const unqualified = {
+  const values = {
     image: { webhook: { repository: "team/webhook" }, manager: { repository: "r.example/manager" } },
   };
-  expect(renderWithoutRegistry(unqualified).stderr).toContain("would pull team/webhook:0.1.0 from");
+  expect(renderWithoutRegistry(values).stderr).toContain("would pull team/webhook:0.1.0 from");
   for (const registry of ["registry.example", "localhost", "registry:5000/team"]) {
     expect(renderWithoutRegistry({ image: { registry } }), registry).toMatchObject({ status: 0 });
   }
@@ -286,8 +288,8 @@ test("the server gets flags for the manager's pull policy and pull secrets only 
 test.for(["self", "cert-manager", "existing"])(
   "with certificates.mode %s, the server gets exactly one source of its certificate",
   (mode) => {
-    const existing = mode === "existing" ? { existing: { secretName: "corporate-tls" } } : {};
-    const flags = argsOf({ certificates: { mode, ...existing } }).map((arg) => arg.split("=")[0]);
+    const existingSecret = mode === "existing" ? { existing: { secretName: "corporate-tls" } } : {};
+    const flags = argsOf({ certificates: { mode, ...existingSecret } }).map((arg) => arg.split("=")[0]);
     expect(flags.includes("--ca-secret")).toBe(mode === "self");
     expect(flags.includes("--cert") && flags.includes("--key")).toBe(mode !== "self");
     expect(flags.includes("--webhook-configuration")).toBe(mode !== "cert-manager");
@@ -300,10 +302,10 @@ test("every log level of the server can be set", () => {
 
 test("cert-manager's certificate has the Service's name, and its CA is injected into the configuration", () => {
   const manifests: readonly Manifest[] = render({ certificates: { mode: "cert-manager" } }, { namespace: "drain" });
-  const leaf = manifests.find(
+  const certificate = manifests.find(
     ({ kind, metadata }) => kind === "Certificate" && metadata.name === "lastcall-webhook-tls",
   );
-  expect(at(leaf, "spec")).toMatchObject({
+  expect(at(certificate, "spec")).toMatchObject({
     secretName: "lastcall-webhook-tls",
     dnsNames: ["lastcall-webhook.drain.svc", "lastcall-webhook.drain.svc.cluster.local"],
     issuerRef: { name: "lastcall-ca", kind: "Issuer" },

@@ -209,11 +209,11 @@ describe("the settings webhook is called", () => {
 });
 
 describe("with failurePolicy Fail", () => {
-  const configurations = (values: Values): readonly Manifest[] =>
+  const configurationsOf = (values: Values): readonly Manifest[] =>
     ofKind(render({ failurePolicy: "Fail", ...values }), "MutatingWebhookConfiguration");
 
   test("a new release admits Pods, with an empty configuration that the replicas fill", () => {
-    const [enforcing, reporting, ...others] = configurations({});
+    const [enforcing, reporting, ...others] = configurationsOf({});
     expect([enforcing?.metadata.name, enforcing?.["webhooks"]]).toEqual(["enforce.lastcall.dev", undefined]);
     expect([reporting, ...others]).toEqual([configuration]);
   });
@@ -241,7 +241,7 @@ describe("with failurePolicy Fail", () => {
 
   test("the fail-closed configuration is called after the other, and before those of service meshes", () => {
     for (const revision of ["", "canary", "zz"]) {
-      const names = configurations({ revision }).map(({ metadata }) => metadata.name);
+      const names = configurationsOf({ revision }).map(({ metadata }) => metadata.name);
       const [first, second] = [...names, "istio-sidecar-injector", "linkerd-proxy-injector-webhook-config"].sort();
       expect([first, second]).toEqual(names.sort());
       expect(first).toMatch(/^drain/);

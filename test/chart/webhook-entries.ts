@@ -37,9 +37,9 @@ export function selectsObject(entry: Entry, namespace: Labels, object: Labels): 
 
 /** Evaluates a selector as the API server does. @throws on an unknown operator, so that a typo in the chart fails the test */
 export function selects(selector: LabelSelector, labels: Labels): boolean {
-  const equal = Object.entries(selector.matchLabels ?? {}).every(([key, value]) => labels[key] === value);
+  const hasLabels = Object.entries(selector.matchLabels ?? {}).every(([key, value]) => labels[key] === value);
   return (
-    equal &&
+    hasLabels &&
     (selector.matchExpressions ?? []).every(({ key, operator, values = [] }) => {
       const value = labels[key];
       if (operator === "In") return value !== undefined && values.includes(value);

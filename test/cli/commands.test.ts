@@ -123,8 +123,8 @@ describe("the exit status of inject", () => {
   });
 });
 
-/** Every error names the file, the document, the place and the remedy. */
-const INVALID_CALLS: readonly {
+/** Invalid inputs. Every error names the file, the document, the place and the remedy. */
+const INVALID_INPUTS: readonly {
   readonly title: string;
   readonly text: string | Uint8Array;
   readonly err: string | RegExp;
@@ -198,7 +198,7 @@ const INVALID_CALLS: readonly {
 ];
 
 describe("inject rejects, with a place and a remedy,", () => {
-  test.for(INVALID_CALLS)("$title", async ({ text, err }) => {
+  test.for(INVALID_INPUTS)("$title", async ({ text, err }) => {
     const result = await lastcall(["inject"], { "-": text });
     expect({ status: result.status, out: result.out }).toEqual({ status: 1, out: "" });
     if (typeof err === "string") expect(result.err).toBe(err);
@@ -310,15 +310,15 @@ describe("the token that inject writes into hooks", () => {
   });
 
   test("depends only on the seed, the kind, the namespace and the name", async () => {
-    const token = async (seed: string, text: string): Promise<string> =>
+    const readToken = async (seed: string, text: string): Promise<string> =>
       tokenOf((await lastcall(["inject", ...(seed === "" ? [] : ["--token-seed", seed])], { "-": text })).out);
-    const firstToken = await token("s", POD);
+    const firstToken = await readToken("s", POD);
     expect(firstToken).toMatch(/^[0-9a-f]{32}$/);
-    expect(await token("s", POD.replace("image: b", "image: c"))).toBe(firstToken);
-    expect(await token("t", POD)).not.toBe(firstToken);
-    expect(await token("s", POD.replace("name: web", "name: api"))).not.toBe(firstToken);
-    expect(await token("s", POD.replace("namespace: shop", "namespace: bank"))).not.toBe(firstToken);
-    expect(await token("", POD)).not.toBe(firstToken);
+    expect(await readToken("s", POD.replace("image: b", "image: c"))).toBe(firstToken);
+    expect(await readToken("t", POD)).not.toBe(firstToken);
+    expect(await readToken("s", POD.replace("name: web", "name: api"))).not.toBe(firstToken);
+    expect(await readToken("s", POD.replace("namespace: shop", "namespace: bank"))).not.toBe(firstToken);
+    expect(await readToken("", POD)).not.toBe(firstToken);
   });
 
   test("is the same in every run without a seed, so that an unchanged manifest causes no rollout", async () => {
@@ -389,13 +389,13 @@ describe("the command explain", () => {
   });
 
   test("prints that requests can be lost only if nothing can disconnect the clients gracefully", async () => {
-    const limit = "one request per connection can be lost";
+    const limitText = "one request per connection can be lost";
     const withoutDriver = await lastcall(["explain"], { "-": POD });
-    expect(withoutDriver.out).toContain(limit);
+    expect(withoutDriver.out).toContain(limitText);
     const withDriver = await lastcall(["explain", "--driver", "http", "--drain-url", "http://127.0.0.1:8080/drain"], {
       "-": POD,
     });
-    expect(withDriver.out).not.toContain(limit);
+    expect(withDriver.out).not.toContain(limitText);
     expect(withDriver.out).toContain("when traffic has been absent for 2s");
     const withCounter = await lastcall(["explain", "--driver", "http", "--active-url", "http://127.0.0.1:8080/n"], {
       "-": POD,
@@ -407,10 +407,10 @@ describe("the command explain", () => {
     const { out } = await lastcall(["explain", "--preload", "http1", "--kube-version", "1.36"], { "-": POD });
     expect(out).toContain("  containers that load /lastcall-preload/lastcall-preload.so: app\n");
     expect(out).toContain("limit: The preload library adds Connection: close to the next HTTP/1.1 response");
-    const old = await lastcall(["explain", "--preload", "http1", "--kube-version", "1.35"], { "-": POD });
-    expect(old.out).not.toContain("  containers that load ");
-    expect(old.out).toContain("Requires image volumes of Kubernetes 1.36");
-    expect(old.out).toContain("nothing can close a keep-alive connection");
+    const result = await lastcall(["explain", "--preload", "http1", "--kube-version", "1.35"], { "-": POD });
+    expect(result.out).not.toContain("  containers that load ");
+    expect(result.out).toContain("Requires image volumes of Kubernetes 1.36");
+    expect(result.out).toContain("nothing can close a keep-alive connection");
   });
 
   test("prints each replaced preStop hook with the reason, also for an injected manifest", async () => {

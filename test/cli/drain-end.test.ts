@@ -22,9 +22,9 @@ const SITUATIONS: Readonly<Record<string, { readonly pod: PodAt; readonly active
     active: 0,
   },
 };
-const AT_THE_DEADLINE = "only at the deadline";
+const DEADLINE_TEXT = "only at the deadline";
 
-async function settingsOf(flags: readonly string[]): Promise<DrainSettings> {
+async function readSettings(flags: readonly string[]): Promise<DrainSettings> {
   const { out } = await lastcall(["inject", ...flags], { "-": POD });
   const pod = parseAllDocuments(out)[0]?.toJS();
   const manager = pod.spec.initContainers.find(({ name }: { name: string }) => name === MANAGER_CONTAINER);
@@ -34,7 +34,7 @@ async function settingsOf(flags: readonly string[]): Promise<DrainSettings> {
 }
 
 /** The conditions under which the manager ends the drain before its deadline. */
-function endConditions(settings: DrainSettings): readonly string[] {
+function endConditionsOf(settings: DrainSettings): readonly string[] {
   const metConditions = Object.entries(SITUATIONS).filter(([, { pod, active }]) => {
     const { summary, answerTimesMs } = play({
       settings,
@@ -44,7 +44,7 @@ function endConditions(settings: DrainSettings): readonly string[] {
     });
     return (answerTimesMs.get(1) ?? summary.deadlineMs) < summary.deadlineMs;
   });
-  return metConditions.length === 0 ? [AT_THE_DEADLINE] : metConditions.map(([condition]) => condition);
+  return metConditions.length === 0 ? [DEADLINE_TEXT] : metConditions.map(([condition]) => condition);
 }
 
 describe.each(DRIVERS.map(({ name }) => name))("with the driver %s", (driver) => {
@@ -54,7 +54,7 @@ describe.each(DRIVERS.map(({ name }) => name))("with the driver %s", (driver) =>
       const flags = [`--driver=${driver}`, `--drained-when=${drainedWhen}`, ...urls];
       const { out } = await lastcall(["explain", ...flags], { "-": POD });
       const [, printed = ""] = /earliest end of the drain: (.*); then/.exec(out) ?? [];
-      expect(endConditions(await settingsOf(flags))).toEqual([
+      expect(endConditionsOf(await readSettings(flags))).toEqual([
         expect.toSatisfy((condition) => printed.startsWith(condition)),
       ]);
     },

@@ -76,11 +76,11 @@ describe("the limitation that `explain` prints for a drain", () => {
   });
 
   test("of an app with --shutdown=graceful is that only the app closes connections, and the drain has no patience", async () => {
-    const graceful = await explain(POD, "--shutdown=graceful");
-    expect(graceful).toContain(
+    const explanation = await explain(POD, "--shutdown=graceful");
+    expect(explanation).toContain(
       "limit: No driver is set, so only the app's own shutdown closes a keep-alive connection",
     );
-    expect(graceful).not.toContain("end of the patience");
+    expect(explanation).not.toContain("end of the patience");
     expect(await explain(POD)).toContain(
       "(patience 0 after three Pods of the workload reset no connection when they stopped)",
     );
@@ -93,9 +93,9 @@ describe("the limitation that `explain` prints for a drain", () => {
 });
 
 describe("the command explain reports a Pod that the webhook's selectors exclude", () => {
-  const namespace = (metadata: string): string =>
+  const createNamespace = (metadata: string): string =>
     `apiVersion: v1\nkind: Namespace\nmetadata: {name: default, ${metadata}}\n---\n`;
-  const pod = (metadata: string): string => POD.replace("  name: web\n", `  name: web\n  ${metadata}\n`);
+  const createPod = (metadata: string): string => POD.replace("  name: web\n", `  name: web\n  ${metadata}\n`);
   const REMEDY = "set the label lastcall.dev/inject: enabled on the Pod template or the namespace";
 
   test.for<[namespaceMetadata: string, podMetadata: string, because: string]>([
@@ -122,13 +122,13 @@ describe("the command explain reports a Pod that the webhook's selectors exclude
       'label lastcall.dev/revision of the namespace is "canary", and the chart\'s value `revision` is not set',
     ],
   ])("if the namespace has %s and the Pod has %s", async ([ofNamespace, ofPod, because]) => {
-    const out = await explain(namespace(ofNamespace) + pod(ofPod));
+    const out = await explain(createNamespace(ofNamespace) + createPod(ofPod));
     expect(out).toContain(`  decision: not injected, because ${because}\n`);
     expect(out).not.toContain("grace period");
   });
 
   test("if the revision differs from --revision", async () => {
-    const text = namespace("labels: {lastcall.dev/inject: enabled, lastcall.dev/revision: canary}") + POD;
+    const text = createNamespace("labels: {lastcall.dev/inject: enabled, lastcall.dev/revision: canary}") + POD;
     expect(await explain(text, "--revision=canary")).toContain("decision: injected native");
     expect(await explain(text, "--revision=next")).toContain(
       'label lastcall.dev/revision of the namespace is "canary", and the revision of the release is "next"',
@@ -136,13 +136,13 @@ describe("the command explain reports a Pod that the webhook's selectors exclude
   });
 
   test("if the Pod opts out with --opt-out", async () => {
-    expect(await explain(namespace("labels: {}") + POD, "--opt-out")).toContain("decision: injected native");
-    const optedOut = pod("labels: {lastcall.dev/inject: disabled}");
+    expect(await explain(createNamespace("labels: {}") + POD, "--opt-out")).toContain("decision: injected native");
+    const optedOut = createPod("labels: {lastcall.dev/inject: disabled}");
     expect(await explain(optedOut, "--opt-out")).toContain("decision: skipped (disabled)");
   });
 
   test("as a field of the JSON output", async () => {
-    const { workloads } = JSON.parse(await explain(namespace("labels: {}") + POD, "--json"));
+    const { workloads } = JSON.parse(await explain(createNamespace("labels: {}") + POD, "--json"));
     expect(workloads[0].workload).toMatchObject({ outcome: "skipped", reason: "not_enabled" });
     expect(workloads[0].workload).not.toHaveProperty("graceSeconds");
   });

@@ -40,10 +40,10 @@ function manifestOf(golden: GoldenCase): string {
   const text = readFileSync(join(golden.folder, "input.yaml"), "utf8");
   const isSameForKubectl = isDeepStrictEqual(parse(text, { version: "1.1" }), parse(text));
   const manifest = isSameForKubectl ? text : stringify(parse(text), { version: "1.1" });
-  return /^kind: Pod$/m.test(text) ? manifest : KIND + manifest;
+  return /^kind: Pod$/m.test(text) ? manifest : POD_KIND + manifest;
 }
 
-const KIND = "apiVersion: v1\nkind: Pod\n";
+const POD_KIND = "apiVersion: v1\nkind: Pod\n";
 
 describe.for(cases)("the golden case $name", (golden) => {
   const input = manifestOf(golden);
@@ -62,7 +62,7 @@ describe.for(cases)("the golden case $name", (golden) => {
     if (outcome.kind === "refused") expect(out).toBe("");
     else {
       const pod = parse(out.slice(files["namespace.yaml"].length + "---\n".length));
-      expect(pod).toEqual({ ...parse(KIND), ...expectedPodOf(golden) });
+      expect(pod).toEqual({ ...parse(POD_KIND), ...expectedPodOf(golden) });
     }
   });
 
@@ -77,8 +77,10 @@ describe.for(cases)("the golden case $name", (golden) => {
 
   test("is restored byte for byte by uninject", async () => {
     const injectedResult = await injectOnce();
-    const restored = await lastcall(["uninject"], { "-": injectedResult.out });
-    const before = await lastcall(["uninject"], { "-": input });
-    expect(restored.out).toBe(injectedResult.status === 1 ? "" : `${files["namespace.yaml"]}---\n${before.out}`);
+    const restoredResult = await lastcall(["uninject"], { "-": injectedResult.out });
+    const uninjectedInput = await lastcall(["uninject"], { "-": input });
+    expect(restoredResult.out).toBe(
+      injectedResult.status === 1 ? "" : `${files["namespace.yaml"]}---\n${uninjectedInput.out}`,
+    );
   });
 });

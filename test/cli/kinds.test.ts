@@ -68,13 +68,13 @@ describe("a restart policy outside of the Pod template", () => {
 });
 
 describe("the flag --template-path", () => {
-  const widget = (kind: string) =>
+  const createWidget = (kind: string) =>
     `apiVersion: example.com/v1\nkind: ${kind}\nmetadata: {name: w}\nspec:\n  workers:\n` +
     ["a", "b"].map((name) => `  - pod:\n      spec:\n        containers: [{name: ${name}, image: i}]\n`).join("");
 
   test("is suggested in the warning about a field that looks like a Pod", async () => {
-    const { status, out, err } = await lastcall(["inject"], { "-": widget("Widget") });
-    expect({ status, out }).toEqual({ status: 0, out: widget("Widget") });
+    const { status, out, err } = await lastcall(["inject"], { "-": createWidget("Widget") });
+    expect({ status, out }).toEqual({ status: 0, out: createWidget("Widget") });
     expect(err).toContain(
       "warning: standard input, document 1: spec.workers[1].pod.spec of this Widget has the shape of a Pod, but is not in a " +
         "known Pod template; left unchanged (pass --template-path Widget.example.com=spec.workers[1].pod to inject it)",
@@ -87,7 +87,7 @@ describe("the flag --template-path", () => {
     "Widget=spec.workers[*].pod",
     "Widget.example.com=spec.workers[].pod",
   ])("with %s injects every item, and uninject restores the manifest", async (path) => {
-    const text = widget("Widget");
+    const text = createWidget("Widget");
     const result = await lastcall(["inject", "--template-path", path], { "-": text });
     expect(result.err.match(/injected native/g)).toHaveLength(2);
     expect(result.err).not.toContain("warning");
@@ -106,7 +106,7 @@ describe("the flag --template-path", () => {
   test.for(["Gadget=spec.workers[].pod", "Widget.other.example=spec.workers[].pod", "spec.worker[].pod"])(
     "with %s causes a warning if no field matches",
     async (path) => {
-      const { status, err } = await lastcall(["inject", "--template-path", path], { "-": widget("Widget") });
+      const { status, err } = await lastcall(["inject", "--template-path", path], { "-": createWidget("Widget") });
       expect(status).toBe(0);
       expect(err).toContain(`warning: --template-path ${path}: no object of the input has a mapping at this path`);
     },
@@ -114,13 +114,13 @@ describe("the flag --template-path", () => {
 
   test("selects the outer of two nested paths", async () => {
     const paths = ["--template-path", "spec.workers[0].pod", "--template-path", "spec.workers[].pod.spec"];
-    const { err } = await lastcall(["inject", ...paths], { "-": widget("Widget") });
+    const { err } = await lastcall(["inject", ...paths], { "-": createWidget("Widget") });
     expect(err).toContain("Widget default/w, spec.workers[0].pod: injected native");
     expect(err).toContain("Widget default/w, spec.workers[1].pod.spec: skipped (invalid_pod)");
   });
 
   test.for(["", "a b", "spec..pod", "=spec", "A=B=c", "spec[x]"])('rejects the path "%s"', async (path) => {
-    const { status, err } = await lastcall(["inject", "--template-path", path], { "-": widget("Widget") });
+    const { status, err } = await lastcall(["inject", "--template-path", path], { "-": createWidget("Widget") });
     expect(status).toBe(1);
     expect(err).toContain("expected a path such as spec.workers[].pod or Kind=spec.pod");
   });

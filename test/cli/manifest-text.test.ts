@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { injected, lastcall, uninjected } from "./run-lastcall.ts";
+import { injectedTextOf, lastcall, uninjectedTextOf } from "./run-lastcall.ts";
 
 const POD = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: web\n";
 const CONTAINERS = "spec:\n  containers:\n  - name: app\n    image: shop/web:1.4\n";
@@ -119,7 +119,7 @@ describe("after inject, uninject restores a manifest byte for byte", () => {
     const result = await lastcall(["inject"], { "-": text });
     expect(result.status, result.err).toBe(0);
     expect(result.out).toContain("/prestop/app");
-    expect(await uninjected(result.out)).toBe(text);
+    expect(await uninjectedTextOf(result.out)).toBe(text);
     expect(await lastcall(["inject"], { "-": result.out })).toMatchObject({ status: 0, out: result.out });
   });
 });
@@ -134,20 +134,20 @@ describe("after inject with other flags, uninject restores a manifest", () => {
   test.for(TEXTS.flatMap(({ title, text }) => FLAGS.map((flags) => ({ title, text, flags: flags.join(" ") }))))(
     "with $title and $flags",
     async ({ text, flags }) => {
-      const injectedText = await injected(text, ...flags.split(" "));
+      const injectedText = await injectedTextOf(text, ...flags.split(" "));
       expect(injectedText).not.toBe(text);
-      expect(await uninjected(injectedText)).toBe(text);
+      expect(await uninjectedTextOf(injectedText)).toBe(text);
     },
   );
 });
 
 test("uninject restores a manifest after a second injection with other values", async () => {
   for (const { text } of TEXTS) {
-    const injectedText = await injected(text);
+    const injectedText = await injectedTextOf(text);
     const secondResult = await lastcall(["inject", "--drain-timeout", "90s"], { "-": injectedText });
     expect(secondResult.status, secondResult.err).toBe(0);
     expect(secondResult.out).toContain("--drain-timeout=90s");
-    expect(await uninjected(secondResult.out)).toBe(text);
+    expect(await uninjectedTextOf(secondResult.out)).toBe(text);
   }
 });
 
@@ -161,7 +161,7 @@ test("inject adds lines with the indentation of the document", async () => {
 
 test("inject adds a new first item above the comments of the old first item", async () => {
   const text = `${POD}spec:\n  initContainers: # before all\n\n  # migrations\n  - name: setup\n  containers:\n  - name: app\n`;
-  const injectedText = await injected(text);
+  const injectedText = await injectedTextOf(text);
   expect(injectedText).toContain("  initContainers: # before all\n  - name: lastcall\n");
   expect(injectedText).toContain("\n\n  # migrations\n  - name: setup\n");
 });
@@ -171,7 +171,7 @@ test("inject adds lines with the line endings of the document", async () => {
     (POD + CONTAINERS).replaceAll("\n", "\r\n"),
     TEXTS.find(({ title }) => title.startsWith("JSON with W"))?.text ?? "",
   ]) {
-    const injectedText = await injected(text);
+    const injectedText = await injectedTextOf(text);
     expect(injectedText.length).toBeGreaterThan(text.length);
     expect(injectedText.replaceAll("\r\n", "")).not.toMatch(/[\r\n]/);
   }
@@ -179,13 +179,13 @@ test("inject adds lines with the line endings of the document", async () => {
 
 test("inject adds entries of an empty JSON object on separate lines", async () => {
   const pod = { kind: "Pod", apiVersion: "v1", metadata: { annotations: {} }, spec: { containers: [{ name: "app" }] } };
-  const injectedText = await injected(`${JSON.stringify(pod, null, 2)}\n`);
+  const injectedText = await injectedTextOf(`${JSON.stringify(pod, null, 2)}\n`);
   expect(injectedText).toBe(`${JSON.stringify(JSON.parse(injectedText), null, 2)}\n`);
 });
 
 test("inject preserves, as a comment, the lines that uninject cannot reproduce", async () => {
   const text = `${POD}spec:\n  containers:\n  - name: app\n    lifecycle:\n      preStop:\n        exec:\n          command: ["sleep", "7"] # s\n`;
-  expect(await injected(text)).toContain(
+  expect(await injectedTextOf(text)).toContain(
     [
       "      # lastcall keeps: preStop:",
       "      # lastcall keeps:   exec:",
@@ -198,13 +198,13 @@ test("inject preserves, as a comment, the lines that uninject cannot reproduce",
 
 test("uninject does not change an author's comment that looks like preserved lines", async () => {
   const text = `${POD}spec:\n  # lastcall keeps: terminationGracePeriodSeconds: 5\n  terminationGracePeriodSeconds: 30\n  containers:\n  - name: app\n`;
-  expect(await uninjected(await injected(text))).toBe(text);
+  expect(await uninjectedTextOf(await injectedTextOf(text))).toBe(text);
 });
 
 test("the npm package yaml reads the same Pod from an injected YAML manifest as from an injected JSON manifest", async () => {
   const { parse } = await import("yaml");
-  const plain = parse(await injected(`${POD}${CONTAINERS}`, "--token-seed", "s"));
-  const json = JSON.parse(await injected(JSON.stringify(parse(`${POD}${CONTAINERS}`)), "--token-seed", "s"));
-  expect(json).toEqual(plain);
-  expect(plain.spec.initContainers[0].restartPolicy).toBe("Always");
+  const yamlPod = parse(await injectedTextOf(`${POD}${CONTAINERS}`, "--token-seed", "s"));
+  const jsonPod = JSON.parse(await injectedTextOf(JSON.stringify(parse(`${POD}${CONTAINERS}`)), "--token-seed", "s"));
+  expect(jsonPod).toEqual(yamlPod);
+  expect(yamlPod.spec.initContainers[0].restartPolicy).toBe("Always");
 });

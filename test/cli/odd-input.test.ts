@@ -46,10 +46,10 @@ describe("an unrendered template in quotes", () => {
   });
 
   test("causes no warning in a command or a ConfigMap", async () => {
-    const command = DEPLOYMENT.replace("image: shop/web:1", 'image: b\n        args: ["{{ $labels.pod }}"]');
-    expect((await inject(command)).err).not.toContain("template");
-    const rules = await inject("apiVersion: v1\nkind: ConfigMap\ndata: {rule: '{{ .x }}'}\n");
-    expect(rules.err).not.toContain("template");
+    const manifest = DEPLOYMENT.replace("image: shop/web:1", 'image: b\n        args: ["{{ $labels.pod }}"]');
+    expect((await inject(manifest)).err).not.toContain("template");
+    const result = await inject("apiVersion: v1\nkind: ConfigMap\ndata: {rule: '{{ .x }}'}\n");
+    expect(result.err).not.toContain("template");
   });
 });
 

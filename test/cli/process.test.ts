@@ -17,7 +17,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 type ProcessResult = { readonly status: number | null; readonly out: string; readonly err: string };
 
-function run(args: readonly string[], input: string, closesOutput = false): Promise<ProcessResult> {
+function runProgram(args: readonly string[], input: string, closesOutput = false): Promise<ProcessResult> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [PROGRAM, ...args], { cwd: folder, timeout: LIMIT_MS });
     let out = "";
@@ -37,10 +37,10 @@ function run(args: readonly string[], input: string, closesOutput = false): Prom
 
 describe("the program lastcall", { timeout: LIMIT_MS }, () => {
   test("injects and uninjects through pipes", async () => {
-    const result = await run(["inject"], POD);
+    const result = await runProgram(["inject"], POD);
     expect(result.status, result.err).toBe(0);
     expect(result.err).toBe("Pod default/web: injected native, grace 30 → 100 s\n");
-    expect(await run(["uninject", "-f", "-"], result.out)).toEqual({
+    expect(await runProgram(["uninject", "-f", "-"], result.out)).toEqual({
       status: 0,
       out: POD,
       err: "Pod default/web: uninjected\n",
@@ -53,7 +53,7 @@ describe("the program lastcall", { timeout: LIMIT_MS }, () => {
     writeFileSync(join(folder, "k8s/a.json"), '{"kind": "A"}\n');
     writeFileSync(join(folder, "k8s/aa/c.yaml"), "kind: C\n");
     writeFileSync(join(folder, "k8s/notes.txt"), "a: b: c");
-    expect(await run(["inject", "-f", "k8s"], "")).toEqual({
+    expect(await runProgram(["inject", "-f", "k8s"], "")).toEqual({
       status: 0,
       out: '{"kind": "A"}\n---\nkind: C\n---\nkind: B\n',
       err: "nothing to do: no Pods or workloads found in k8s\n",
@@ -65,7 +65,7 @@ describe("the program lastcall", { timeout: LIMIT_MS }, () => {
     writeFileSync(join(folder, "pod.yaml"), POD);
     symlinkSync("../pod.yaml", join(folder, "k8s/linked.yaml"));
     symlinkSync("../k8s", join(folder, "k8s/again"));
-    const { status, err } = await run(["inject", "-f", "k8s"], "");
+    const { status, err } = await runProgram(["inject", "-f", "k8s"], "");
     expect({ status, err }).toEqual({ status: 0, err: "Pod default/web: injected native, grace 30 → 100 s\n" });
   });
 
@@ -73,7 +73,7 @@ describe("the program lastcall", { timeout: LIMIT_MS }, () => {
     mkdirSync(join(folder, "k8s"));
     writeFileSync(join(folder, "k8s/pod.yaml"), POD);
     symlinkSync("nowhere", join(folder, "k8s/dangling.yaml"));
-    const { status, err } = await run(["inject", "-f", "k8s"], "");
+    const { status, err } = await runProgram(["inject", "-f", "k8s"], "");
     expect(status).toBe(1);
     expect(err).toContain("error: k8s/dangling.yaml: no such file or directory\n");
     expect(err).toContain("Pod default/web: injected native");
@@ -99,7 +99,7 @@ describe("the program lastcall", { timeout: LIMIT_MS }, () => {
 
   test("reports a missing file, and a folder without manifests", async () => {
     mkdirSync(join(folder, "empty"));
-    const { status, out, err } = await run(["inject", "-f", "gone.yaml", "-f", "empty"], "");
+    const { status, out, err } = await runProgram(["inject", "-f", "gone.yaml", "-f", "empty"], "");
     expect({ status, out }).toEqual({ status: 1, out: "" });
     expect(err).toBe(
       "error: gone.yaml: no such file or directory\nerror: empty: the folder contains no *.yaml, *.yml or *.json file\n",
@@ -108,7 +108,7 @@ describe("the program lastcall", { timeout: LIMIT_MS }, () => {
 
   test("exits without an error if the reader of its standard output exits", async () => {
     const manyPods = Array.from({ length: 400 }, () => POD).join("---\n");
-    const { status, err } = await run(["inject"], manyPods, true);
+    const { status, err } = await runProgram(["inject"], manyPods, true);
     expect(status).toBe(0);
     expect(err).not.toContain("EPIPE");
   });
@@ -122,11 +122,11 @@ describe("the program lastcall", { timeout: LIMIT_MS }, () => {
   });
 
   test("prints its version", async () => {
-    expect(await run(["--version"], "")).toEqual({ status: 0, out: "0.1.0\n", err: "" });
+    expect(await runProgram(["--version"], "")).toEqual({ status: 0, out: "0.1.0\n", err: "" });
   });
 
   test("prints the same bytes for the same input", async () => {
-    const [first, second] = await Promise.all([run(["inject"], POD), run(["inject"], POD)]);
+    const [first, second] = await Promise.all([runProgram(["inject"], POD), runProgram(["inject"], POD)]);
     expect(first.out).toContain("lastcall");
     expect(first.out).toBe(second.out);
   });

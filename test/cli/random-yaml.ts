@@ -5,9 +5,9 @@ export type YamlStyle = {
   /** Columns per level, 1 to 8. */
   readonly step: number;
   /** Whether dashes are indented one step from their key, or not at all. */
-  readonly indentsDashes: boolean;
+  readonly hasIndentedDashes: boolean;
   readonly eol: "\n" | "\r\n";
-  readonly lastEol: boolean;
+  readonly hasFinalEol: boolean;
   /** Numbers from 0 to 99. Each choice uses the next number; the first number follows the last. */
   readonly choices: readonly number[];
 };
@@ -20,25 +20,25 @@ export function writeYaml(value: unknown, style: YamlStyle): string {
     return number < percent;
   };
   const context: WriteContext = { style, choose };
-  const text = lines(value, 0, context).join(style.eol);
-  return style.lastEol ? text + style.eol : text;
+  const text = linesOf(value, 0, context).join(style.eol);
+  return style.hasFinalEol ? text + style.eol : text;
 }
 
 type WriteContext = { readonly style: YamlStyle; readonly choose: (percent: number) => boolean };
 
-function lines(value: unknown, column: number, context: WriteContext): string[] {
+function linesOf(value: unknown, column: number, context: WriteContext): string[] {
   const indent = " ".repeat(column);
   if (isRawObject(value)) {
     return Object.entries(value).flatMap(([key, item]) => {
-      const [first = "", ...below] = mappingEntry(key, item, column, context);
-      return [...fillerLines(column, context), indent + first, ...below];
+      const [first = "", ...below] = mappingEntryLines(key, item, column, context);
+      return [...createFillerLines(column, context), indent + first, ...below];
     });
   }
   const items: readonly unknown[] = Array.isArray(value) ? value : [];
-  return items.flatMap((item) => [...fillerLines(column, context), ...listItem(item, column, context)]);
+  return items.flatMap((item) => [...createFillerLines(column, context), ...listItemLines(item, column, context)]);
 }
 
-function fillerLines(column: number, context: WriteContext): string[] {
+function createFillerLines(column: number, context: WriteContext): string[] {
   const filler: string[] = [];
   const comment = context.choose(30) ? "lastcall: a note" : "why: {x}";
   if (context.choose(12)) filler.push(`${" ".repeat(context.choose(50) ? column : 0)}# ${comment}`);
@@ -46,40 +46,40 @@ function fillerLines(column: number, context: WriteContext): string[] {
   return filler;
 }
 
-function listItem(item: unknown, column: number, context: WriteContext): string[] {
+function listItemLines(item: unknown, column: number, context: WriteContext): string[] {
   const indent = " ".repeat(column);
   const gap = context.choose(15) ? "   " : " ";
-  if (!isBlock(item)) return [`${indent}-${gap}${inline(item, context)}${lineTail(context)}`];
-  const itemLines = lines(item, column + 1 + gap.length, context);
+  if (!isBlock(item)) return [`${indent}-${gap}${inlineTextOf(item, context)}${createLineTail(context)}`];
+  const itemLines = linesOf(item, column + 1 + gap.length, context);
   // Comments above the first key would move the key off the dash's line.
   while (/^\s*(#|$)/.test(itemLines[0] ?? "x")) itemLines.shift();
   return [`${indent}-${gap}${(itemLines[0] ?? "").trimStart()}`, ...itemLines.slice(1)];
 }
 
-function mappingEntry(key: string, value: unknown, column: number, context: WriteContext): string[] {
+function mappingEntryLines(key: string, value: unknown, column: number, context: WriteContext): string[] {
   const name = context.choose(10) ? JSON.stringify(key) : key;
   if (!isBlock(value) || context.choose(15))
-    return [`${name}:${context.choose(15) ? "  " : " "}${inline(value, context)}${lineTail(context)}`];
-  const below = Array.isArray(value) && !context.style.indentsDashes ? column : column + context.style.step;
-  return [`${name}:${lineTail(context)}`, ...lines(value, below, context)];
+    return [`${name}:${context.choose(15) ? "  " : " "}${inlineTextOf(value, context)}${createLineTail(context)}`];
+  const childColumn = Array.isArray(value) && !context.style.hasIndentedDashes ? column : column + context.style.step;
+  return [`${name}:${createLineTail(context)}`, ...linesOf(value, childColumn, context)];
 }
 
 function isBlock(value: unknown): boolean {
   return Array.isArray(value) ? value.length > 0 : isRawObject(value) && Object.keys(value).length > 0;
 }
 
-function lineTail(context: WriteContext): string {
+function createLineTail(context: WriteContext): string {
   return `${context.choose(10) ? "  " : ""}${context.choose(12) ? " # note" : ""}`;
 }
 
-function inline(value: unknown, context: WriteContext): string {
+function inlineTextOf(value: unknown, context: WriteContext): string {
   const space = context.choose(25) ? " " : "";
   const comma = context.choose(30) ? " , " : ", ";
   if (isRawObject(value)) {
-    const pairs = Object.entries(value).map(([key, item]) => `${key}: ${inline(item, context)}`);
+    const pairs = Object.entries(value).map(([key, item]) => `${key}: ${inlineTextOf(item, context)}`);
     return `{${space}${pairs.join(comma)}${pairs.length > 0 && context.choose(15) ? "," : ""}${space}}`;
   }
-  if (Array.isArray(value)) return `[${space}${value.map((item) => inline(item, context)).join(comma)}${space}]`;
+  if (Array.isArray(value)) return `[${space}${value.map((item) => inlineTextOf(item, context)).join(comma)}${space}]`;
   if (typeof value !== "string") return value === null && context.choose(50) ? "~" : String(value);
   if (context.choose(30)) return JSON.stringify(value);
   return context.choose(30) || !/^[a-z][a-z0-9/.]*$/.test(value) || /^(y|n|yes|no|on|off|true|false|null)$/.test(value)

@@ -73,9 +73,9 @@ const workload = fc.oneof(
 
 const yamlStyle: fc.Arbitrary<YamlStyle> = fc.record({
   step: fc.integer({ min: 1, max: 8 }),
-  indentsDashes: fc.boolean(),
+  hasIndentedDashes: fc.boolean(),
   eol: fc.constantFrom("\n", "\r\n"),
-  lastEol: fc.boolean(),
+  hasFinalEol: fc.boolean(),
   choices: fc.array(fc.nat(99), { minLength: 20, maxLength: 120 }),
 });
 

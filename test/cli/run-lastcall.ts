@@ -52,10 +52,10 @@ export async function lastcall(
   return { status, out, err };
 }
 
-export async function injected(text: string, ...flags: readonly string[]): Promise<string> {
+export async function injectedTextOf(text: string, ...flags: readonly string[]): Promise<string> {
   return (await lastcall(["inject", ...flags], { "-": text })).out;
 }
 
-export async function uninjected(text: string): Promise<string> {
+export async function uninjectedTextOf(text: string): Promise<string> {
   return (await lastcall(["uninject"], { "-": text })).out;
 }

@@ -54,8 +54,8 @@ export async function randomPods({ random, shouldContinue }: Budget): Promise<st
       throw new Finding(`${message}; Pods of seed ${seed}`, Buffer.from(JSON.stringify(counts.example)));
     }
     podCount += PODS_AT_ONCE;
-    patched += counts.patched;
-    forged += counts.forged;
+    patched += counts.patchedCount;
+    forged += counts.forgedCount;
   }
   return `${podCount} Pods, ${patched} patched, ${forged} of them with a forged manager`;
 }

@@ -10,7 +10,7 @@ import { ANNOTATIONS, FIELDS } from "../../src/policy/fields.ts";
 import { reduceNamespace } from "../../src/webhook/cluster/reduced-objects.ts";
 import { lastcall } from "../cli/run-lastcall.ts";
 import { JSON_HEADERS, reviewText } from "../webhook/pod-review.ts";
-import { FACTS, serverUnderTest } from "../webhook/server-under-test.ts";
+import { createServerUnderTest, FACTS } from "../webhook/server-under-test.ts";
 import { codeBlocksOf, documentsOf, EXAMPLES, GUIDE_NAMES, picturePath, podsOf, readGuide } from "./manifests.ts";
 
 const TOKEN = "0123456789abcdef0123456789abcdef";
@@ -23,7 +23,7 @@ const GUIDES_WITHOUT_PODS = ["argo-workflows", "envoy-gateway"];
 
 /** Returns the Pod after the webhook's patch. The webhook reads `namespace` as if its watch had delivered this object. */
 async function admitPod(pod: unknown, namespace: RawObject | undefined): Promise<unknown> {
-  const { app } = serverUnderTest({
+  const { app } = createServerUnderTest({
     inject: (request, config, facts) => injectPod(request, config, facts, { newToken: () => TOKEN }),
     namespaceAnnotations: async () => (namespace === undefined ? {} : reduceNamespace(namespace)),
   });

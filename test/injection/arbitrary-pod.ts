@@ -14,7 +14,7 @@ function optionalField<T>(
   );
 }
 
-function mergedObjects(...parts: readonly fc.Arbitrary<object>[]): fc.Arbitrary<Record<string, unknown>> {
+function mergeObjects(...parts: readonly fc.Arbitrary<object>[]): fc.Arbitrary<Record<string, unknown>> {
   return fc.tuple(...parts).map((objects) => Object.assign({}, ...objects) as Record<string, unknown>);
 }
 
@@ -22,7 +22,7 @@ const port = fc.oneof(fc.constantFrom(80, 8080, 9090, 17_890, 17_891, 17_892), f
 const portReference = fc.oneof(port, fc.constantFrom("http", "metrics", "nowhere"));
 const unknownFields = fc.constantFrom({}, {}, { futureField: { deep: [1, { x: null }] } }, { restartPolicyRules: [] });
 
-const probe = mergedObjects(
+const probe = mergeObjects(
   fc.oneof(
     portReference.map((p) => ({ httpGet: { path: "/healthz", port: p } })),
     portReference.map((p) => ({ tcpSocket: { port: p } })),
@@ -50,19 +50,22 @@ const preStop = fc.oneof(
   portReference.map((p) => ({ httpGet: { path: "/bye", port: p, scheme: "HTTP" } })),
 );
 
-const lifecycle = mergedObjects(
+const lifecycle = mergeObjects(
   optionalField("preStop", preStop, null),
   optionalField("postStart", fc.constant({ exec: { command: ["x"] } })),
 );
 
 const amount = fc.constantFrom("100m", "1", "0.1", "64Mi", "1Gi", "0");
-const resourceList = mergedObjects(
+const resourceList = mergeObjects(
   optionalField("cpu", amount),
   optionalField("memory", amount),
   optionalField("nvidia.com/gpu", fc.constant("1")),
 );
-const guaranteed = fc.constant({ requests: { cpu: "100m", memory: "64Mi" }, limits: { cpu: "0.1", memory: "64Mi" } });
-const anyResources = mergedObjects(
+const guaranteedResources = fc.constant({
+  requests: { cpu: "100m", memory: "64Mi" },
+  limits: { cpu: "0.1", memory: "64Mi" },
+});
+const anyResources = mergeObjects(
   optionalField("requests", resourceList, null),
   optionalField("limits", resourceList, null),
 );
@@ -91,12 +94,12 @@ const volumes = fc.subarray([
 ]);
 
 /** Kind of resources that all regular containers of a Pod share; with different kinds few Pods would be Guaranteed. */
-const resourcesOfAll = fc.constantFrom("none", "guaranteed", "any");
+const resourcesKind = fc.constantFrom("none", "guaranteed", "any");
 
-function container(name: string, resources: string): fc.Arbitrary<Record<string, unknown>> {
+function containerWith(name: string, resources: string): fc.Arbitrary<Record<string, unknown>> {
   const containerResources =
-    resources === "guaranteed" ? guaranteed : resources === "any" ? anyResources : fc.constant({});
-  return mergedObjects(
+    resources === "guaranteed" ? guaranteedResources : resources === "any" ? anyResources : fc.constant({});
+  return mergeObjects(
     fc.constant({ name }),
     fc.constantFrom("registry/app:1", "docker.io/envoyproxy/envoy:v1.31", "nginx").map((image) => ({ image })),
     unknownFields,
@@ -111,7 +114,7 @@ function container(name: string, resources: string): fc.Arbitrary<Record<string,
     optionalField(
       "ports",
       fc.array(
-        mergedObjects(
+        mergeObjects(
           port.map((p) => ({ containerPort: p })),
           optionalField("name", fc.constantFrom("http", "metrics")),
           optionalField("protocol", fc.constantFrom("TCP", "UDP")),
@@ -142,7 +145,7 @@ const initContainers = fc
       .chain((names) =>
         fc.tuple(
           ...names.map((name) =>
-            container(name, resources).map((generated) =>
+            containerWith(name, resources).map((generated) =>
               name === "logs" ? { ...generated, restartPolicy: "Always" } : generated,
             ),
           ),
@@ -150,7 +153,7 @@ const initContainers = fc
       ),
   );
 
-const annotations = mergedObjects(
+const annotations = mergeObjects(
   optionalField("lastcall.dev/status", fc.constantFrom("forged", '{"version":"9","mode":"sleep"}', "x".repeat(6_000))),
   optionalField("lastcall.dev/inject", fc.constantFrom("enabled", "enabled", "maybe")),
   optionalField("lastcall.dev/mode", fc.constantFrom("auto", "sidecar", "native", "classic", "sleep", "hook")),
@@ -171,27 +174,27 @@ const annotations = mergedObjects(
   optionalField("unicode/ключ~1", fc.constant("значение")),
 );
 
-const metadata = mergedObjects(
+const metadata = mergeObjects(
   fc.constantFrom({}, { name: "web-0" }, { generateName: "web-7f-" }),
   optionalField("annotations", annotations, null, {}),
   optionalField("labels", fc.constant({ app: "web", "sidecar.istio.io/inject": "true" }), null, {}),
 );
 
-const podLevel = fc.constantFrom(
+const podLevelFields = fc.constantFrom(
   { requests: { cpu: "1", memory: "1Gi" }, limits: { cpu: "1", memory: "1Gi" } },
   { requests: { memory: "64Mi" } },
   { limits: { memory: "8Mi" } },
 );
 
 export const arbitraryPod: fc.Arbitrary<object> = fc
-  .record({ names: regularNames, resources: resourcesOfAll })
+  .record({ names: regularNames, resources: resourcesKind })
   .chain(({ names, resources }) =>
-    mergedObjects(
+    mergeObjects(
       fc.constant({ apiVersion: "v1", kind: "Pod" }),
       optionalField("metadata", metadata, null, {}),
       unknownFields,
-      mergedObjects(
-        fc.tuple(...names.map((name) => container(name, resources))).map((containers) => ({ containers })),
+      mergeObjects(
+        fc.tuple(...names.map((name) => containerWith(name, resources))).map((containers) => ({ containers })),
         optionalField("initContainers", initContainers, null, []),
         optionalField("volumes", volumes, null, []),
         fc.oneof(
@@ -205,7 +208,7 @@ export const arbitraryPod: fc.Arbitrary<object> = fc
         ),
         fc.oneof(
           { weight: 8, arbitrary: fc.constant({}) },
-          { weight: 1, arbitrary: podLevel.map((r) => ({ resources: r })) },
+          { weight: 1, arbitrary: podLevelFields.map((r) => ({ resources: r })) },
         ),
         fc.constantFrom({}, {}, { restartPolicy: "Always" }, { restartPolicy: "Never" }),
         fc.constantFrom({}, { schedulingGates: [{ name: "x" }], nodeName: "n1", hostPID: true }),

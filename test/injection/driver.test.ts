@@ -4,19 +4,19 @@ import { driverRow } from "../../src/contract/driver-table.ts";
 import { adminUrlOf } from "../../src/injection/mesh/driver.ts";
 import { socketMount, socketUser } from "../../src/injection/mesh/driver-socket.ts";
 import { resolvePolicy } from "../../src/policy/resolve.ts";
-import { injected } from "./injector-inputs.ts";
+import { injectedPodOf } from "./injector-inputs.ts";
 
 type JsonObject = { readonly [key: string]: unknown };
 
 /** Returns the manager's flags about the driver. */
 function driverFlagsOf(pod: JsonObject): readonly string[] {
-  const { spec } = injected(pod) as { readonly spec: { readonly initContainers: readonly JsonObject[] } };
+  const { spec } = injectedPodOf(pod) as { readonly spec: { readonly initContainers: readonly JsonObject[] } };
   const args = spec.initContainers[0]?.["args"] as readonly string[];
   return args.filter((arg) => arg.startsWith("--driver"));
 }
 
 function managerUserOf(pod: JsonObject): unknown {
-  const { spec } = injected(pod) as { readonly spec: { readonly initContainers: readonly JsonObject[] } };
+  const { spec } = injectedPodOf(pod) as { readonly spec: { readonly initContainers: readonly JsonObject[] } };
   const context = spec.initContainers[0]?.["securityContext"];
   return (context as JsonObject | undefined)?.["runAsUser"];
 }
@@ -31,7 +31,7 @@ const CONTOUR = {
   volumeMounts: [SOCKET_MOUNT],
 };
 
-function envoyFlags(url: string) {
+function envoyFlagsFor(url: string) {
   return ["--driver=envoy", `--driver-url=${url}`];
 }
 
@@ -46,42 +46,50 @@ describe("without a setting, the admin address", () => {
       { name: "admin", containerPort: 5001 },
     ];
     expect(driverFlagsOf({ spec: { containers: [APP, { ...ENVOY, ports }] } })).toEqual(
-      envoyFlags("http://127.0.0.1:5001"),
+      envoyFlagsFor("http://127.0.0.1:5001"),
     );
-    const ofApp = { ...APP, ports: [{ name: "admin", containerPort: 9000 }] };
-    expect(driverFlagsOf({ spec: { containers: [ofApp, ENVOY] } })).toEqual(["--driver=envoy"]);
+    const appWithPorts = { ...APP, ports: [{ name: "admin", containerPort: 9000 }] };
+    expect(driverFlagsOf({ spec: { containers: [appWithPorts, ENVOY] } })).toEqual(["--driver=envoy"]);
   });
 
   test("of Envoy Gateway is chosen by the Pod's labels or the container's command", () => {
     const labels = { "gateway.envoyproxy.io/owning-gateway-name": "eg" };
     const program = { name: "shutdown-manager", image: "gateway:1", command: ["envoy-gateway"] };
     expect(driverFlagsOf({ metadata: { labels }, spec: { containers: [ENVOY] } })).toEqual(
-      envoyFlags("http://127.0.0.1:19000"),
+      envoyFlagsFor("http://127.0.0.1:19000"),
     );
-    expect(driverFlagsOf({ spec: { containers: [ENVOY, program] } })).toEqual(envoyFlags("http://127.0.0.1:19000"));
+    expect(driverFlagsOf({ spec: { containers: [ENVOY, program] } })).toEqual(envoyFlagsFor("http://127.0.0.1:19000"));
   });
 
   test("of Contour is Contour's Unix socket, if the folder is mounted", () => {
-    const mounted = { ...ENVOY, volumeMounts: [SOCKET_MOUNT] };
-    expect(driverFlagsOf({ spec: { containers: [CONTOUR, mounted] } })).toEqual(envoyFlags("unix:/admin/admin.sock"));
-    const bare = { ...CONTOUR, volumeMounts: [] };
-    expect(driverFlagsOf({ spec: { containers: [bare, ENVOY] } })).toEqual(["--driver=envoy"]);
+    const envoyWithMount = { ...ENVOY, volumeMounts: [SOCKET_MOUNT] };
+    expect(driverFlagsOf({ spec: { containers: [CONTOUR, envoyWithMount] } })).toEqual(
+      envoyFlagsFor("unix:/admin/admin.sock"),
+    );
+    const contourWithoutMounts = { ...CONTOUR, volumeMounts: [] };
+    expect(driverFlagsOf({ spec: { containers: [contourWithoutMounts, ENVOY] } })).toEqual(["--driver=envoy"]);
   });
 
   test("of an Istio gateway is Istio's default, with the driver envoy", () => {
     expect(driverFlagsOf({ spec: { containers: [{ name: "istio-proxy" }] } })).toEqual(
-      envoyFlags("http://127.0.0.1:15000"),
+      envoyFlagsFor("http://127.0.0.1:15000"),
     );
     const router = { name: "istio-proxy", args: ["proxy", "router"] };
-    expect(driverFlagsOf({ spec: { containers: [router, APP] } })).toEqual(envoyFlags("http://127.0.0.1:15000"));
+    expect(driverFlagsOf({ spec: { containers: [router, APP] } })).toEqual(envoyFlagsFor("http://127.0.0.1:15000"));
   });
 
   test("of a mesh's sidecar is the mesh's default", () => {
-    const sidecar = (name: string) => ({
+    const createSidecar = (name: string) => ({
       spec: { containers: [APP], initContainers: [{ name, restartPolicy: "Always" }] },
     });
-    expect(driverFlagsOf(sidecar("istio-proxy"))).toEqual(["--driver=istio", "--driver-url=http://127.0.0.1:15000"]);
-    expect(driverFlagsOf(sidecar("linkerd-proxy"))).toEqual(["--driver=linkerd", "--driver-url=http://127.0.0.1:4191"]);
+    expect(driverFlagsOf(createSidecar("istio-proxy"))).toEqual([
+      "--driver=istio",
+      "--driver-url=http://127.0.0.1:15000",
+    ]);
+    expect(driverFlagsOf(createSidecar("linkerd-proxy"))).toEqual([
+      "--driver=linkerd",
+      "--driver-url=http://127.0.0.1:4191",
+    ]);
   });
 
   test("of a proxy without an admin interface is not set", () => {
@@ -100,7 +108,7 @@ test("a configured admin address is passed to the manager unchanged", () => {
   const annotations = { "lastcall.dev/driver-url": "http://127.0.0.1:9001" };
   const labels = { "gateway.envoyproxy.io/owning-gateway-name": "eg" };
   const pod = { metadata: { annotations, labels }, spec: { containers: [ENVOY] } };
-  expect(driverFlagsOf(pod)).toEqual(envoyFlags("http://127.0.0.1:9001"));
+  expect(driverFlagsOf(pod)).toEqual(envoyFlagsFor("http://127.0.0.1:9001"));
 });
 
 describe("the manager connects to a Unix socket as the user that may write to the socket:", () => {
@@ -112,17 +120,19 @@ describe("the manager connects to a Unix socket as the user that may write to th
   });
 
   test("the proxy container's own user", () => {
-    const own = { ...envoy, securityContext: { runAsUser: 101 } };
-    expect(managerUserOf({ spec: { securityContext: { runAsUser: 65_534 }, containers: [APP, own] } })).toBe(17_890);
+    const envoyWithUser = { ...envoy, securityContext: { runAsUser: 101 } };
+    expect(managerUserOf({ spec: { securityContext: { runAsUser: 65_534 }, containers: [APP, envoyWithUser] } })).toBe(
+      17_890,
+    );
     const annotations = { "lastcall.dev/driver-url": "unix:/admin/admin.sock" };
-    const spec = { securityContext: { runAsUser: 65_534 }, containers: [APP, own] };
+    const spec = { securityContext: { runAsUser: 65_534 }, containers: [APP, envoyWithUser] };
     expect(managerUserOf({ metadata: { annotations }, spec })).toBe(101);
   });
 
   test("never root, and never a user that may only read the folder", () => {
     const annotations = { "lastcall.dev/driver-url": "unix:/admin/admin.sock" };
-    const root = { ...envoy, securityContext: { runAsUser: 0 } };
-    expect(managerUserOf({ metadata: { annotations }, spec: { containers: [root] } })).toBe(17_890);
+    const rootEnvoy = { ...envoy, securityContext: { runAsUser: 0 } };
+    expect(managerUserOf({ metadata: { annotations }, spec: { containers: [rootEnvoy] } })).toBe(17_890);
     const reader = { ...APP, securityContext: { runAsUser: 7 }, volumeMounts: [{ ...SOCKET_MOUNT, readOnly: true }] };
     const spec = { containers: [reader, { ...envoy, securityContext: { runAsUser: 101 } }] };
     expect(managerUserOf({ metadata: { annotations }, spec })).toBe(101);
@@ -147,8 +157,8 @@ describe("a driver with its own default URLs and socket, in a Pod with an Envoy,
     const address = { driverUrl: "unix:/admin/admin.sock", row };
     expect(socketMount(pod, address)).toEqual({ ...mount, readOnly: true });
     expect(socketUser(pod, address)).toBe(7);
-    const ofEnvoy = { ...address, row: driverRow("envoy") };
-    expect(socketMount(pod, ofEnvoy)).toEqual({ ...SOCKET_MOUNT, readOnly: true });
-    expect(socketUser(pod, ofEnvoy)).toBe(101);
+    const envoyAddress = { ...address, row: driverRow("envoy") };
+    expect(socketMount(pod, envoyAddress)).toEqual({ ...SOCKET_MOUNT, readOnly: true });
+    expect(socketUser(pod, envoyAddress)).toBe(101);
   });
 });

@@ -1,4 +1,4 @@
-/** Random containers that pretend to be the manager, with partly valid records and hooks. */
+/** Generates random containers that pretend to be the manager, with partly valid records and hooks. */
 import fc from "fast-check";
 
 /** The hook token that injections in tests write. */
@@ -29,7 +29,7 @@ const handler = fc.constantFrom<unknown>(
 
 const wrongValue = fc.constantFrom<unknown>(null, {}, [], 5);
 
-/** A forged record of the values that the Pod's fields had before injection. */
+/** The forged record of the values that the Pod's fields had before injection. */
 const record = fc.record(
   {
     grace: fc.constantFrom<unknown>(null, 0, 1, 30, 45, 600, 2_147_483_647, -1, "30", 1e300),
@@ -92,10 +92,10 @@ const UNEXPECTED_FIELDS: readonly object[] = [
 type ForgedManager = {
   readonly container: Record<string, unknown>;
   readonly list: "containers" | "initContainers";
-  readonly at: "first" | "last";
-  /** A forged hook of an app container. */
-  readonly hook: object | undefined;
-  readonly grace: number | undefined;
+  readonly position: "first" | "last";
+  /** A forged preStop hook of the container `app`. */
+  readonly preStop: object | undefined;
+  readonly gracePeriodSeconds: number | undefined;
 };
 
 const forgedManager: fc.Arbitrary<ForgedManager> = fc
@@ -111,17 +111,17 @@ const forgedManager: fc.Arbitrary<ForgedManager> = fc
     restartPolicy: fc.constantFrom("Always", undefined, "OnFailure"),
     foreign: fc.subarray([...UNEXPECTED_FIELDS], { maxLength: 2 }),
     list: fc.constantFrom("containers" as const, "initContainers" as const),
-    at: fc.constantFrom("first" as const, "last" as const),
-    hook: fc.constantFrom(
+    position: fc.constantFrom("first" as const, "last" as const),
+    preStop: fc.constantFrom(
       undefined,
       { httpGet: { path: `/${TOKEN}/prestop/app`, port: 17_890 } },
       { httpGet: { path: `/${"x".repeat(40)}/prestop/app`, port: 8080, scheme: "HTTP" } },
       { httpGet: { path: "/app-lifecycle/app/prestopz", port: 15_020 } },
       { httpGet: { path: `/${TOKEN}/prestop/worker`, port: 17_890 } },
     ),
-    grace: fc.constantFrom(undefined, 95, 100, 30),
+    gracePeriodSeconds: fc.constantFrom(undefined, 95, 100, 30),
   })
-  .map(({ args: words, env: variables, restartPolicy, foreign, list, at, hook, grace }) => ({
+  .map(({ args: words, env: variables, restartPolicy, foreign, list, position, preStop, gracePeriodSeconds }) => ({
     container: Object.assign(
       { name: "lastcall", image: "registry.example/lastcall-manager:0.1.0", args: words },
       variables === undefined ? {} : { env: variables },
@@ -129,23 +129,24 @@ const forgedManager: fc.Arbitrary<ForgedManager> = fc
       ...foreign,
     ) as Record<string, unknown>,
     list,
-    at,
-    hook,
-    grace,
+    position,
+    preStop,
+    gracePeriodSeconds,
   }));
 
 type JsonObject = { [key: string]: unknown };
 
-function withForged(pod: object, { container, list, at, hook, grace }: ForgedManager): object {
+function addForgedManager(
+  pod: object,
+  { container, list, position, preStop, gracePeriodSeconds }: ForgedManager,
+): object {
   const spec = { ...((pod as { spec?: JsonObject }).spec ?? {}) };
-  const before = (Array.isArray(spec[list]) ? spec[list] : []) as object[];
-  spec[list] = at === "first" ? [container, ...before] : [...before, container];
-  if (grace !== undefined) spec["terminationGracePeriodSeconds"] = grace;
-  if (hook !== undefined && Array.isArray(spec["containers"])) {
+  const containers = (Array.isArray(spec[list]) ? spec[list] : []) as object[];
+  spec[list] = position === "first" ? [container, ...containers] : [...containers, container];
+  if (gracePeriodSeconds !== undefined) spec["terminationGracePeriodSeconds"] = gracePeriodSeconds;
+  if (preStop !== undefined && Array.isArray(spec["containers"])) {
     spec["containers"] = (spec["containers"] as JsonObject[]).map((each) =>
-      each["name"] === "app"
-        ? { ...each, lifecycle: { ...(each["lifecycle"] as object | null), preStop: hook } }
-        : each,
+      each["name"] === "app" ? { ...each, lifecycle: { ...(each["lifecycle"] as object | null), preStop } } : each,
     );
   }
   return { ...pod, spec };
@@ -153,5 +154,5 @@ function withForged(pod: object, { container, list, at, hook, grace }: ForgedMan
 
 /** Adds one forged manager to each of `pods`. */
 export function withForgedManager(pods: fc.Arbitrary<object>): fc.Arbitrary<object> {
-  return fc.tuple(pods, forgedManager).map(([pod, manager]) => withForged(pod, manager));
+  return fc.tuple(pods, forgedManager).map(([pod, manager]) => addForgedManager(pod, manager));
 }

@@ -2,19 +2,19 @@
 import { describe, expect, test } from "vitest";
 import { shutsDownGracefully } from "../../src/injection/hooks/graceful-shutdown.ts";
 
-const stopSignal = (signal: string) => ({ lifecycle: { stopSignal: signal } });
+const createContainerWithStopSignal = (signal: string) => ({ lifecycle: { stopSignal: signal } });
 
 describe("an image without a command of the Pod", () => {
   test.for([
     ["nginx:1.29", {}, true],
     ["docker.io/library/nginx:1.19.5", {}, true],
     ["nginx:1.18.0", {}, false],
-    ["nginx:1.18.0", stopSignal("SIGQUIT"), true],
-    ["nginx:1.29", stopSignal("SIGTERM"), false],
+    ["nginx:1.18.0", createContainerWithStopSignal("SIGQUIT"), true],
+    ["nginx:1.29", createContainerWithStopSignal("SIGTERM"), false],
     ["haproxy:3.2", {}, true],
     ["httpd:2.4.65", {}, true],
     ["caddy:2.10", {}, true],
-    ["caddy:2.10", stopSignal("SIGKILL"), false],
+    ["caddy:2.10", createContainerWithStopSignal("SIGKILL"), false],
     ["php:8.4-fpm", {}, false],
     ["envoyproxy/envoy:v1.36.0", {}, false],
     ["varnish:7", {}, false],
@@ -47,7 +47,7 @@ describe("a command line of the Pod", () => {
   });
 
   test("with another stop signal than SIGTERM is not graceful", () => {
-    expect(shutsDownGracefully({ command: ["gunicorn"], ...stopSignal("SIGTERM") })).toBe(true);
-    expect(shutsDownGracefully({ command: ["gunicorn"], ...stopSignal("SIGQUIT") })).toBe(false);
+    expect(shutsDownGracefully({ command: ["gunicorn"], ...createContainerWithStopSignal("SIGTERM") })).toBe(true);
+    expect(shutsDownGracefully({ command: ["gunicorn"], ...createContainerWithStopSignal("SIGQUIT") })).toBe(false);
   });
 });

@@ -1,4 +1,4 @@
-/** Default inputs of an injection, and functions that inject a Pod with them. */
+/** Injects Pods with default inputs. */
 import type { ClusterFacts, InjectionRequest } from "../../src/injection/inject.ts";
 import { injectPod } from "../../src/injection/inject.ts";
 import type { Outcome } from "../../src/injection/outcome.ts";
@@ -29,13 +29,13 @@ export function inject(pod: object, inputs: InjectorInputs = {}): Outcome {
   );
 }
 
-/** Injects the Pod and expects a patch. */
-export function injected(pod: object, inputs: InjectorInputs = {}): object {
+/** Injects the Pod. @throws if the Pod is not patched */
+export function injectedPodOf(pod: object, inputs: InjectorInputs = {}): object {
   const outcome = inject(pod, inputs);
   if (outcome.kind !== "patched") throw new Error(`not patched: ${JSON.stringify(outcome)}`);
   return outcome.pod;
 }
 
-export function problemCodes(outcome: Outcome): readonly string[] {
+export function problemCodesOf(outcome: Outcome): readonly string[] {
   return outcome.explanation.problems.map((problem) => problem.code);
 }

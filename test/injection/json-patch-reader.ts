@@ -11,9 +11,9 @@ export type PatchOperation = {
 
 /** Returns a new document; the input is not changed. */
 export function applyPatch(document: unknown, patch: readonly PatchOperation[]): unknown {
-  let changed = structuredClone(document) as Json;
-  for (const operation of patch) changed = applyOperation(changed, operation);
-  return changed;
+  let patched = structuredClone(document) as Json;
+  for (const operation of patch) patched = applyOperation(patched, operation);
+  return patched;
 }
 
 function applyOperation(document: Json, operation: PatchOperation): Json {

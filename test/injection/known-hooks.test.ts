@@ -4,43 +4,46 @@ import { parseHookCommand } from "../../src/injection/hooks/hook-script.ts";
 import { knownHook } from "../../src/injection/hooks/known-hooks.ts";
 import type { RawObject } from "../../src/kubernetes/raw-json.ts";
 
-const inShell = (script: string): readonly string[] => ["/bin/sh", "-c", script];
+const shellCommandOf = (script: string): readonly string[] => ["/bin/sh", "-c", script];
 
 describe("the command of a hook", () => {
   test.each<[readonly string[], { sleepSeconds: number; signals: readonly string[] }]>([
     [["sleep", "1.5"], { sleepSeconds: 2, signals: [] }],
-    [inShell("sleep 10 || true"), { sleepSeconds: 10, signals: [] }],
-    [inShell("echo stopping; sleep 5; exit 0"), { sleepSeconds: 5, signals: [] }],
-    [inShell("set -e\nsleep 5 && sleep 1m >/dev/null 2>&1"), { sleepSeconds: 65, signals: [] }],
+    [shellCommandOf("sleep 10 || true"), { sleepSeconds: 10, signals: [] }],
+    [shellCommandOf("echo stopping; sleep 5; exit 0"), { sleepSeconds: 5, signals: [] }],
+    [shellCommandOf("set -e\nsleep 5 && sleep 1m >/dev/null 2>&1"), { sleepSeconds: 65, signals: [] }],
     [["nginx", "-s", "quit"], { sleepSeconds: 0, signals: ["SIGQUIT"] }],
     [["/usr/sbin/nginx", "-s", "quit"], { sleepSeconds: 0, signals: ["SIGQUIT"] }],
-    [inShell("sleep 5; /usr/sbin/nginx -s quit; sleep 30"), { sleepSeconds: 5, signals: ["SIGQUIT"] }],
-    [inShell("nginx -s quit; while killall -0 nginx; do sleep 1; done"), { sleepSeconds: 0, signals: ["SIGQUIT"] }],
+    [shellCommandOf("sleep 5; /usr/sbin/nginx -s quit; sleep 30"), { sleepSeconds: 5, signals: ["SIGQUIT"] }],
+    [
+      shellCommandOf("nginx -s quit; while killall -0 nginx; do sleep 1; done"),
+      { sleepSeconds: 0, signals: ["SIGQUIT"] },
+    ],
     [["/usr/local/openresty/bin/openresty", "-s", "quit"], { sleepSeconds: 0, signals: ["SIGQUIT"] }],
     [["kong", "quit", "--wait=15"], { sleepSeconds: 15, signals: ["SIGQUIT"] }],
     [["kong", "quit", "-t", "30", "-w", "5"], { sleepSeconds: 5, signals: ["SIGQUIT"] }],
     [["apachectl", "-k", "graceful-stop"], { sleepSeconds: 0, signals: ["SIGWINCH"] }],
-    [inShell("kill -s USR1 1"), { sleepSeconds: 0, signals: ["SIGUSR1"] }],
+    [shellCommandOf("kill -s USR1 1"), { sleepSeconds: 0, signals: ["SIGUSR1"] }],
     [["kill", "-15", "1"], { sleepSeconds: 0, signals: ["SIGTERM"] }],
     [["kill", "1"], { sleepSeconds: 0, signals: ["SIGTERM"] }],
-    [inShell("kill -QUIT 1 && kill -TERM 1"), { sleepSeconds: 0, signals: ["SIGQUIT", "SIGTERM"] }],
+    [shellCommandOf("kill -QUIT 1 && kill -TERM 1"), { sleepSeconds: 0, signals: ["SIGQUIT", "SIGTERM"] }],
   ])("%j has known effects", (command, script) => {
     expect(parseHookCommand(command)).toEqual(script);
   });
 
-  const unknown: readonly (readonly string[])[] = [
-    inShell("curl -X POST localhost:8080/drain; sleep 5"),
-    inShell("sleep 5 || nginx -s quit"),
-    inShell("sleep $DELAY"),
-    inShell("sleep 5 & nginx -s quit"),
-    inShell("echo draining > /tmp/drain"),
-    inShell("sleep 5; echo draining > /dev/nullfile"),
-    inShell("while true; do sleep 1; done"),
-    inShell("exit 1"),
-    inShell("kill -QUIT 42"),
-    inShell(`sleep 5${"; true".repeat(500)}`),
-    inShell("true"),
-    inShell(""),
+  const UNKNOWN_COMMANDS: readonly (readonly string[])[] = [
+    shellCommandOf("curl -X POST localhost:8080/drain; sleep 5"),
+    shellCommandOf("sleep 5 || nginx -s quit"),
+    shellCommandOf("sleep $DELAY"),
+    shellCommandOf("sleep 5 & nginx -s quit"),
+    shellCommandOf("echo draining > /tmp/drain"),
+    shellCommandOf("sleep 5; echo draining > /dev/nullfile"),
+    shellCommandOf("while true; do sleep 1; done"),
+    shellCommandOf("exit 1"),
+    shellCommandOf("kill -QUIT 42"),
+    shellCommandOf(`sleep 5${"; true".repeat(500)}`),
+    shellCommandOf("true"),
+    shellCommandOf(""),
     ["nginx", "-s", "stop"],
     ["/opt/app/nginx", "-s", "quit"],
     ["kong", "stop"],
@@ -49,12 +52,12 @@ describe("the command of a hook", () => {
     [],
   ];
 
-  test.each(unknown.map((command) => ({ command })))("$command has an unknown effect", ({ command }) => {
+  test.each(UNKNOWN_COMMANDS.map((command) => ({ command })))("$command has an unknown effect", ({ command }) => {
     expect(parseHookCommand(command)).toBeUndefined();
   });
 });
 
-const containerOf = (image: string, stopSignal?: string): RawObject => ({
+const createContainer = (image: string, stopSignal?: string): RawObject => ({
   name: "web",
   image,
   ...(stopSignal === undefined ? {} : { lifecycle: { stopSignal } }),
@@ -69,7 +72,7 @@ describe("a hook that sends a signal", () => {
     ["openresty/openresty:1.27.1.2-alpine", undefined],
     ["registry.example/web:1", "SIGQUIT"],
   ])("is replaced in image %s with stopSignal %s, which is the same signal", (image, stopSignal) => {
-    const container = containerOf(image, stopSignal);
+    const container = createContainer(image, stopSignal);
     expect(knownHook({}, container, NGINX_QUIT, "none")).toEqual({
       reason: "It sends SIGQUIT, the container's stop signal.",
       sleepSeconds: 0,
@@ -83,38 +86,38 @@ describe("a hook that sends a signal", () => {
   ])(
     "stays in image %s with stopSignal %s, because the kubelet sends another or an unknown signal",
     (image, stopSignal) => {
-      expect(knownHook({}, containerOf(image, stopSignal), NGINX_QUIT, "none")).toBeUndefined();
+      expect(knownHook({}, createContainer(image, stopSignal), NGINX_QUIT, "none")).toBeUndefined();
     },
   );
 
   test("of Kong is replaced, and the drain delay is at least the time of its --wait", () => {
     const handler = { exec: { command: ["kong", "quit", "--wait=15"] } };
-    expect(knownHook({}, containerOf("kong:3.9"), handler, "none")?.sleepSeconds).toBe(15);
-    expect(knownHook({}, containerOf("kong:1.1"), handler, "none")).toBeUndefined();
+    expect(knownHook({}, createContainer("kong:3.9"), handler, "none")?.sleepSeconds).toBe(15);
+    expect(knownHook({}, createContainer("kong:1.1"), handler, "none")).toBeUndefined();
   });
 
   test("stays in PHP's images for the command line, and is replaced in those for FPM", () => {
     const handler = { exec: { command: ["kill", "-QUIT", "1"] } };
-    expect(knownHook({}, containerOf("php:8.3-cli"), handler, "none")).toBeUndefined();
-    expect(knownHook({}, containerOf("php:8.3-fpm"), handler, "none")).toBeDefined();
+    expect(knownHook({}, createContainer("php:8.3-cli"), handler, "none")).toBeUndefined();
+    expect(knownHook({}, createContainer("php:8.3-fpm"), handler, "none")).toBeDefined();
   });
 
   test("stays if it sends another signal as well", () => {
-    const handler = { exec: { command: inShell("kill -QUIT 1; kill -TERM 1") } };
-    expect(knownHook({}, containerOf("nginx:1.27"), handler, "none")).toBeUndefined();
+    const handler = { exec: { command: shellCommandOf("kill -QUIT 1; kill -TERM 1") } };
+    expect(knownHook({}, createContainer("nginx:1.27"), handler, "none")).toBeUndefined();
   });
 });
 
 describe("a hook of a gateway's shutdown manager", () => {
-  const get = (path: string, port: number) => ({ httpGet: { path, port } });
-  const podWith = (...command: readonly string[]): RawObject => ({
+  const createHttpGet = (path: string, port: number) => ({ httpGet: { path, port } });
+  const createPod = (...command: readonly string[]): RawObject => ({
     spec: { containers: [{ name: "shutdown-manager", command }, { name: "envoy" }] },
   });
 
   test.each([
-    ["Contour", podWith("/bin/contour", "envoy", "shutdown-manager"), get("/shutdown", 8090)],
+    ["Contour", createPod("/bin/contour", "envoy", "shutdown-manager"), createHttpGet("/shutdown", 8090)],
     ["Contour", {}, { exec: { command: ["/bin/contour", "envoy", "shutdown", "--check-delay=5s"] } }],
-    ["Envoy Gateway", podWith("envoy-gateway", "envoy", "shutdown-manager"), get("/shutdown/ready", 19002)],
+    ["Envoy Gateway", createPod("envoy-gateway", "envoy", "shutdown-manager"), createHttpGet("/shutdown/ready", 19002)],
     ["Envoy Gateway", {}, { exec: { command: ["envoy-gateway", "envoy", "shutdown", "--drain-timeout=60s"] } }],
   ])("of %s is replaced only if the driver envoy drains Envoy", (program, pod, handler) => {
     const container = { name: "envoy" };
@@ -127,8 +130,8 @@ describe("a hook of a gateway's shutdown manager", () => {
   });
 
   test.each([
-    [podWith("/bin/other"), get("/shutdown", 8090)],
-    [podWith("/bin/contour", "envoy", "shutdown-manager"), get("/quit", 8090)],
+    [createPod("/bin/other"), createHttpGet("/shutdown", 8090)],
+    [createPod("/bin/contour", "envoy", "shutdown-manager"), createHttpGet("/quit", 8090)],
     [{}, { exec: { command: ["/wait-shutdown", "--fast"] } }],
     [{}, { exec: { command: ["contour", "envoy"] } }],
     [{}, { exec: { command: ["/wait-shutdown"] }, sleep: { seconds: 1 } }],

@@ -13,12 +13,12 @@ export type OracleItem = {
 };
 export type OracleContainer = { readonly requests: Amounts; readonly limits: Amounts };
 
-const NAMES = ["cpu", "memory"] as const;
+const RESOURCE_NAMES = ["cpu", "memory"] as const;
 
-export function withDefaults(container: OracleContainer, items: readonly OracleItem[]): OracleContainer {
+export function applyDefaults(container: OracleContainer, items: readonly OracleItem[]): OracleContainer {
   const requests: { cpu?: number; memory?: number } = { ...container.requests };
   const limits: { cpu?: number; memory?: number } = { ...container.limits };
-  for (const name of NAMES) {
+  for (const name of RESOURCE_NAMES) {
     // The API server sets a missing request to the limit.
     if (requests[name] === undefined && limits[name] !== undefined) requests[name] = limits[name];
     for (const item of items.filter(({ type }) => type === "Container")) {
@@ -32,9 +32,9 @@ export function withDefaults(container: OracleContainer, items: readonly OracleI
 }
 
 /** Returns the reasons of a refusal; empty if the Pod is admitted. */
-export function refusals(containers: readonly OracleContainer[], items: readonly OracleItem[]): readonly string[] {
+export function refusalsOf(containers: readonly OracleContainer[], items: readonly OracleItem[]): readonly string[] {
   return items.flatMap((item) =>
-    NAMES.flatMap((name) => {
+    RESOURCE_NAMES.flatMap((name) => {
       if (item.type === "Pod") return violationsOf(sumOf(containers), item, name);
       return containers.flatMap((container) => violationsOf(container, item, name));
     }),
@@ -59,12 +59,12 @@ function violationsOf(container: OracleContainer, item: OracleItem, name: "cpu" 
 }
 
 function sumOf(containers: readonly OracleContainer[]): OracleContainer {
-  const total = (list: "requests" | "limits", name: "cpu" | "memory"): Amounts => {
+  const sumAmounts = (list: "requests" | "limits", name: "cpu" | "memory"): Amounts => {
     const amounts = containers.flatMap((container) => container[list][name] ?? []);
     return amounts.length === 0 ? {} : { [name]: amounts.reduce((left, right) => left + right, 0) };
   };
   return {
-    requests: { ...total("requests", "cpu"), ...total("requests", "memory") },
-    limits: { ...total("limits", "cpu"), ...total("limits", "memory") },
+    requests: { ...sumAmounts("requests", "cpu"), ...sumAmounts("requests", "memory") },
+    limits: { ...sumAmounts("limits", "cpu"), ...sumAmounts("limits", "memory") },
   };
 }

@@ -7,12 +7,18 @@ import { qosClass } from "../../src/kubernetes/qos.ts";
 import { parseQuantity } from "../../src/kubernetes/quantity.ts";
 import { objectAt, type RawObject, valueAt } from "../../src/kubernetes/raw-json.ts";
 import { DEFAULT_CONFIG } from "../../src/policy/cluster-config.ts";
-import { type Amounts, type OracleContainer, type OracleItem, refusals, withDefaults } from "./limit-range-oracle.ts";
+import {
+  type Amounts,
+  applyDefaults,
+  type OracleContainer,
+  type OracleItem,
+  refusalsOf,
+} from "./limit-range-oracle.ts";
 
 const UNIT = { cpu: 0.001, memory: 2 ** 20 } as const;
 
-const optionalInteger = (least: number, most: number) =>
-  fc.option(fc.integer({ min: least, max: most }), { nil: undefined });
+const optionalInteger = (minimum: number, maximum: number) =>
+  fc.option(fc.integer({ min: minimum, max: maximum }), { nil: undefined });
 
 /** Amounts in the order that the API server requires in a LimitRange. */
 const bounds = fc
@@ -24,26 +30,26 @@ const bounds = fc
     optionalInteger(1, 6),
   )
   .map(([min, defaultRequest, limit, max, ratio]) => {
-    const low = min ?? 1;
-    const high = Math.max(low, max ?? 1_000);
-    const clamped = (value: number) => Math.min(high, Math.max(low, value));
+    const minimum = min ?? 1;
+    const maximum = Math.max(minimum, max ?? 1_000);
+    const clamp = (value: number) => Math.min(maximum, Math.max(minimum, value));
     // The API server sets these defaults when it stores a LimitRange.
-    const storedLimit = limit === undefined ? (max === undefined ? undefined : high) : clamped(limit);
-    const request = defaultRequest === undefined ? (storedLimit ?? min) : clamped(defaultRequest);
+    const storedLimit = limit === undefined ? (max === undefined ? undefined : maximum) : clamp(limit);
+    const request = defaultRequest === undefined ? (storedLimit ?? min) : clamp(defaultRequest);
     return {
       min,
-      max: max === undefined ? undefined : high,
+      max: max === undefined ? undefined : maximum,
       limit: storedLimit,
       request: request === undefined || storedLimit === undefined ? request : Math.min(request, storedLimit),
       ratio,
     };
   });
 
-const item = (type: "Container" | "Pod"): fc.Arbitrary<OracleItem> =>
-  fc.record({ cpu: fc.option(bounds), memory: fc.option(bounds) }).map((both) => {
+const itemOfType = (type: "Container" | "Pod"): fc.Arbitrary<OracleItem> =>
+  fc.record({ cpu: fc.option(bounds), memory: fc.option(bounds) }).map((bounds) => {
     const amountsOf = (key: "min" | "max" | "limit" | "request" | "ratio"): Amounts => {
-      const cpu = both.cpu?.[key];
-      const memory = both.memory?.[key];
+      const cpu = bounds.cpu?.[key];
+      const memory = bounds.memory?.[key];
       return { ...(cpu === undefined ? {} : { cpu }), ...(memory === undefined ? {} : { memory }) };
     };
     const isPod = type === "Pod";
@@ -63,11 +69,11 @@ const container: fc.Arbitrary<OracleContainer> = fc
   .record({
     cpu: fc.option(fc.tuple(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 0, max: 200 }))),
     memory: fc.option(fc.tuple(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 0, max: 200 }))),
-    limited: fc.boolean(),
+    hasLimits: fc.boolean(),
   })
-  .map(({ cpu, memory, limited }) => ({
+  .map(({ cpu, memory, hasLimits }) => ({
     requests: { ...(cpu === null ? {} : { cpu: cpu[0] }), ...(memory === null ? {} : { memory: memory[0] }) },
-    limits: limited
+    limits: hasLimits
       ? {
           ...(cpu === null ? {} : { cpu: cpu[0] + cpu[1] }),
           ...(memory === null ? {} : { memory: memory[0] + memory[1] }),
@@ -129,18 +135,21 @@ test("a Pod that any LimitRanges admit is also admitted with the manager in the 
 }, () => {
   const counts = { patched: 0, changed: 0, conflict: 0 };
   const containers = fc.array(container, { minLength: 1, maxLength: 3 });
-  const ranges = fc.array(fc.tuple(item("Container"), fc.option(item("Pod"))), { minLength: 1, maxLength: 2 });
+  const ranges = fc.array(fc.tuple(itemOfType("Container"), fc.option(itemOfType("Pod"))), {
+    minLength: 1,
+    maxLength: 2,
+  });
   fc.assert(
-    fc.property(containers, ranges, (given, sets) => {
-      const lists = sets.map(([first, second]) => (second === null ? [first] : [first, second]));
-      const items = lists.flat();
+    fc.property(containers, ranges, (generatedContainers, itemPairs) => {
+      const itemLists = itemPairs.map(([first, second]) => (second === null ? [first] : [first, second]));
+      const items = itemLists.flat();
       // The API server applies defaults before it calls webhooks.
-      const received = given.map((one) => withDefaults(one, items));
-      fc.pre(refusals(received, items).length === 0);
-      const pod = podOf(received);
+      const podContainers = generatedContainers.map((one) => applyDefaults(one, items));
+      fc.pre(refusalsOf(podContainers, items).length === 0);
+      const pod = podOf(podContainers);
       const outcome = inject(
         pod,
-        lists.map((list, at) => rangeOf(`r${at}`, list)),
+        itemLists.map((list, at) => rangeOf(`r${at}`, list)),
       );
       if (outcome.kind !== "patched") {
         expect(outcome).toMatchObject({ kind: "unchanged", reason: "limit_range_conflict" });
@@ -148,18 +157,18 @@ test("a Pod that any LimitRanges admit is also admitted with the manager in the 
         counts.conflict += 1;
         return;
       }
-      const after = outcome.pod as RawObject;
-      const all = [...initContainersOf(after), ...containersOf(after)].map(resourcesOf);
+      const injectedPod = outcome.pod as RawObject;
+      const injectedContainers = [...initContainersOf(injectedPod), ...containersOf(injectedPod)].map(resourcesOf);
       expect(
-        refusals(
-          all.map((one) => withDefaults(one, items)),
+        refusalsOf(
+          injectedContainers.map((one) => applyDefaults(one, items)),
           items,
         ),
       ).toEqual([]);
-      expect(qosClass(after)).toBe(qosClass(pod));
+      expect(qosClass(injectedPod)).toBe(qosClass(pod));
       counts.patched += 1;
       const withoutRanges = inject(pod, []);
-      if (JSON.stringify(withoutRanges.kind === "patched" ? withoutRanges.pod : null) !== JSON.stringify(after))
+      if (JSON.stringify(withoutRanges.kind === "patched" ? withoutRanges.pod : null) !== JSON.stringify(injectedPod))
         counts.changed += 1;
     }),
     { numRuns: 1_000 },
@@ -176,19 +185,21 @@ test("a request of the manager that the LimitRange's ratio raises stays within t
     { requests: { cpu: 1, memory: 24 }, limits: {} },
   ]);
   const unbounded = { min: {}, default: {}, defaultRequest: {} };
-  const range = (max: number) =>
+  const createRange = (max: number) =>
     rangeOf("small", [{ type: "Pod", ...unbounded, max: { memory: max }, ratio: { memory: 1 } }]);
   const memoryOf = (outcome: ReturnType<typeof inject>) => {
     const [manager = {}] = outcome.kind === "patched" ? initContainersOf(outcome.pod as RawObject) : [];
     const { requests, limits } = resourcesOf(manager);
     return [requests.memory, limits.memory];
   };
-  expect(memoryOf(inject(pod, [range(41)]))).toEqual([16, 16]);
-  expect(memoryOf(inject(pod, [range(40)]))).toEqual([3, 16]);
-  expect(memoryOf(inject(pod, [range(28)]))).toEqual([3, 16]);
+  expect(memoryOf(inject(pod, [createRange(41)]))).toEqual([16, 16]);
+  expect(memoryOf(inject(pod, [createRange(40)]))).toEqual([3, 16]);
+  expect(memoryOf(inject(pod, [createRange(28)]))).toEqual([3, 16]);
   // The API server refuses a ratio below 1, but a file for the command line may contain such a ratio.
-  const impossible = rangeOf("small", [{ type: "Pod", ...unbounded, max: { memory: 40 }, ratio: { memory: 0.5 } }]);
-  expect(inject(pod, [impossible])).toMatchObject({ reason: "limit_range_conflict" });
+  const unsatisfiableRange = rangeOf("small", [
+    { type: "Pod", ...unbounded, max: { memory: 40 }, ratio: { memory: 0.5 } },
+  ]);
+  expect(inject(pod, [unsatisfiableRange])).toMatchObject({ reason: "limit_range_conflict" });
 });
 
 test.for([
@@ -201,11 +212,11 @@ test.for([
     containers: [{ name: "app", image: "a", resources }],
   };
   const pod = { metadata: { name: "web-0" }, spec };
-  const defaults = (amounts: Amounts): RawObject => {
+  const createDefaultRange = (amounts: Amounts): RawObject => {
     const unbounded = { min: {}, max: {}, ratio: {} };
     return rangeOf("usual", [{ type: "Container", ...unbounded, default: amounts, defaultRequest: amounts }]);
   };
-  expect(inject(pod, [defaults({ cpu: 50, memory: 512 })])).toMatchObject({ reason: "limit_range_conflict" });
+  expect(inject(pod, [createDefaultRange({ cpu: 50, memory: 512 })])).toMatchObject({ reason: "limit_range_conflict" });
   expect(inject(pod, [])).toMatchObject({ kind: "patched" });
 });
 
@@ -216,9 +227,9 @@ test("a LimitRange default that exceeds the pod-level resources is replaced by s
     metadata: { name: "web-0" },
     spec: { resources: podResources, containers: [{ name: "app", image: "a", resources }] },
   };
-  const usual = { cpu: 500, memory: 100 };
+  const defaultAmounts = { cpu: 500, memory: 100 };
   const range = rangeOf("usual", [
-    { type: "Container", min: {}, max: {}, ratio: {}, default: usual, defaultRequest: usual },
+    { type: "Container", min: {}, max: {}, ratio: {}, default: defaultAmounts, defaultRequest: defaultAmounts },
   ]);
   const outcome = inject(pod, [range]);
   const [manager = {}] = outcome.kind === "patched" ? initContainersOf(outcome.pod as RawObject) : [];

@@ -3,14 +3,14 @@ import { expect, test } from "vitest";
 import { DEFAULT_SETTINGS } from "../../src/contract/drain-settings.ts";
 import { formatServeFlags } from "../../src/contract/serve-flags.ts";
 import { reviewText, warningsOf } from "../../src/injection/review.ts";
-import { inject, injected, problemCodes } from "./injector-inputs.ts";
+import { inject, injectedPodOf, problemCodesOf } from "./injector-inputs.ts";
 
 /** Linux's limit for one argument or environment variable, including the final zero byte. */
 const KERNEL_LIMIT_BYTES = 131_072;
 
 const APP = { name: "app", image: "app:1" };
 
-function namedContainers(count: number, part: object = {}): object[] {
+function createContainers(count: number, part: object = {}): object[] {
   return Array.from({ length: count }, (_, at) => ({
     name: `${"n".repeat(58)}-${String(at).padStart(4, "0")}`,
     image: "x",
@@ -34,21 +34,21 @@ test("a Pod of 1 000 containers gets a manager whose arguments Linux accepts, ev
   const probe = { httpGet: { port: 65_535 }, periodSeconds: 999_999, terminationGracePeriodSeconds: null };
   const probes = { livenessProbe: probe, readinessProbe: { ...probe }, startupProbe: probe };
   for (const lifecycle of [null, {}, { preStop: null }, { preStop: { exec: { command: ["x"] } } }]) {
-    const pod = { spec: { containers: [...namedContainers(999, { lifecycle, ...probes }), APP] } };
-    expect(longestTextBytes(managerOf(injected(pod)))).toBeLessThan(KERNEL_LIMIT_BYTES);
+    const pod = { spec: { containers: [...createContainers(999, { lifecycle, ...probes }), APP] } };
+    expect(longestTextBytes(managerOf(injectedPodOf(pod)))).toBeLessThan(KERNEL_LIMIT_BYTES);
   }
   const annotations = {
     "lastcall.dev/drain-ports": Array.from({ length: 20_000 }, (_, at) => 65_535 - at).join(),
     "lastcall.dev/ignore-ports": Array.from({ length: 20_000 }, (_, at) => 45_535 - at).join(),
   };
-  const lists = injected({ metadata: { annotations }, spec: { containers: [APP] } });
-  expect(managerOf(lists).args).toContain(`--drain-ports=${annotations["lastcall.dev/drain-ports"]}`);
-  expect(longestTextBytes(managerOf(lists))).toBeLessThan(KERNEL_LIMIT_BYTES);
+  const podWithLists = injectedPodOf({ metadata: { annotations }, spec: { containers: [APP] } });
+  expect(managerOf(podWithLists).args).toContain(`--drain-ports=${annotations["lastcall.dev/drain-ports"]}`);
+  expect(longestTextBytes(managerOf(podWithLists))).toBeLessThan(KERNEL_LIMIT_BYTES);
 });
 
 test("a Pod with more than 1 000 containers, init containers included, is skipped with a reason", () => {
-  const initContainers = namedContainers(1);
-  const pod = { metadata: { name: "web-0" }, spec: { initContainers, containers: [...namedContainers(999), APP] } };
+  const initContainers = createContainers(1);
+  const pod = { metadata: { name: "web-0" }, spec: { initContainers, containers: [...createContainers(999), APP] } };
   const outcome = inject(pod);
   expect(outcome).toMatchObject({ kind: "unchanged", reason: "too_many_containers" });
   expect(warningsOf(outcome)).toEqual([
@@ -105,14 +105,14 @@ test("a response has at most 50 problems and 34 warnings, with a count of the ot
 test("a setting with 400 000 container names causes a short response", () => {
   const annotations = { "lastcall.dev/containers": Array.from({ length: 400_000 }, (_, at) => `n${at}`).join() };
   const outcome = inject({ metadata: { annotations }, spec: { containers: [APP] } });
-  expect(problemCodes(outcome)).toEqual(["list_too_long"]);
+  expect(problemCodesOf(outcome)).toEqual(["list_too_long"]);
   expect(reviewText("uid", outcome).length).toBeLessThan(10_000);
 });
 
 test("a Pod whose patch exceeds the API server's size limit is skipped", () => {
   const args = ["serve", ...formatServeFlags(DEFAULT_SETTINGS)];
   // If the manager moves away from the first position of a list, the patch replaces all later entries.
-  const withLong = (letters: number) => ({
+  const createPodWithLongName = (letters: number) => ({
     metadata: { annotations: { "lastcall.dev/mode": "native" } },
     spec: {
       containers: [
@@ -122,22 +122,22 @@ test("a Pod whose patch exceeds the API server's size limit is skipped", () => {
       ],
     },
   });
-  const outcome = inject(withLong(800_000));
+  const outcome = inject(createPodWithLongName(800_000));
   expect(outcome).toMatchObject({ kind: "unchanged", reason: "patch_too_large" });
   expect(warningsOf(outcome)).toEqual([
     expect.stringMatching(/^lastcall: not injected: /),
     expect.stringMatching(/: The patch of [0-9]{7} bytes exceeds the limit of 1572864\.$/),
   ]);
-  expect(inject(withLong(700_000))).toMatchObject({ kind: "patched" });
+  expect(inject(createPodWithLongName(700_000))).toMatchObject({ kind: "patched" });
 });
 
 test("a Pod whose annotations would exceed the API server's limit is skipped", () => {
-  const withText = (characters: number) => {
+  const createPodWithText = (characters: number) => {
     const annotations = { "example.org/a": "x".repeat(characters - "example.org/a".length) };
     return inject({ metadata: { annotations }, spec: { containers: [APP] } });
   };
-  expect(withText(262_144)).toMatchObject({ kind: "patched" });
-  expect(withText(262_145)).toMatchObject({ kind: "unchanged", reason: "invalid_pod" });
+  expect(createPodWithText(262_144)).toMatchObject({ kind: "patched" });
+  expect(createPodWithText(262_145)).toMatchObject({ kind: "unchanged", reason: "invalid_pod" });
 });
 
 test("a forged injection record that is longer than Linux's argument limit is ignored", () => {

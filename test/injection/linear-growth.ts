@@ -11,27 +11,27 @@ const MAX_DRAFTS = 4;
 const TOLERANCE = 1.1;
 
 /** Measures two injections and an uninjection, without the limits on Pods, which would refuse large Pods. */
-export function expectLinearWork({ title, pod, inputs }: Shape, sizes: readonly number[]): void {
-  const first: number[] = [];
-  const second: number[] = [];
-  const uninjection: number[] = [];
+export function expectLinearWork({ title, createPod, inputs }: Shape, sizes: readonly number[]): void {
+  const firstSteps: number[] = [];
+  const secondSteps: number[] = [];
+  const uninjectionSteps: number[] = [];
   // Causes all initialization, which would otherwise count as work for the first Pod.
-  inject(pod(1), inputs);
+  inject(createPod(1), inputs);
   for (const size of sizes) {
-    const received = pod(size);
-    let after = received;
-    first.push(
+    const received = createPod(size);
+    let injectedPod = received;
+    firstSteps.push(
       countSteps(() => {
-        const outcome = inject(received, unlimited(inputs));
-        if (outcome.kind === "patched") after = outcome.pod;
+        const outcome = inject(received, withoutLimits(inputs));
+        if (outcome.kind === "patched") injectedPod = outcome.pod;
       }),
     );
-    second.push(countSteps(() => inject(after, unlimited(inputs))));
-    uninjection.push(countSteps(() => uninjectPod(after)));
+    secondSteps.push(countSteps(() => inject(injectedPod, withoutLimits(inputs))));
+    uninjectionSteps.push(countSteps(() => uninjectPod(injectedPod)));
   }
-  expectLinear(`${title}, first injection`, sizes, first);
-  expectLinear(`${title}, second injection`, sizes, second);
-  expectLinear(`${title}, uninjection`, sizes, uninjection);
+  expectLinear(`${title}, first injection`, sizes, firstSteps);
+  expectLinear(`${title}, second injection`, sizes, secondSteps);
+  expectLinear(`${title}, uninjection`, sizes, uninjectionSteps);
 }
 
 function expectLinear(title: string, sizes: readonly number[], steps: readonly number[]): void {
@@ -44,6 +44,6 @@ function expectLinear(title: string, sizes: readonly number[], steps: readonly n
   }
 }
 
-function unlimited(inputs: InjectorInputs | undefined): InjectorInputs {
+function withoutLimits(inputs: InjectorInputs | undefined): InjectorInputs {
   return { ...inputs, request: { ...inputs?.request, limits: { containers: Infinity, patchBytes: Infinity } } };
 }

@@ -23,22 +23,22 @@ function containerOf(golden: string, name: string): Container {
   return found;
 }
 
-function copy(pod: object): MeshPod {
+function clonePod(pod: object): MeshPod {
   return JSON.parse(JSON.stringify(pod)) as MeshPod;
 }
 
 /** Replaces the value of one argument. */
-function withArgument(container: Container, flag: string, change: (value: string) => string): Container {
+function replaceArgument(container: Container, flag: string, change: (value: string) => string): Container {
   const args = container.args ?? [];
   const at = args.indexOf(flag) + 1;
   return { ...container, args: args.with(at, change(args[at] ?? "")) };
 }
 
 function addMeshContainers(pod: MeshPod, init: Container, proxy: Container): MeshPod {
-  const native = proxy["restartPolicy"] === "Always";
-  const others = pod.spec.initContainers ?? [];
-  pod.spec.initContainers = native ? [init, proxy, ...others] : [init, ...others];
-  if (!native) pod.spec.containers.unshift(proxy);
+  const isNative = proxy["restartPolicy"] === "Always";
+  const otherInitContainers = pod.spec.initContainers ?? [];
+  pod.spec.initContainers = isNative ? [init, proxy, ...otherInitContainers] : [init, ...otherInitContainers];
+  if (!isNative) pod.spec.containers.unshift(proxy);
   return pod;
 }
 
@@ -61,30 +61,30 @@ function rewriteHandlers(pod: MeshPod): string {
   return JSON.stringify(probers);
 }
 
-function istio(proxyOf: string): Injector {
+function createIstioInjector(golden: string): Injector {
   return (received) => {
-    const pod = copy(received);
+    const pod = clonePod(received);
     const excluded = pod.metadata.annotations?.["traffic.sidecar.istio.io/excludeInboundPorts"];
     const render = (ports: string) => (excluded === undefined ? ports : `${ports},${excluded}`);
-    const init = withArgument(containerOf(proxyOf, "istio-init"), "-d", render);
+    const init = replaceArgument(containerOf(golden, "istio-init"), "-d", render);
     const env = [{ name: "ISTIO_KUBE_APP_PROBERS", value: rewriteHandlers(pod) }];
-    return addMeshContainers(pod, init, { ...containerOf(proxyOf, "istio-proxy"), env });
+    return addMeshContainers(pod, init, { ...containerOf(golden, "istio-proxy"), env });
   };
 }
 
-function linkerd(proxyOf: string): Injector {
+function createLinkerdInjector(golden: string): Injector {
   return (received) => {
-    const pod = copy(received);
+    const pod = clonePod(received);
     const ports = pod.metadata.annotations?.["config.linkerd.io/skip-inbound-ports"] ?? "4567,4568";
     const render = () => `4190,4191,${ports}`;
-    const init = withArgument(containerOf("linkerd-native", "linkerd-init"), "--inbound-ports-to-ignore", render);
-    return addMeshContainers(pod, init, containerOf(proxyOf, "linkerd-proxy"));
+    const init = replaceArgument(containerOf("linkerd-native", "linkerd-init"), "--inbound-ports-to-ignore", render);
+    return addMeshContainers(pod, init, containerOf(golden, "linkerd-proxy"));
   };
 }
 
 export const INJECTORS: Readonly<Record<string, Injector>> = {
-  "Istio with a native proxy": istio("istio-native"),
-  "Istio with a regular proxy": istio("istio-regular"),
-  "Linkerd with a native proxy": linkerd("linkerd-native"),
-  "Linkerd with a regular proxy": linkerd("linkerd-regular"),
+  "Istio with a native proxy": createIstioInjector("istio-native"),
+  "Istio with a regular proxy": createIstioInjector("istio-regular"),
+  "Linkerd with a native proxy": createLinkerdInjector("linkerd-native"),
+  "Linkerd with a regular proxy": createLinkerdInjector("linkerd-regular"),
 };

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { uninjectPod } from "../../src/injection/uninject.ts";
-import { type InjectorInputs, inject, injected, problemCodes, TOKEN } from "./injector-inputs.ts";
+import { type InjectorInputs, inject, injectedPodOf, problemCodesOf, TOKEN } from "./injector-inputs.ts";
 import { INJECTORS, type Injector, type MeshPod } from "./mesh-injectors.ts";
 
 const NAMESPACE = { "istio-injection": "enabled", "linkerd.io/inject": "enabled" };
@@ -62,12 +62,12 @@ function injectAroundMesh(
   { injector }: { readonly injector: Injector },
   inputs: InjectorInputs = MESH_NAMESPACE_INPUTS,
 ) {
-  const afterMesh = injector(injected(WEB, inputs));
+  const afterMesh = injector(injectedPodOf(WEB, inputs));
   const outcome = inject(afterMesh, inputs);
   return { afterMesh, outcome, pod: outcome.kind === "patched" ? outcome.pod : afterMesh };
 }
 
-function holdOf(proxy: string) {
+function holdHandlerOf(proxy: string) {
   return { httpGet: { path: `/${TOKEN}/prestop/${proxy}`, port: 17_890 } };
 }
 
@@ -77,7 +77,7 @@ describe.for(MESH_CASES)("in a Pod of $mesh", (entry: MeshCase) => {
   test("if lastcall runs before the mesh's injector, the manager's port is excluded, without a warning", () => {
     const { outcome, pod } = injectAroundMesh(entry);
     expect(argsOf(pod, init)).toContain("17890");
-    expect(problemCodes(outcome)).toEqual([]);
+    expect(problemCodesOf(outcome)).toEqual([]);
     expect(argsOf(pod, "lastcall")).toContain(`--driver=${driver} `);
     expect(inject(pod, { ...MESH_NAMESPACE_INPUTS, token: "e".repeat(32) })).toMatchObject({ reason: "up_to_date" });
   });
@@ -86,7 +86,7 @@ describe.for(MESH_CASES)("in a Pod of $mesh", (entry: MeshCase) => {
     const afterMesh = injector(WEB);
     const outcome = inject(afterMesh, MESH_NAMESPACE_INPUTS);
     if (outcome.kind !== "patched") throw new Error("not patched");
-    expect(problemCodes(outcome)).toEqual(["mesh_captures_port"]);
+    expect(problemCodesOf(outcome)).toEqual(["mesh_captures_port"]);
     const [problem] = outcome.explanation.problems;
     const exclusion = EXCLUSIONS.find((key) => problem?.message.includes(key)) ?? "";
     const value = (outcome.pod as MeshPod).metadata.annotations?.[exclusion];
@@ -100,13 +100,13 @@ describe.for(MESH_CASES)("in a Pod of $mesh", (entry: MeshCase) => {
     const annotations = (outcome.kind === "patched" ? (outcome.pod as MeshPod) : undefined)?.metadata.annotations;
     const exclusions = Object.entries(annotations ?? {}).filter(([key]) => EXCLUSIONS.includes(key));
     const template = { ...WEB, metadata: { name: "web-0", annotations: Object.fromEntries(exclusions) } };
-    expect(problemCodes(inject(injector(template), MESH_NAMESPACE_INPUTS))).toEqual([]);
+    expect(problemCodesOf(inject(injector(template), MESH_NAMESPACE_INPUTS))).toEqual([]);
   });
 
   test(native ? "a native mesh proxy keeps its own hook" : "a regular mesh proxy stops after the app", () => {
-    const before = preStopOf(injector(WEB), proxy);
-    for (const pod of [injectAroundMesh(entry).pod, injected(injector(WEB), MESH_NAMESPACE_INPUTS)]) {
-      expect(preStopOf(pod, proxy)).toEqual(native ? before : holdOf(proxy));
+    const originalPreStop = preStopOf(injector(WEB), proxy);
+    for (const pod of [injectAroundMesh(entry).pod, injectedPodOf(injector(WEB), MESH_NAMESPACE_INPUTS)]) {
+      expect(preStopOf(pod, proxy)).toEqual(native ? originalPreStop : holdHandlerOf(proxy));
       expect(argsOf(pod, "lastcall").includes(`${proxy}:mesh-proxy`)).toBe(!native);
     }
   });
@@ -127,9 +127,9 @@ describe.for(MESH_CASES)("in a Pod of $mesh", (entry: MeshCase) => {
       ...MESH_NAMESPACE_INPUTS,
       facts: { apiServerVersion: "v1.28.3", lowestKubeletVersion: "v1.28.3" },
     };
-    for (const pod of [injectAroundMesh(entry, oldCluster).pod, injected(injector(WEB), oldCluster)]) {
+    for (const pod of [injectAroundMesh(entry, oldCluster).pod, injectedPodOf(injector(WEB), oldCluster)]) {
       expect((pod as MeshPod).spec.containers.at(-1)?.name).toBe("lastcall");
-      expect(preStopOf(pod, proxy)).toEqual(native ? preStopOf(injector(WEB), proxy) : holdOf(proxy));
+      expect(preStopOf(pod, proxy)).toEqual(native ? preStopOf(injector(WEB), proxy) : holdHandlerOf(proxy));
       expect(inject(pod, oldCluster)).toMatchObject({ reason: "up_to_date" });
     }
   });
@@ -147,32 +147,32 @@ test("a second injection recognises a hook that Istio's injector rewrote", () =>
 
 test("in a namespace without Istio's label, a redirect of the manager's port is reported only if the kubelet sends a hook to that port", () => {
   const withoutNamespaceAnnotations: InjectorInputs = { request: { namespaceAnnotations: {} } };
-  const native = injectAroundMesh(
+  const nativeResult = injectAroundMesh(
     { injector: INJECTORS["Istio with a native proxy"] as Injector },
     withoutNamespaceAnnotations,
   );
-  expect(argsOf(native.pod, "istio-init")).not.toContain("17890");
-  expect(problemCodes(native.outcome)).toEqual([]);
-  const regular = injectAroundMesh(
+  expect(argsOf(nativeResult.pod, "istio-init")).not.toContain("17890");
+  expect(problemCodesOf(nativeResult.outcome)).toEqual([]);
+  const regularResult = injectAroundMesh(
     { injector: INJECTORS["Istio with a regular proxy"] as Injector },
     withoutNamespaceAnnotations,
   );
-  expect(problemCodes(regular.outcome)).toEqual(["mesh_captures_port"]);
+  expect(problemCodesOf(regularResult.outcome)).toEqual(["mesh_captures_port"]);
 });
 
 test("a second injection replaces a rewritten hook that Istio's agent forwards to an old port", () => {
   const { pod } = injectAroundMesh({ injector: INJECTORS["Istio with a native proxy"] as Injector });
   const laterPod = structuredClone(pod) as MeshPod;
   laterPod.spec.containers.push({ name: "late", image: "late:1", ports: [{ containerPort: 17_890 }] });
-  const second = injected(laterPod, MESH_NAMESPACE_INPUTS);
-  expect(preStopOf(second, "app")).toEqual({ httpGet: { path: `/${TOKEN}/prestop/app`, port: 17_891 } });
-  expect(inject(second, MESH_NAMESPACE_INPUTS)).toMatchObject({ reason: "up_to_date" });
+  const secondPod = injectedPodOf(laterPod, MESH_NAMESPACE_INPUTS);
+  expect(preStopOf(secondPod, "app")).toEqual({ httpGet: { path: `/${TOKEN}/prestop/app`, port: 17_891 } });
+  expect(inject(secondPod, MESH_NAMESPACE_INPUTS)).toMatchObject({ reason: "up_to_date" });
 });
 
 test("the fake of Istio's injector replaces probes and hooks as recorded from the real injector", () => {
   const golden = join(import.meta.dirname, "../golden/istio-rewrote-hooks/input.yaml");
-  const recorded = parse(readFileSync(golden, "utf8")) as MeshPod;
-  const [hello] = recorded.spec.containers;
+  const recordedPod = parse(readFileSync(golden, "utf8")) as MeshPod;
+  const [hello] = recordedPod.spec.containers;
   const original = {
     metadata: {},
     spec: {
@@ -187,12 +187,12 @@ test("the fake of Istio's injector replaces probes and hooks as recorded from th
     },
   };
   const pod = INJECTORS["Istio with a native proxy"]?.(original) as MeshPod;
-  expect(preStopOf(pod, "hello")).toEqual(preStopOf(recorded, "hello"));
+  expect(preStopOf(pod, "hello")).toEqual(preStopOf(recordedPod, "hello"));
   expect(containerNamed(pod, "hello")["livenessProbe"]).toEqual(hello?.["livenessProbe"]);
   expect(containerNamed(pod, "hello")["readinessProbe"]).toEqual(hello?.["readinessProbe"]);
-  const probersIn = (of: object) => {
-    const env = containerNamed(of, "istio-proxy")["env"] as { name: string; value: string }[];
+  const probersIn = (pod: object) => {
+    const env = containerNamed(pod, "istio-proxy")["env"] as { name: string; value: string }[];
     return JSON.parse(env.find(({ name }) => name === "ISTIO_KUBE_APP_PROBERS")?.value ?? "{}") as object;
   };
-  expect(probersIn(recorded)).toMatchObject(probersIn(pod));
+  expect(probersIn(recordedPod)).toMatchObject(probersIn(pod));
 });

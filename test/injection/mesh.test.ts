@@ -3,9 +3,9 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { uninjectPod } from "../../src/injection/uninject.ts";
 import { arbitraryPod } from "./arbitrary-pod.ts";
-import { inject, injected, problemCodes } from "./injector-inputs.ts";
+import { inject, injectedPodOf, problemCodesOf } from "./injector-inputs.ts";
 
-type Annotated = { readonly metadata?: { readonly annotations?: { readonly [key: string]: string } } };
+type AnnotatedPod = { readonly metadata?: { readonly annotations?: { readonly [key: string]: string } } };
 
 const ISTIO_ANNOTATION = "traffic.sidecar.istio.io/excludeInboundPorts";
 const LINKERD_ANNOTATION = "config.linkerd.io/skip-inbound-ports";
@@ -13,7 +13,7 @@ const SPEC = { containers: [{ name: "app", image: "app:1" }] };
 
 /** Returns the annotation's value after an injection. */
 function exclusionOf(key: string, metadata: object, namespaceAnnotations: Readonly<Record<string, unknown>> = {}) {
-  const pod = injected({ metadata, spec: SPEC }, { request: { namespaceAnnotations } }) as Annotated;
+  const pod = injectedPodOf({ metadata, spec: SPEC }, { request: { namespaceAnnotations } }) as AnnotatedPod;
   return pod.metadata?.annotations?.[key];
 }
 
@@ -50,7 +50,7 @@ describe("Istio", () => {
   test("does not redirect the traffic of a gateway, so no port is excluded", () => {
     const router = { name: "istio-proxy", args: ["proxy", "router"] };
     for (const containers of [[{ name: "istio-proxy" }], [router, { name: "metrics" }]]) {
-      const pod = injected({ spec: { containers } }) as Annotated;
+      const pod = injectedPodOf({ spec: { containers } }) as AnnotatedPod;
       expect(pod.metadata?.annotations).not.toHaveProperty([ISTIO_ANNOTATION]);
       expect(JSON.stringify(pod)).toContain("istio-proxy:app");
     }
@@ -96,24 +96,24 @@ describe("Linkerd", () => {
 
   test("has no inherited port exclusions after an uninjection, unless another program edited the annotation", () => {
     const request = { namespaceAnnotations: { ...linkerdNamespace, [LINKERD_ANNOTATION]: "25" } };
-    const pod = injected({ metadata: { name: "web-0" }, spec: SPEC }, { request });
+    const pod = injectedPodOf({ metadata: { name: "web-0" }, spec: SPEC }, { request });
     expect(uninjectPod(pod)).toEqual({ kind: "uninjected", pod: { metadata: { name: "web-0" }, spec: SPEC } });
     expect(inject(pod, { request })).toMatchObject({ reason: "up_to_date" });
-    const edited = structuredClone(pod) as { metadata: { annotations: { [key: string]: string } } };
-    edited.metadata.annotations[LINKERD_ANNOTATION] = "25,17890,99";
-    expect(uninjectPod(edited)).toMatchObject({
+    const editedPod = structuredClone(pod) as { metadata: { annotations: { [key: string]: string } } };
+    editedPod.metadata.annotations[LINKERD_ANNOTATION] = "25,17890,99";
+    expect(uninjectPod(editedPod)).toMatchObject({
       pod: { metadata: { annotations: { [LINKERD_ANNOTATION]: "25,17890,99" } } },
     });
     // The next injection does not change a value that another program edited.
-    const second = injected(edited, { request });
-    expect(second).toMatchObject({ metadata: { annotations: { [LINKERD_ANNOTATION]: "25,17890,99" } } });
-    expect(inject(second, { request })).toMatchObject({ reason: "up_to_date" });
+    const secondPod = injectedPodOf(editedPod, { request });
+    expect(secondPod).toMatchObject({ metadata: { annotations: { [LINKERD_ANNOTATION]: "25,17890,99" } } });
+    expect(inject(secondPod, { request })).toMatchObject({ reason: "up_to_date" });
   });
 });
 
 describe("an injected init container of a mesh", () => {
-  const problemCodesOf = (name: string, args: readonly string[]) =>
-    problemCodes(inject({ spec: { ...SPEC, initContainers: [{ name, image: "init:1", args }] } }));
+  const problemCodesWith = (name: string, args: readonly string[]) =>
+    problemCodesOf(inject({ spec: { ...SPEC, initContainers: [{ name, image: "init:1", args }] } }));
 
   test.for([
     { name: "istio-init", args: ["-b", "*", "-d", "15090,15021"] },
@@ -122,7 +122,7 @@ describe("an injected init container of a mesh", () => {
     { name: "linkerd-init", args: ["--outbound-ports-to-ignore", "17890"] },
     { name: "linkerd-init", args: ["--inbound-ports-to-ignore=4190,17891-17899"] },
   ])("that redirects the manager's port is reported: $name $args", ({ name, args }) => {
-    expect(problemCodesOf(name, args)).toEqual(["mesh_captures_port"]);
+    expect(problemCodesWith(name, args)).toEqual(["mesh_captures_port"]);
   });
 
   test.for([
@@ -132,35 +132,38 @@ describe("an injected init container of a mesh", () => {
     { name: "istio-init", args: ["-b", "", "-d", "15090"] },
     { name: "linkerd-init", args: ["--inbound-ports-to-ignore", "4190,17000-18000"] },
   ])("that excludes the manager's port is not reported: $name $args", ({ name, args }) => {
-    expect(problemCodesOf(name, args)).toEqual([]);
+    expect(problemCodesWith(name, args)).toEqual([]);
   });
 });
 
 test("a mesh proxy's own sleep hook is replaced by a hook to the manager, and does not lengthen the app's drain delay", () => {
-  const sleeps = { preStop: { exec: { command: ["/bin/sleep", "40"] } } };
-  const spec = { containers: [...SPEC.containers, { name: "linkerd-proxy", image: "proxy:1", lifecycle: sleeps }] };
-  const pod = JSON.stringify(injected({ spec }));
+  const sleepHook = { preStop: { exec: { command: ["/bin/sleep", "40"] } } };
+  const spec = { containers: [...SPEC.containers, { name: "linkerd-proxy", image: "proxy:1", lifecycle: sleepHook }] };
+  const pod = JSON.stringify(injectedPodOf({ spec }));
   expect(pod).toContain("--drain-delay=5s");
   expect(pod).toContain("linkerd-proxy:mesh-proxy");
-  expect(uninjectPod(injected({ spec }))).toEqual({ kind: "uninjected", pod: { spec } });
+  expect(uninjectPod(injectedPodOf({ spec }))).toEqual({ kind: "uninjected", pod: { spec } });
 });
 
 test("a Pod whose app keeps its hook gets a manager for a regular mesh proxy or a configured driver, not for a detected driver", () => {
   const app = { name: "app", image: "app:1", lifecycle: { preStop: { exec: { command: ["/stop"] } } } };
   const proxy = { name: "istio-proxy", image: "proxyv2:1" };
   expect(inject({ spec: { containers: [app, proxy] } })).toMatchObject({ kind: "patched" });
-  const native = [{ ...proxy, restartPolicy: "Always" }];
-  expect(inject({ spec: { containers: [app], initContainers: native } })).toMatchObject({ reason: "own_hooks" });
+  const nativeProxies = [{ ...proxy, restartPolicy: "Always" }];
+  expect(inject({ spec: { containers: [app], initContainers: nativeProxies } })).toMatchObject({ reason: "own_hooks" });
   const driverSetting = { annotations: { "lastcall.dev/driver": "istio" } };
-  const outcome = inject({ metadata: driverSetting, spec: { containers: [app], initContainers: native } });
+  const outcome = inject({ metadata: driverSetting, spec: { containers: [app], initContainers: nativeProxies } });
   expect(outcome).toMatchObject({ kind: "patched" });
 });
 
 test("the criterion `requests` is not available with Linkerd, whose driver does not count requests", () => {
   const metadata = { annotations: { "lastcall.dev/drained-when": "requests" } };
-  const proxied = (name: string) => ({ metadata, spec: { containers: [...SPEC.containers, { name, image: "p:1" }] } });
-  expect(problemCodes(inject(proxied("linkerd-proxy")))).toEqual(["conflicting_values"]);
-  expect(problemCodes(inject(proxied("istio-proxy")))).toEqual([]);
+  const createPodWithProxy = (name: string) => ({
+    metadata,
+    spec: { containers: [...SPEC.containers, { name, image: "p:1" }] },
+  });
+  expect(problemCodesOf(inject(createPodWithProxy("linkerd-proxy")))).toEqual(["conflicting_values"]);
+  expect(problemCodesOf(inject(createPodWithProxy("istio-proxy")))).toEqual([]);
 });
 
 const arbitraryNamespace = fc.record(
@@ -174,18 +177,18 @@ const arbitraryNamespace = fc.record(
 );
 
 test("for any namespace annotations, injections are idempotent and an uninjection restores the Pod", () => {
-  let exclusions = 0;
+  let exclusionCount = 0;
   fc.assert(
     fc.property(arbitraryPod, arbitraryNamespace, (pod, namespaceAnnotations) => {
       const outcome = inject(pod, { request: { namespaceAnnotations } });
       if (outcome.kind !== "patched") return;
-      if (JSON.stringify(outcome.patch).match(/excludeInboundPorts|skip-inbound-ports/) !== null) exclusions += 1;
+      if (JSON.stringify(outcome.patch).match(/excludeInboundPorts|skip-inbound-ports/) !== null) exclusionCount += 1;
       expect(inject(outcome.pod, { request: { namespaceAnnotations } })).toMatchObject({ reason: "up_to_date" });
-      const before = uninjectPod(pod);
-      const original = before.kind === "uninjected" ? before.pod : pod;
+      const uninjection = uninjectPod(pod);
+      const original = uninjection.kind === "uninjected" ? uninjection.pod : pod;
       expect(uninjectPod(outcome.pod)).toEqual({ kind: "uninjected", pod: original });
     }),
     { numRuns: 400 },
   );
-  expect(exclusions).toBeGreaterThan(40);
+  expect(exclusionCount).toBeGreaterThan(40);
 }, 120_000);

@@ -1,7 +1,7 @@
 /** Tests changes of other programs to the preload library's volume, mounts and variables between two injections. */
 import { expect, test } from "vitest";
 import { uninjectPod } from "../../src/injection/uninject.ts";
-import { type InjectorInputs, inject, injected, problemCodes } from "./injector-inputs.ts";
+import { type InjectorInputs, inject, injectedPodOf, problemCodesOf } from "./injector-inputs.ts";
 
 const LIBRARY = "/lastcall-preload/lastcall-preload.so";
 const INPUTS: InjectorInputs = { facts: { apiServerVersion: "v1.36.0", lowestKubeletVersion: "v1.36.0" } };
@@ -17,31 +17,31 @@ const podOf = (...containers: readonly Container[]): Pod => ({
   spec: { containers: [...containers] },
 });
 const APP: Container = { name: "app", image: "registry.example/app:1" };
-const injectOnce = (pod: Pod): Pod => injected(pod, INPUTS) as Pod;
+const injectOnce = (pod: Pod): Pod => injectedPodOf(pod, INPUTS) as Pod;
 const containerOf = (pod: Pod, name = "app"): Container | undefined =>
   pod.spec.containers.find((container) => container.name === name);
 
 test("the preload library's volume with defaults of the API server is not changed by a second injection", () => {
   const first = injectOnce(podOf(APP));
   const [volume] = first.spec.volumes as { readonly image: object }[];
-  const completed = { ...volume, image: { ...volume?.image, pullPolicy: "Always" } };
-  const stored = { ...first, spec: { ...first.spec, volumes: [completed] } };
-  expect(inject(stored, INPUTS)).toMatchObject({ kind: "unchanged", reason: "up_to_date" });
+  const defaultedVolume = { ...volume, image: { ...volume?.image, pullPolicy: "Always" } };
+  const storedPod = { ...first, spec: { ...first.spec, volumes: [defaultedVolume] } };
+  expect(inject(storedPod, INPUTS)).toMatchObject({ kind: "unchanged", reason: "up_to_date" });
 });
 
 test("variables, mounts and volumes that other webhooks add beside those of the preload library are not changed by a second injection", () => {
   const first = injectOnce(podOf({ ...APP, env: [{ name: "A", value: "1" }] }));
   for (const place of ["before", "behind"] as const) {
-    const withEntry = (list: unknown, entry: object): readonly unknown[] => {
-      const present = (list ?? []) as readonly unknown[];
-      return place === "before" ? [entry, ...present] : [...present, entry];
+    const addEntry = (list: unknown, entry: object): readonly unknown[] => {
+      const existingEntries = (list ?? []) as readonly unknown[];
+      return place === "before" ? [entry, ...existingEntries] : [...existingEntries, entry];
     };
     const containers = first.spec.containers.map((one) => ({
       ...one,
-      env: withEntry(one["env"], { name: "TRACE", value: "1" }),
-      volumeMounts: withEntry(one["volumeMounts"], { name: "token", mountPath: "/token" }),
+      env: addEntry(one["env"], { name: "TRACE", value: "1" }),
+      volumeMounts: addEntry(one["volumeMounts"], { name: "token", mountPath: "/token" }),
     }));
-    const volumes = withEntry(first.spec.volumes, { name: "token", emptyDir: {} });
+    const volumes = addEntry(first.spec.volumes, { name: "token", emptyDir: {} });
     const editedPod = { ...first, spec: { ...first.spec, containers, volumes } };
     expect(inject(editedPod, INPUTS), place).toMatchObject({ kind: "unchanged", reason: "up_to_date" });
     const uninjection = uninjectPod(editedPod);
@@ -53,7 +53,7 @@ test("variables, mounts and volumes that other webhooks add beside those of the 
 test("a second injection with a new manager image changes the image of the preload library's volume", () => {
   const first = injectOnce(podOf(APP));
   const image = "registry.example/lastcall-manager:0.2.0";
-  const second = injected(first, { facts: { ...INPUTS.facts, managerImage: image } }) as Pod;
+  const second = injectedPodOf(first, { facts: { ...INPUTS.facts, managerImage: image } }) as Pod;
   expect(second.spec.volumes).toEqual([{ name: "lastcall-preload", image: { reference: image } }]);
 });
 
@@ -61,7 +61,7 @@ test("a second injection of a Pod with preload disabled removes the volume, moun
   const first = injectOnce(podOf({ ...APP, env: [{ name: "LD_PRELOAD", value: "/x.so" }] }));
   expect(containerOf(first)?.["env"]).toEqual([{ name: "LD_PRELOAD", value: `/x.so:${LIBRARY}` }]);
   const annotations = { "lastcall.dev/preload": "disabled" };
-  const second = injected({ ...first, metadata: { name: "web-0", annotations } }, INPUTS) as Pod;
+  const second = injectedPodOf({ ...first, metadata: { name: "web-0", annotations } }, INPUTS) as Pod;
   expect(containerOf(second)?.["env"]).toEqual([{ name: "LD_PRELOAD", value: "/x.so" }]);
   expect(JSON.stringify(second)).not.toContain("preload=");
   expect(second.spec).not.toHaveProperty("volumes");
@@ -69,7 +69,7 @@ test("a second injection of a Pod with preload disabled removes the volume, moun
 
 test("a Pod does not get the preload library if a node's container runtime cannot mount images, and the problem names the runtime", () => {
   const outcome = inject(podOf(APP), { facts: { ...INPUTS.facts, runtimeWithoutImageVolumes: "containerd://1.7.27" } });
-  expect(problemCodes(outcome)).toEqual(["preload_left_out"]);
+  expect(problemCodesOf(outcome)).toEqual(["preload_left_out"]);
   expect(outcome.explanation.problems[0]?.message).toContain('"containerd://1.7.27"');
   expect(JSON.stringify(outcome.kind === "patched" ? outcome.pod : {})).not.toContain("LD_PRELOAD");
 });
@@ -77,7 +77,7 @@ test("a Pod does not get the preload library if a node's container runtime canno
 test("the manager listens for preloaded processes only if a container loads the library", () => {
   const podWithoutPreload = podOf({ ...APP, envFrom: [{ secretRef: { name: "settings" } }] });
   const outcome = inject(podWithoutPreload, INPUTS);
-  expect(problemCodes(outcome)).toEqual(["preload_left_out"]);
+  expect(problemCodesOf(outcome)).toEqual(["preload_left_out"]);
   expect(JSON.stringify(outcome.kind === "patched" ? outcome.pod : {})).not.toContain("--preload");
 });
 

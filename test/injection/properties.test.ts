@@ -9,7 +9,7 @@ import { uninjectPod } from "../../src/injection/uninject.ts";
 import { anyText } from "../any-text.ts";
 import { arbitraryPod } from "./arbitrary-pod.ts";
 import { type InjectorInputs, inject } from "./injector-inputs.ts";
-import { oracleQos, oracleSetAmounts } from "./qos-oracle.ts";
+import { oracleSetAmounts, qosByOracle } from "./qos-oracle.ts";
 
 const RUNS = { numRuns: 600 };
 const TIME_LIMIT = 300_000;
@@ -22,27 +22,27 @@ const arbitraryInputs: fc.Arbitrary<InjectorInputs> = fc
     })),
   );
 
-type Patched = Extract<Outcome, { kind: "patched" }>;
+type PatchedOutcome = Extract<Outcome, { kind: "patched" }>;
 
 /** Runs `check` for every patched Pod, and requires that more than a third of the Pods are patched. */
-function checkPatchedPods(check: (pod: object, outcome: Patched, inputs: InjectorInputs) => void): void {
+function checkPatchedPods(check: (pod: object, outcome: PatchedOutcome, inputs: InjectorInputs) => void): void {
   let patchedCount = 0;
   fc.assert(
-    fc.property(arbitraryPod, arbitraryInputs, (pod, given) => {
-      const outcome = inject(pod, given);
+    fc.property(arbitraryPod, arbitraryInputs, (pod, inputs) => {
+      const outcome = inject(pod, inputs);
       if (outcome.kind !== "patched") return;
       patchedCount += 1;
-      check(pod, outcome, given);
+      check(pod, outcome, inputs);
     }),
     RUNS,
   );
   expect(patchedCount).toBeGreaterThan(RUNS.numRuns / 3);
 }
 
-function deepFrozen<T>(value: T): T {
+function freezeDeeply<T>(value: T): T {
   if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
     Object.freeze(value);
-    for (const part of Object.values(value)) deepFrozen(part);
+    for (const part of Object.values(value)) freezeDeeply(part);
   }
   return value;
 }
@@ -91,9 +91,9 @@ test("for any Pod, the patch transforms the received object into the injected Po
 test("for any Pod, an injection does not change the QoS class", { timeout: TIME_LIMIT }, () => {
   const seenClasses = new Set<string>();
   checkPatchedPods((pod, { pod: changed }) => {
-    const before = oracleQos(pod);
+    const before = qosByOracle(pod);
     seenClasses.add(before);
-    expect(oracleQos(changed)).toBe(before);
+    expect(qosByOracle(changed)).toBe(before);
   });
   expect(seenClasses.size).toBe(3);
 });
@@ -160,8 +160,8 @@ test("for any Pod, every problem is one printable line with at most 200 characte
 
 test("an injection never modifies its input object", { timeout: TIME_LIMIT }, () => {
   checkPatchedPods((pod, _outcome, given) => {
-    const frozen = deepFrozen(structuredClone(pod));
-    expect(() => inject(frozen, given)).not.toThrow();
+    const frozenPod = freezeDeeply(structuredClone(pod));
+    expect(() => inject(frozenPod, given)).not.toThrow();
   });
 });
 
@@ -234,9 +234,9 @@ test("for any JSON, the injection does not throw and its patch applies", { timeo
         uninjectPod(received);
         if (outcome.kind !== "patched") continue;
         const operations = JSON.parse(JSON.stringify(outcome.patch)) as Operation[];
-        const applied = jsonPatch.applyPatch(JSON.parse(JSON.stringify(pod)), operations, true).newDocument;
+        const patchedPod = jsonPatch.applyPatch(JSON.parse(JSON.stringify(pod)), operations, true).newDocument;
         // Vitest's equality would read `constructor`, which is an ordinary key in these objects.
-        expect(isDeepStrictEqual(applied, outcome.pod)).toBe(true);
+        expect(isDeepStrictEqual(patchedPod, outcome.pod)).toBe(true);
         expect(isDeepStrictEqual(uninjectPod(outcome.pod), { kind: "uninjected", pod: received })).toBe(true);
       }
     }),

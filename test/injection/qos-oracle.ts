@@ -9,18 +9,18 @@ type Spec = WithResources & {
 
 const MILLI: Readonly<Record<string, bigint>> = { m: 1n, "": 1000n, Mi: 1000n * 1024n ** 2n, Gi: 1000n * 1024n ** 3n };
 
-export function oracleQos(pod: object): "Guaranteed" | "Burstable" | "BestEffort" {
+export function qosByOracle(pod: object): "Guaranteed" | "Burstable" | "BestEffort" {
   const { spec } = pod as { readonly spec: Spec };
   const podAmounts = amountsOf(spec);
   const countedAmounts = podAmounts.some((amount) => amount > 0n)
     ? [podAmounts]
     : [...spec.containers, ...(spec.initContainers ?? [])].map(amountsOf);
   if (countedAmounts.flat().every((amount) => amount === 0n)) return "BestEffort";
-  const guaranteed = countedAmounts.every(
+  const isGuaranteed = countedAmounts.every(
     ([cpuRequest, cpuLimit, memoryRequest, memoryLimit]) =>
       cpuLimit !== 0n && memoryLimit !== 0n && cpuRequest === cpuLimit && memoryRequest === memoryLimit,
   );
-  return guaranteed ? "Guaranteed" : "Burstable";
+  return isGuaranteed ? "Guaranteed" : "Burstable";
 }
 
 /** Returns whether all containers set the CPU request, CPU limit, memory request and memory limit. */
@@ -33,12 +33,12 @@ export function oracleSetAmounts(pod: object): readonly boolean[] {
 function amountsOf(object: WithResources): readonly bigint[] {
   const { requests, limits } = object.resources ?? {};
   return ["cpu", "memory"].flatMap((name) => {
-    const limit = milli(limits?.[name]);
-    return [requests?.[name] === undefined ? limit : milli(requests[name]), limit];
+    const limit = parseMilli(limits?.[name]);
+    return [requests?.[name] === undefined ? limit : parseMilli(requests[name]), limit];
   });
 }
 
-function milli(text: string | undefined): bigint {
+function parseMilli(text: string | undefined): bigint {
   const match = /^(\d+)(?:\.(\d))?(m|Mi|Gi|)$/.exec(text ?? "0");
   if (match === null) throw new Error(`the generator wrote an amount the oracle cannot read: ${text}`);
   const unit = MILLI[match[3] ?? ""] ?? 0n;

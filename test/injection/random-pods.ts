@@ -35,13 +35,13 @@ export function resultOf(pod: object, inputs: InjectorInputs): PodResult {
   const first = inject(received, inputs);
   if (first.kind !== "patched") return { outcome: "skipped", isForged, violation: "" };
   const patch = JSON.parse(JSON.stringify(first.patch)) as PatchOperation[];
-  const changed = applyPatch(JSON.parse(JSON.stringify(pod)), patch);
+  const injectedPod = applyPatch(JSON.parse(JSON.stringify(pod)), patch);
   const resultWith = (violation: string): PodResult => ({ outcome: "patched", isForged, violation });
-  if (!isDeepStrictEqual(changed, first.pod)) return resultWith("the patch and the plan result in different Pods");
-  const second = inject(changed as object, { ...inputs, token: "f".repeat(32) });
+  if (!isDeepStrictEqual(injectedPod, first.pod)) return resultWith("the patch and the plan result in different Pods");
+  const second = inject(injectedPod as object, { ...inputs, token: "f".repeat(32) });
   if (second.kind !== "unchanged" || second.reason !== "up_to_date")
     return resultWith("a second injection changes the Pod");
-  const uninjection = uninjectPod(changed as object);
+  const uninjection = uninjectPod(injectedPod as object);
   if (uninjection.kind !== "uninjected") return resultWith("the Pod cannot be uninjected");
   if (!isForged)
     return resultWith(isDeepStrictEqual(uninjection.pod, received) ? "" : "an uninjection does not restore the Pod");
@@ -59,14 +59,19 @@ function isRestorable(pod: object, inputs: InjectorInputs): boolean {
   return uninjection.kind === "uninjected" && isDeepStrictEqual(uninjection.pod, pod);
 }
 
-export type Counts = { patched: number; forged: number; violations: Map<string, number>; example: object | undefined };
+export type Counts = {
+  patchedCount: number;
+  forgedCount: number;
+  violations: Map<string, number>;
+  example: object | undefined;
+};
 
 export function runRandomPods(count: number, seed: number): Counts {
-  const counts: Counts = { patched: 0, forged: 0, violations: new Map(), example: undefined };
+  const counts: Counts = { patchedCount: 0, forgedCount: 0, violations: new Map(), example: undefined };
   for (const [pod, inputs] of fc.sample(anyPod, { numRuns: count, seed })) {
     const { outcome, isForged, violation } = resultOf(pod, inputs);
-    if (outcome === "patched") counts.patched += 1;
-    if (outcome === "patched" && isForged) counts.forged += 1;
+    if (outcome === "patched") counts.patchedCount += 1;
+    if (outcome === "patched" && isForged) counts.forgedCount += 1;
     if (violation === "") continue;
     counts.violations.set(violation, (counts.violations.get(violation) ?? 0) + 1);
     counts.example ??= { pod, inputs };
@@ -80,7 +85,7 @@ if (import.meta.main) {
   });
   const counts = runRandomPods(Number(values.count), Number(values.seed));
   process.stdout.write(
-    `${values.count} Pods of seed ${values.seed}: ${counts.patched} patched, ${counts.forged} of them with a forged manager\n`,
+    `${values.count} Pods of seed ${values.seed}: ${counts.patchedCount} patched, ${counts.forgedCount} of them with a forged manager\n`,
   );
   for (const [violation, times] of counts.violations) process.stdout.write(`${times} times ${violation}\n`);
   if (counts.example !== undefined) process.stdout.write(`${JSON.stringify(counts.example, null, 1)}\n`);

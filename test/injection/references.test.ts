@@ -6,28 +6,28 @@ import { serveFlagsOf } from "../../src/injection/manager/container.ts";
 import { uninjectPod } from "../../src/injection/uninject.ts";
 import { escapeReferences, unescapeReferences } from "../../src/kubernetes/references.ts";
 import { anyText } from "../any-text.ts";
-import { inject, injected } from "./injector-inputs.ts";
+import { inject, injectedPodOf } from "./injector-inputs.ts";
 
 const EXPANSION = "EXPANDED";
 
 /** Expands a container's arguments and variables by the kubelet's documented rules. */
 function expandReferences(text: string): string {
-  let out = "";
+  let expanded = "";
   for (let at = 0; at < text.length; at += 1) {
     const next = text[at + 1];
-    if (text[at] !== "$" || next === undefined) out += text[at];
+    if (text[at] !== "$" || next === undefined) expanded += text[at];
     else if (next === "$") {
-      out += "$";
+      expanded += "$";
       at += 1;
     } else if (next === "(" && text.includes(")", at + 2)) {
-      out += EXPANSION;
+      expanded += EXPANSION;
       at = text.indexOf(")", at + 2);
     } else {
-      out += `$${next}`;
+      expanded += `$${next}`;
       at += 1;
     }
   }
-  return out;
+  return expanded;
 }
 
 test("the fake kubelet expands $(NAME) as in the examples of Kubernetes' documentation", () => {
@@ -75,7 +75,7 @@ const httpHook = dollars.map((path) => ({
 }));
 
 test("no annotation value or hook is expanded in the manager's arguments and variables", () => {
-  let dollarTexts = 0;
+  let dollarTextCount = 0;
   fc.assert(
     fc.property(annotations, fc.oneof(execHook, httpHook), (values, preStop) => {
       const allAnnotations = { "sidecar.istio.io/inject": "true", ...values };
@@ -88,7 +88,7 @@ test("no annotation value or hook is expanded in the manager's arguments and var
       if (outcome.kind !== "patched" || outcome.mode === "sleep") return;
       const { args, env } = managerIn(outcome.pod);
       for (const text of [...args, ...env.map((entry) => entry.value ?? "")]) {
-        if (text.includes("$")) dollarTexts += 1;
+        if (text.includes("$")) dollarTextCount += 1;
         expect(expandReferences(text)).not.toContain(EXPANSION);
       }
       const settings = parseServeFlags(args.slice(1).map(expandReferences));
@@ -101,12 +101,12 @@ test("no annotation value or hook is expanded in the manager's arguments and var
     }),
     { numRuns: 1_000 },
   );
-  expect(dollarTexts).toBeGreaterThan(100);
+  expect(dollarTextCount).toBeGreaterThan(100);
 });
 
 test("a drain URL with a reference to the relay's credential is passed literally", () => {
   const url = "http://127.0.0.1:8080/$(LASTCALL_RELAY_CREDENTIAL)";
-  const annotated = { metadata: { annotations: { "lastcall.dev/drain-url": url } } };
-  const { args } = managerIn(injected({ ...annotated, spec: { containers: [{ name: "app", image: "x" }] } }));
+  const pod = { metadata: { annotations: { "lastcall.dev/drain-url": url } } };
+  const { args } = managerIn(injectedPodOf({ ...pod, spec: { containers: [{ name: "app", image: "x" }] } }));
   expect(args).toContain("--drain-url=http://127.0.0.1:8080/$$(LASTCALL_RELAY_CREDENTIAL)");
 });

@@ -1,13 +1,13 @@
-/** The relay's variables in a Pod: after one or two injections, in a copied Pod, and after an uninjection. */
+/** Tests the relay's variables in a Pod: after one or two injections, in a copied Pod, and after an uninjection. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { IssueRelayAccess, RelayAccess, RelayAccessRequest } from "../../src/contract/relay-access.ts";
 import { uninjectPod } from "../../src/injection/uninject.ts";
 import { arbitraryPod } from "./arbitrary-pod.ts";
-import { inject, injected } from "./injector-inputs.ts";
+import { inject, injectedPodOf } from "./injector-inputs.ts";
 
-type Entry = { readonly name: string; readonly value?: string; readonly valueFrom?: unknown };
-type Manager = { readonly name: string; env: Entry[] };
+type EnvironmentVariable = { readonly name: string; readonly value?: string; readonly valueFrom?: unknown };
+type Manager = { readonly name: string; env: EnvironmentVariable[] };
 
 const OWNER = { kind: "ReplicaSet", name: "web-5d9", uid: "uid-5d9" };
 const WEB = {
@@ -22,7 +22,7 @@ const WEB = {
 };
 
 /** Fakes the relay. A credential is a namespace and a number; an existing credential of the same namespace is returned again. */
-function fakeRelay(generation = "a1"): { issue: IssueRelayAccess; requests: RelayAccessRequest[] } {
+function createFakeRelay(generation = "a1"): { issue: IssueRelayAccess; requests: RelayAccessRequest[] } {
   const requests: RelayAccessRequest[] = [];
   const issue: IssueRelayAccess = (request) => {
     requests.push(request);
@@ -50,7 +50,7 @@ function variablesOf(pod: object): Readonly<Record<string, unknown>> {
   return Object.fromEntries(managerOf(pod).env.map(({ name, value, valueFrom }) => [name, value ?? valueFrom]));
 }
 
-const withRelay = (issue: IssueRelayAccess) => ({ request: { issueRelayAccess: issue } });
+const inputsWithRelay = (issue: IssueRelayAccess) => ({ request: { issueRelayAccess: issue } });
 
 const NEW_TOKEN = "e".repeat(32);
 
@@ -64,17 +64,17 @@ const RELAY_VARIABLES = {
 
 describe("injection with a relay", () => {
   test("sets the relay's address, name and CA, a credential, and the Pod's addresses in the manager", () => {
-    const { issue, requests } = fakeRelay();
-    expect(variablesOf(injected(WEB, withRelay(issue)))).toMatchObject(RELAY_VARIABLES);
+    const { issue, requests } = createFakeRelay();
+    expect(variablesOf(injectedPodOf(WEB, inputsWithRelay(issue)))).toMatchObject(RELAY_VARIABLES);
     expect(requests).toEqual([
       { namespace: "shop", ownerKind: OWNER.kind, ownerName: OWNER.name, ownerUid: OWNER.uid, existing: undefined },
     ]);
   });
 
   test("is idempotent, because the relay receives and returns the existing credential", () => {
-    const { issue, requests } = fakeRelay();
-    const first = injected(WEB, withRelay(issue));
-    expect(inject(first, withRelay(issue))).toMatchObject({ kind: "unchanged", reason: "up_to_date" });
+    const { issue, requests } = createFakeRelay();
+    const first = injectedPodOf(WEB, inputsWithRelay(issue));
+    expect(inject(first, inputsWithRelay(issue))).toMatchObject({ kind: "unchanged", reason: "up_to_date" });
     const existing: RelayAccess | undefined = requests[1]?.existingAccess;
     expect(existing).toEqual({
       address: RELAY_VARIABLES.LASTCALL_RELAY_ADDRESS,
@@ -85,23 +85,27 @@ describe("injection with a relay", () => {
   });
 
   test("adds only the relay's variables to a Pod whose manager is older than the relay", () => {
-    const before = injected(WEB);
-    const after = injected(before, withRelay(fakeRelay().issue));
-    const names = Object.keys(variablesOf(before));
-    expect(Object.keys(variablesOf(after))).toEqual([...names, "POD_IPS", ...Object.keys(RELAY_VARIABLES).slice(0, 4)]);
-    const stripped = structuredClone(after);
-    managerOf(stripped).env = managerOf(stripped).env.filter(({ name }) => names.includes(name));
-    expect(stripped).toEqual(before);
+    const firstPod = injectedPodOf(WEB);
+    const secondPod = injectedPodOf(firstPod, inputsWithRelay(createFakeRelay().issue));
+    const names = Object.keys(variablesOf(firstPod));
+    expect(Object.keys(variablesOf(secondPod))).toEqual([
+      ...names,
+      "POD_IPS",
+      ...Object.keys(RELAY_VARIABLES).slice(0, 4),
+    ]);
+    const podWithoutRelay = structuredClone(secondPod);
+    managerOf(podWithoutRelay).env = managerOf(podWithoutRelay).env.filter(({ name }) => names.includes(name));
+    expect(podWithoutRelay).toEqual(firstPod);
   });
 
   test("replaces only the credential and the hook token of a Pod copied from another namespace", () => {
-    const { issue } = fakeRelay();
-    const foreign = injected(WEB, { request: { namespace: "elsewhere", issueRelayAccess: issue } });
-    const outcome = inject(foreign, { ...withRelay(issue), token: NEW_TOKEN });
+    const { issue } = createFakeRelay();
+    const copiedPod = injectedPodOf(WEB, { request: { namespace: "elsewhere", issueRelayAccess: issue } });
+    const outcome = inject(copiedPod, { ...inputsWithRelay(issue), token: NEW_TOKEN });
     expect(outcome).toMatchObject({ kind: "patched" });
     if (outcome.kind !== "patched") return;
     expect(variablesOf(outcome.pod)).toEqual({
-      ...variablesOf(foreign),
+      ...variablesOf(copiedPod),
       LASTCALL_TOKEN: NEW_TOKEN,
       LASTCALL_RELAY_CREDENTIAL: "shop/2",
     });
@@ -109,34 +113,34 @@ describe("injection with a relay", () => {
   });
 
   test("replaces a hook token from a manifest once, in the manager and in the hooks", () => {
-    const { issue } = fakeRelay();
-    const manifest = injected(WEB);
-    const admitted = injected(manifest, { ...withRelay(issue), token: NEW_TOKEN });
-    expect(variablesOf(admitted)).toMatchObject({ LASTCALL_TOKEN: NEW_TOKEN });
-    const old = String(variablesOf(manifest)["LASTCALL_TOKEN"]);
-    expect(JSON.stringify(manifest)).toContain(`/${old}/prestop/app`);
-    expect(JSON.stringify(admitted)).toContain(`/${NEW_TOKEN}/prestop/app`);
-    expect(JSON.stringify(admitted)).not.toContain(old);
-    expect(inject(admitted, withRelay(issue))).toMatchObject({ reason: "up_to_date" });
+    const { issue } = createFakeRelay();
+    const manifestPod = injectedPodOf(WEB);
+    const admittedPod = injectedPodOf(manifestPod, { ...inputsWithRelay(issue), token: NEW_TOKEN });
+    expect(variablesOf(admittedPod)).toMatchObject({ LASTCALL_TOKEN: NEW_TOKEN });
+    const manifestToken = String(variablesOf(manifestPod)["LASTCALL_TOKEN"]);
+    expect(JSON.stringify(manifestPod)).toContain(`/${manifestToken}/prestop/app`);
+    expect(JSON.stringify(admittedPod)).toContain(`/${NEW_TOKEN}/prestop/app`);
+    expect(JSON.stringify(admittedPod)).not.toContain(manifestToken);
+    expect(inject(admittedPod, inputsWithRelay(issue))).toMatchObject({ reason: "up_to_date" });
   });
 
   test("replaces an earlier CA and does not change the credential", () => {
-    const old = injected(WEB, withRelay(fakeRelay("a0").issue));
-    const now = injected(old, withRelay(fakeRelay("a1").issue));
-    expect(variablesOf(now)).toMatchObject(RELAY_VARIABLES);
+    const oldPod = injectedPodOf(WEB, inputsWithRelay(createFakeRelay("a0").issue));
+    const newPod = injectedPodOf(oldPod, inputsWithRelay(createFakeRelay("a1").issue));
+    expect(variablesOf(newPod)).toMatchObject(RELAY_VARIABLES);
   });
 
   test("does not request a credential for the relay in sleep mode, which has no manager", () => {
-    const { issue, requests } = fakeRelay();
+    const { issue, requests } = createFakeRelay();
     const pod = { ...WEB, metadata: { ...WEB.metadata, annotations: { "lastcall.dev/mode": "sleep" } } };
-    expect(inject(pod, withRelay(issue))).toMatchObject({ kind: "patched", mode: "sleep" });
+    expect(inject(pod, inputsWithRelay(issue))).toMatchObject({ kind: "patched", mode: "sleep" });
     expect(requests).toEqual([]);
   });
 
   test("does not add an owner to the credential without a valid reference to a controller", () => {
     for (const ownerReferences of [null, "x", [null, 7], [{ ...OWNER }], [{ controller: true, kind: 7 }]]) {
-      const { issue, requests } = fakeRelay();
-      inject({ ...WEB, metadata: { ownerReferences } }, withRelay(issue));
+      const { issue, requests } = createFakeRelay();
+      inject({ ...WEB, metadata: { ownerReferences } }, inputsWithRelay(issue));
       expect(requests).toMatchObject([{ ownerKind: "", ownerName: "", ownerUid: "" }]);
     }
   });
@@ -144,41 +148,46 @@ describe("injection with a relay", () => {
 
 describe("injection without a relay", () => {
   test("does not change existing relay variables", () => {
-    const pod = injected(WEB, withRelay(fakeRelay().issue));
+    const pod = injectedPodOf(WEB, inputsWithRelay(createFakeRelay().issue));
     expect(inject(pod, { token: NEW_TOKEN })).toMatchObject({ reason: "up_to_date" });
     expect(
       inject(
         pod,
-        withRelay(() => undefined),
+        inputsWithRelay(() => undefined),
       ),
     ).toMatchObject({ reason: "up_to_date" });
   });
 
   test("does not change relay variables of a manager that moves between the container lists", () => {
-    const native = injected(WEB, withRelay(fakeRelay().issue));
+    const nativePod = injectedPodOf(WEB, inputsWithRelay(createFakeRelay().issue));
     const annotations = { "lastcall.dev/mode": "classic" };
-    const { metadata } = native as { readonly metadata: { readonly annotations: object } };
-    const moving = { ...native, metadata: { ...metadata, annotations: { ...metadata.annotations, ...annotations } } };
-    expect(variablesOf(injected(moving))).toMatchObject(RELAY_VARIABLES);
+    const { metadata } = nativePod as { readonly metadata: { readonly annotations: object } };
+    const classicPod = {
+      ...nativePod,
+      metadata: { ...metadata, annotations: { ...metadata.annotations, ...annotations } },
+    };
+    expect(variablesOf(injectedPodOf(classicPod))).toMatchObject(RELAY_VARIABLES);
   });
 });
 
 test("for any Pod and relay, a second injection changes nothing and an uninjection restores the original", {
   timeout: 120_000,
 }, () => {
-  let patched = 0;
+  let patchedCount = 0;
   fc.assert(
     fc.property(arbitraryPod, (pod) => {
-      const { issue, requests } = fakeRelay();
-      const first = inject(pod, withRelay(issue));
+      const { issue, requests } = createFakeRelay();
+      const first = inject(pod, inputsWithRelay(issue));
       expect(requests.length).toBeLessThanOrEqual(1);
       if (first.kind !== "patched") return;
-      patched += 1;
-      expect(inject(first.pod, { ...withRelay(issue), token: "f".repeat(32) })).toMatchObject({ reason: "up_to_date" });
+      patchedCount += 1;
+      expect(inject(first.pod, { ...inputsWithRelay(issue), token: "f".repeat(32) })).toMatchObject({
+        reason: "up_to_date",
+      });
       expect(inject(first.pod, { token: "f".repeat(32) })).toMatchObject({ reason: "up_to_date" });
       expect(uninjectPod(first.pod)).toStrictEqual({ kind: "uninjected", pod });
     }),
     { numRuns: 400 },
   );
-  expect(patched).toBeGreaterThan(130);
+  expect(patchedCount).toBeGreaterThan(130);
 });

@@ -1,21 +1,21 @@
 /** Tests a second injection: unexpected fields cause the replacement of the manager's container, allowed fields stay. */
 import { describe, expect, test } from "vitest";
-import { inject, injected, TOKEN } from "./injector-inputs.ts";
+import { inject, injectedPodOf, TOKEN } from "./injector-inputs.ts";
 
 type JsonObject = { [key: string]: unknown };
 
 const WEB = { metadata: { name: "web-0" }, spec: { containers: [{ name: "app", image: "app:1" }] } };
 
 /** Replaces the manager of an injected Pod. */
-function withManager(change: (manager: JsonObject) => JsonObject): object {
-  const pod = structuredClone(injected(WEB)) as { spec: { initContainers: JsonObject[] } };
+function createPodWithManager(change: (manager: JsonObject) => JsonObject): object {
+  const pod = structuredClone(injectedPodOf(WEB)) as { spec: { initContainers: JsonObject[] } };
   pod.spec.initContainers = pod.spec.initContainers.map(change);
   return pod;
 }
 
-const withSecurityContext = (more: JsonObject) => (manager: JsonObject) => ({
+const withSecurityContext = (fields: JsonObject) => (manager: JsonObject) => ({
   ...manager,
-  securityContext: { ...(manager["securityContext"] as JsonObject), ...more },
+  securityContext: { ...(manager["securityContext"] as JsonObject), ...fields },
 });
 
 describe("a manager with an unexpected field is replaced in one injection:", () => {
@@ -54,10 +54,10 @@ describe("a manager with an unexpected field is replaced in one injection:", () 
       }),
     ],
   ])("%s", ([, change]) => {
-    const pod = withManager(change);
-    expect(inject(pod)).toMatchObject({ kind: "patched", pod: injected(WEB) });
-    expect(injected(pod)).toEqual(injected(WEB));
-    expect(inject(injected(pod))).toMatchObject({ reason: "up_to_date" });
+    const pod = createPodWithManager(change);
+    expect(inject(pod)).toMatchObject({ kind: "patched", pod: injectedPodOf(WEB) });
+    expect(injectedPodOf(pod)).toEqual(injectedPodOf(WEB));
+    expect(inject(injectedPodOf(pod))).toMatchObject({ reason: "up_to_date" });
   });
 });
 
@@ -94,31 +94,31 @@ describe("fields that the API server or other webhooks add to the manager stay:"
       (manager) => ({ ...manager, image: "mirror.example:5000/cache/lastcall-manager:0.1.0" }),
     ],
   ])("%s", ([, change]) => {
-    expect(inject(withManager(change))).toMatchObject({ reason: "up_to_date" });
+    expect(inject(createPodWithManager(change))).toMatchObject({ reason: "up_to_date" });
   });
 });
 
 test("a second injection accepts a mirror of the manager's image only if the mirror's path ends with the whole original path", () => {
   const facts = { managerImage: "registry.example/lastcall/manager:0.1.0" };
-  const own = injected(WEB, { facts }) as { spec: { initContainers: JsonObject[] } };
+  const pod = injectedPodOf(WEB, { facts }) as { spec: { initContainers: JsonObject[] } };
   const withImage = (image: string) => ({
-    ...own,
-    spec: { ...own.spec, initContainers: own.spec.initContainers.map((each) => ({ ...each, image })) },
+    ...pod,
+    spec: { ...pod.spec, initContainers: pod.spec.initContainers.map((each) => ({ ...each, image })) },
   });
   expect(inject(withImage("mirror.example/registry.example/lastcall/manager:0.1.0"), { facts })).toMatchObject({
     reason: "up_to_date",
   });
   for (const image of ["mirror.example/manager:0.1.0", "evil/lastcall/manager:0.1.1", "x/notlastcall/manager:0.1.0"])
-    expect(injected(withImage(image), { facts })).toEqual(own);
+    expect(injectedPodOf(withImage(image), { facts })).toEqual(pod);
 });
 
 test("an injection record that contradicts itself is replaced in one injection", () => {
-  const original = '{"grace":45,"empty":{"grace":null,"initContainers":{},"lifecycle/app":[]}}';
+  const originalRecord = '{"grace":45,"empty":{"grace":null,"initContainers":{},"lifecycle/app":[]}}';
   const manager = {
     name: "lastcall",
     image: "x",
     args: ["serve", "--port=17890", "--hooks=app:app"],
-    env: [{ name: "LASTCALL_ORIGINAL", value: original }],
+    env: [{ name: "LASTCALL_ORIGINAL", value: originalRecord }],
   };
   const preStop = { httpGet: { path: `/${TOKEN}/prestop/app`, port: 17_890 } };
   const containers = [{ name: "app", image: "x", lifecycle: { preStop } }];
@@ -127,7 +127,7 @@ test("an injection record that contradicts itself is replaced in one injection",
     { initContainers: [manager], containers },
     { initContainers: null, containers: [manager, ...containers], terminationGracePeriodSeconds: null },
   ])
-    expect(inject(injected({ spec }))).toMatchObject({ reason: "up_to_date" });
+    expect(inject(injectedPodOf({ spec }))).toMatchObject({ reason: "up_to_date" });
 });
 
 test("a Pod that contains only a manager is skipped", () => {

@@ -41,14 +41,14 @@ test("the warning for each problem is one printable line with at most 120 charac
 });
 
 test("a Pod gets a warning if it is skipped for an unexpected reason, but not for an expected reason", () => {
-  const zero = { ...POD, spec: { ...POD.spec, terminationGracePeriodSeconds: 0 } };
-  expect(warningsOf(inject(zero)).join()).toContain("the kubelet kills the Pod at once");
+  const podWithoutGracePeriod = { ...POD, spec: { ...POD.spec, terminationGracePeriodSeconds: 0 } };
+  expect(warningsOf(inject(podWithoutGracePeriod)).join()).toContain("the kubelet kills the Pod at once");
   const job = { ...POD, spec: { ...POD.spec, restartPolicy: "Never" } };
   expect(warningsOf(inject(job))).toEqual([]);
 });
 
 test("the response as text equals the response as object, with and without a patch", () => {
-  const warned = inject({ ...POD, metadata: { annotations: { "lastcall.dev/port": '"patch":""' } } });
-  for (const outcome of [inject(POD), inject(POD, { request: { optIn: "label" } }), warned])
+  const warnedOutcome = inject({ ...POD, metadata: { annotations: { "lastcall.dev/port": '"patch":""' } } });
+  for (const outcome of [inject(POD), inject(POD, { request: { optIn: "label" } }), warnedOutcome])
     expect(JSON.parse(reviewText('odd "uid" }}', outcome))).toEqual(toReview('odd "uid" }}', outcome));
 });

@@ -9,7 +9,7 @@ import { chooseMode } from "../../src/injection/plan/eligibility.ts";
 import { kubeletProbesOf } from "../../src/injection/plan/settings.ts";
 import { formatRecord, parseRecord } from "../../src/injection/record/original-record.ts";
 import { resolvePolicy } from "../../src/policy/resolve.ts";
-import { FACTS, inject, injected, problemCodes, TOKEN } from "./injector-inputs.ts";
+import { FACTS, inject, injectedPodOf, problemCodesOf, TOKEN } from "./injector-inputs.ts";
 
 describe("a hook that only sleeps", () => {
   test.for<[readonly string[], number | undefined]>([
@@ -81,13 +81,13 @@ describe("the injected grace period", () => {
   test("covers all configured durations, in flags that the manager can read", () => {
     fc.assert(
       fc.property(original, times, fc.integer({ min: 0, max: 100 }), (seconds, desired, chain) => {
-        const fitted = fitDrainTimes(seconds, desired, chain);
-        const grace = gracePeriodSeconds(seconds, fitted, chain);
+        const fittedTimes = fitDrainTimes(seconds, desired, chain);
+        const grace = gracePeriodSeconds(seconds, fittedTimes, chain);
         expect(grace).toBeLessThanOrEqual(2_147_483_647);
         expect(grace).toBeGreaterThanOrEqual(seconds);
-        expect(grace * 1_000).toBeGreaterThan(fitted.drainTimeoutMs);
-        for (const ms of Object.values(fitted)) expect(parseDurationMs(formatDuration(ms))).toBe(ms);
-        expect(fitted.drainTimeoutMs).toBeLessThanOrEqual(desired.drainTimeoutMs);
+        expect(grace * 1_000).toBeGreaterThan(fittedTimes.drainTimeoutMs);
+        for (const ms of Object.values(fittedTimes)) expect(parseDurationMs(formatDuration(ms))).toBe(ms);
+        expect(fittedTimes.drainTimeoutMs).toBeLessThanOrEqual(desired.drainTimeoutMs);
       }),
     );
   });
@@ -105,18 +105,18 @@ describe("the injected grace period", () => {
   });
 
   test("includes the time of every chained hook", () => {
-    const chained = (preStop: object, name: string) => ({ name, image: "x", lifecycle: { preStop } });
+    const containerWithHook = (preStop: object, name: string) => ({ name, image: "x", lifecycle: { preStop } });
     const pod = {
       metadata: { annotations: { "lastcall.dev/prestop": "chain" } },
       spec: {
         containers: [
-          chained({ httpGet: { port: 80, path: "/a" } }, "a"),
-          chained({ sleep: { seconds: 7 } }, "b"),
-          chained({ httpGet: { port: 81 } }, "c"),
+          containerWithHook({ httpGet: { port: 80, path: "/a" } }, "a"),
+          containerWithHook({ sleep: { seconds: 7 } }, "b"),
+          containerWithHook({ httpGet: { port: 81 } }, "c"),
         ],
       },
     };
-    expect(injected(pod)).toMatchObject({ spec: { terminationGracePeriodSeconds: 100 + 5 + 7 + 5 } });
+    expect(injectedPodOf(pod)).toMatchObject({ spec: { terminationGracePeriodSeconds: 100 + 5 + 7 + 5 } });
   });
 });
 
@@ -132,7 +132,7 @@ describe("a hook over HTTPS", () => {
         ],
       },
     };
-    expect(injected(pod)).toMatchObject({
+    expect(injectedPodOf(pod)).toMatchObject({
       spec: { containers: [{ name: "a", lifecycle: { preStop } }, { name: "b" }] },
     });
   });
@@ -156,12 +156,12 @@ describe("the injection record", () => {
     }));
     const pod = { metadata: { annotations: { "lastcall.dev/status": "y".repeat(5_000) } }, spec: { containers } };
     const outcome = inject(pod);
-    expect(problemCodes(outcome)).toContain("original_too_large");
-    const manager = (injected(pod) as { spec: { initContainers: { env: { name: string; value?: string }[] }[] } }).spec
-      .initContainers[0];
+    expect(problemCodesOf(outcome)).toContain("original_too_large");
+    const manager = (injectedPodOf(pod) as { spec: { initContainers: { env: { name: string; value?: string }[] }[] } })
+      .spec.initContainers[0];
     const record = manager?.env.find((entry) => entry.name === "LASTCALL_ORIGINAL")?.value ?? "";
     expect(record.length).toBeLessThanOrEqual(4_096);
-    expect(inject(injected(pod))).toMatchObject({ reason: "up_to_date" });
+    expect(inject(injectedPodOf(pod))).toMatchObject({ reason: "up_to_date" });
   });
 
   test("does not stop an injection if it is forged or damaged", () => {
@@ -229,32 +229,32 @@ describe("the setting `driver: auto`", () => {
 
 test("the injection adds a new hook token to a new Pod, and does not change an injected Pod's token", () => {
   const pod = { spec: { containers: [{ name: "app", image: "x" }] } };
-  expect(JSON.stringify(injected(pod))).toContain(TOKEN);
-  expect(() => inject(injected(pod), { token: "must not be used" })).not.toThrow();
-  expect(JSON.stringify(inject(injected(pod), { token: "ffff" }))).not.toContain("ffff");
+  expect(JSON.stringify(injectedPodOf(pod))).toContain(TOKEN);
+  expect(() => inject(injectedPodOf(pod), { token: "must not be used" })).not.toThrow();
+  expect(JSON.stringify(inject(injectedPodOf(pod), { token: "ffff" }))).not.toContain("ffff");
 });
 
 test("the status annotation of an injected Pod stays below 1 KiB", () => {
   const own = { lifecycle: { preStop: { exec: { command: ["x"] } } } };
   const containers = Array.from({ length: 60 }, (_, at) => ({ name: `c${at}-${"y".repeat(58)}`, image: "x", ...own }));
   const pod = { spec: { containers: [{ name: "app", image: "x" }, ...containers] } };
-  const { metadata } = injected(pod) as { metadata: { annotations: Record<string, string> } };
+  const { metadata } = injectedPodOf(pod) as { metadata: { annotations: Record<string, string> } };
   expect(metadata.annotations["lastcall.dev/status"]?.length).toBeLessThan(1_024);
 });
 
 describe("the reason of a skipped Pod", () => {
-  const portsOf = (first: number, count: number) =>
+  const createPorts = (first: number, count: number) =>
     Array.from({ length: count }, (_, index) => ({ containerPort: first + index }));
-  const messageOf = (pod: object, given: Parameters<typeof inject>[1] = {}): string =>
-    inject(pod, given)
+  const messageOf = (pod: object, inputs: Parameters<typeof inject>[1] = {}): string =>
+    inject(pod, inputs)
       .explanation.problems.filter(({ code }) => code === "not_injected")
       .map(({ where, message }) => `${where}: ${message}`)
       .join();
 
   test("contains the containers, their ports and the annotation if the manager's port range is in use", () => {
     const containers = [
-      { name: "app", image: "app", ports: portsOf(17_890, 50) },
-      { name: "proxy", image: "proxy", ports: portsOf(17_940, 50) },
+      { name: "app", image: "app", ports: createPorts(17_890, 50) },
+      { name: "proxy", image: "proxy", ports: createPorts(17_940, 50) },
     ];
     expect(messageOf({ spec: { containers } })).toBe(
       "pod without name, lastcall.dev/port: Ports 17890-17939 (container app), 17940-17989 (container proxy) are in use. " +
@@ -264,8 +264,8 @@ describe("the reason of a skipped Pod", () => {
 
   test("contains a configured port outside of the range, and a shortened list of other ports", () => {
     const containers = [
-      { name: "a".repeat(63), image: "app", ports: [{ containerPort: 9_000 }, ...portsOf(17_890, 99)] },
-      { name: "b".repeat(63), image: "app", ports: portsOf(17_989, 1) },
+      { name: "a".repeat(63), image: "app", ports: [{ containerPort: 9_000 }, ...createPorts(17_890, 99)] },
+      { name: "b".repeat(63), image: "app", ports: createPorts(17_989, 1) },
     ];
     const metadata = { annotations: { "lastcall.dev/port": "9000" } };
     const message = messageOf({ metadata, spec: { containers } });

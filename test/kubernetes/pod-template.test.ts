@@ -4,7 +4,7 @@ import { podsIn, withPodAt } from "../../src/kubernetes/pod-template.ts";
 const TEMPLATE = { metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "app" }] } };
 const metadata = { name: "web", namespace: "shop" };
 
-function workload(apiVersion: string, kind: string) {
+function createWorkload(apiVersion: string, kind: string) {
   return { apiVersion, kind, metadata, spec: { replicas: 2, template: TEMPLATE } };
 }
 
@@ -18,7 +18,7 @@ describe("the Pod template of a document", () => {
     ["v1", "ReplicationController"],
     ["extensions/v1beta1", "Deployment"],
   ])("of kind %s %s is read from `spec.template`", ([apiVersion, kind]) => {
-    const [place] = podsIn(workload(apiVersion, kind));
+    const [place] = podsIn(createWorkload(apiVersion, kind));
     expect(place).toMatchObject({ path: ["spec", "template"], pod: TEMPLATE, namespace: "shop", owner: `${kind}/web` });
   });
 
@@ -44,14 +44,14 @@ describe("the Pod template of a document", () => {
     const list = {
       apiVersion: "v1",
       kind: "List",
-      items: [{ kind: "Service", apiVersion: "v1" }, workload("apps/v1", "Deployment")],
+      items: [{ kind: "Service", apiVersion: "v1" }, createWorkload("apps/v1", "Deployment")],
     };
     expect(podsIn(list)).toMatchObject([{ path: ["items", 1, "spec", "template"] }]);
-    const typed = { apiVersion: "v1", kind: "PodList", items: [{ metadata, spec: {} }] };
-    expect(podsIn(typed)).toMatchObject([{ path: ["items", 0], pod: { metadata, spec: {} }, owner: "Pod/web" }]);
+    const podList = { apiVersion: "v1", kind: "PodList", items: [{ metadata, spec: {} }] };
+    expect(podsIn(podList)).toMatchObject([{ path: ["items", 0], pod: { metadata, spec: {} }, owner: "Pod/web" }]);
   });
 
-  const shaped = (spec: unknown) => ({ apiVersion: "example.com/v1", kind: "Widget", metadata, spec });
+  const createWidget = (spec: unknown) => ({ apiVersion: "example.com/v1", kind: "Widget", metadata, spec });
 
   test.for<[string, unknown, readonly (string | number)[]]>([
     ["under template", { template: TEMPLATE }, ["template"]],
@@ -69,7 +69,7 @@ describe("the Pod template of a document", () => {
     ],
     ["with kind: Pod and apiVersion: v1", { template: { apiVersion: "v1", kind: "Pod", ...TEMPLATE } }, ["template"]],
   ])("of a custom kind is found %s", ([, spec, path]) => {
-    expect(podsIn(shaped(spec)).map((place) => place.path)).toEqual([["spec", ...path]]);
+    expect(podsIn(createWidget(spec)).map((place) => place.path)).toEqual([["spec", ...path]]);
   });
 
   test.for<[string, unknown]>([
@@ -79,19 +79,19 @@ describe("the Pod template of a document", () => {
     ["containers without name and image", { template: { spec: { containers: [{}] } } }],
     ["containers that are strings", { template: { spec: { containers: ["app"] } } }],
     ["the kind of another object", { template: { ...TEMPLATE, apiVersion: "v1", kind: "Node" } }],
-    ["a containing object with its own kind", { manifests: [workload("apps/v1", "Deployment")] }],
+    ["a containing object with its own kind", { manifests: [createWorkload("apps/v1", "Deployment")] }],
   ])("of a custom kind is not found with %s", ([, spec]) => {
-    expect(podsIn(shaped(spec))).toEqual([]);
+    expect(podsIn(createWidget(spec))).toEqual([]);
   });
 
   test("is not searched in the field `status`", () => {
-    expect(podsIn({ ...shaped({}), status: { template: TEMPLATE } })).toEqual([]);
+    expect(podsIn({ ...createWidget({}), status: { template: TEMPLATE } })).toEqual([]);
   });
 
   test("is not found in unknown kinds of Kubernetes' API groups or in other documents", () => {
     for (const document of [
       { apiVersion: "v1", kind: "Service", spec: {} },
-      workload("apps/v1", "Rollout"),
+      createWorkload("apps/v1", "Rollout"),
       { kind: "Rollout", spec: { template: TEMPLATE } },
       { apiVersion: "apps/v1", kind: "Deployment", spec: { template: "x" } },
       { apiVersion: "v1", kind: "List", items: "x" },
@@ -103,18 +103,18 @@ describe("the Pod template of a document", () => {
   });
 
   test("is not searched in deeply nested Lists", () => {
-    let nested: unknown = workload("apps/v1", "Deployment");
-    for (let depth = 0; depth < 1_000; depth += 1) nested = { apiVersion: "v1", kind: "List", items: [nested] };
-    expect(podsIn(nested)).toEqual([]);
+    let nestedList: unknown = createWorkload("apps/v1", "Deployment");
+    for (let depth = 0; depth < 1_000; depth += 1) nestedList = { apiVersion: "v1", kind: "List", items: [nestedList] };
+    expect(podsIn(nestedList)).toEqual([]);
   });
 });
 
 test("withPodAt replaces only the Pod in its document", () => {
   const other = { apiVersion: "v1", kind: "Service" };
-  const list = { apiVersion: "v1", kind: "List", items: [other, workload("apps/v1", "Deployment")] };
+  const list = { apiVersion: "v1", kind: "List", items: [other, createWorkload("apps/v1", "Deployment")] };
   const [place] = podsIn(list);
-  const changed = withPodAt(list, place?.path ?? [], { spec: {} }) as typeof list;
-  expect(changed.items[0]).toBe(other);
-  expect(changed.items[1]).toMatchObject({ spec: { replicas: 2, template: { spec: {} } } });
+  const changedList = withPodAt(list, place?.path ?? [], { spec: {} }) as typeof list;
+  expect(changedList.items[0]).toBe(other);
+  expect(changedList.items[1]).toMatchObject({ spec: { replicas: 2, template: { spec: {} } } });
   expect(withPodAt(list, place?.path ?? [], place?.pod)).toEqual(list);
 });

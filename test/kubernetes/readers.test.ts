@@ -52,24 +52,24 @@ test.for<[unknown, number | undefined]>([
 });
 
 describe("the QoS class", () => {
-  const pod = (...resources: readonly object[]) => ({
+  const createPod = (...resources: readonly object[]) => ({
     spec: { containers: resources.map((r, at) => ({ name: `c${at}`, resources: r })) },
   });
-  const full = { limits: { cpu: "1", memory: "1Gi" } };
+  const fullResources = { limits: { cpu: "1", memory: "1Gi" } };
 
   test.for<[string, object, string]>([
-    ["no resources", pod({}), "BestEffort"],
-    ["limits without requests", pod(full), "Guaranteed"],
+    ["no resources", createPod({}), "BestEffort"],
+    ["limits without requests", createPod(fullResources), "Guaranteed"],
     [
       "requests equal to limits in other units",
-      pod({ ...full, requests: { cpu: "1000m", memory: "1024Mi" } }),
+      createPod({ ...fullResources, requests: { cpu: "1000m", memory: "1024Mi" } }),
       "Guaranteed",
     ],
-    ["one container without limits", pod(full, {}), "Burstable"],
-    ["only memory", pod({ limits: { memory: "1Gi" } }), "Burstable"],
-    ["only other resources", pod({ limits: { "nvidia.com/gpu": "1" } }), "BestEffort"],
-    ["requests of zero", pod({ requests: { cpu: "0" } }), "BestEffort"],
-    ["Pod-level resources", { spec: { resources: full, containers: [{ name: "a" }] } }, "Guaranteed"],
+    ["one container without limits", createPod(fullResources, {}), "Burstable"],
+    ["only memory", createPod({ limits: { memory: "1Gi" } }), "Burstable"],
+    ["only other resources", createPod({ limits: { "nvidia.com/gpu": "1" } }), "BestEffort"],
+    ["requests of zero", createPod({ requests: { cpu: "0" } }), "BestEffort"],
+    ["Pod-level resources", { spec: { resources: fullResources, containers: [{ name: "a" }] } }, "Guaranteed"],
   ])("of a Pod with %s equals the class that Kubernetes computes", ([, podWithResources, expected]) => {
     expect(qosClass(podWithResources as Record<string, unknown>)).toBe(expected);
   });
@@ -81,9 +81,9 @@ test("`sameJson` ignores the order of keys, and `covers` accepts additional keys
       const copy: unknown = JSON.parse(JSON.stringify(value));
       expect(sameJson(value, copy)).toBe(true);
       expect(covers(copy, value)).toBe(true);
-      const base = { wanted: value };
-      expect(covers({ ...extra, ...base }, base)).toBe(true);
-      expect(sameJson({ ...base, other: 1 }, { other: 1, ...base })).toBe(true);
+      const required = { wanted: value };
+      expect(covers({ ...extra, ...required }, required)).toBe(true);
+      expect(sameJson({ ...required, other: 1 }, { other: 1, ...required })).toBe(true);
     }),
   );
   expect(sameJson([1, 2], [2, 1])).toBe(false);

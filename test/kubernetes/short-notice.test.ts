@@ -2,8 +2,8 @@
 import { expect, test } from "vitest";
 import { interruptionNoticeOf } from "../../src/injection/hooks/grace.ts";
 
-const podWith = (spec: object) => ({ spec: { containers: [{ name: "app" }], ...spec } });
-const affinity = (...terms: readonly object[]) => ({
+const createPod = (spec: object) => ({ spec: { containers: [{ name: "app" }], ...spec } });
+const createAffinity = (...terms: readonly object[]) => ({
   affinity: {
     nodeAffinity: {
       requiredDuringSchedulingIgnoredDuringExecution: {
@@ -21,11 +21,15 @@ test.for([
   [{ nodeSelector: { [GKE_LABEL]: "true" } }, 30, `nodeSelector ${GKE_LABEL}`],
   [{ nodeSelector: { [EKS_LABEL]: "SPOT" } }, 120, `nodeSelector ${EKS_LABEL}`],
   [
-    affinity({ key: KARPENTER_LABEL, operator: "In", values: ["on-demand", "spot"] }),
+    createAffinity({ key: KARPENTER_LABEL, operator: "In", values: ["on-demand", "spot"] }),
     120,
     `affinity ${KARPENTER_LABEL}`,
   ],
-  [affinity({ key: "zone", operator: "Exists" }, { key: GKE_LABEL, operator: "Exists" }), 30, `affinity ${GKE_LABEL}`],
+  [
+    createAffinity({ key: "zone", operator: "Exists" }, { key: GKE_LABEL, operator: "Exists" }),
+    30,
+    `affinity ${GKE_LABEL}`,
+  ],
   [
     { tolerations: [{ key: AKS_LABEL, operator: "Equal", value: "spot", effect: "NoSchedule" }] },
     30,
@@ -39,17 +43,17 @@ test.for([
     `toleration ${GKE_LABEL}`,
   ],
 ] as const)("a Pod with %j has an interruption notice of %i s because of its %s", ([spec, seconds, field]) => {
-  expect(interruptionNoticeOf(podWith(spec))).toEqual({ seconds, field });
+  expect(interruptionNoticeOf(createPod(spec))).toEqual({ seconds, field });
 });
 
 test.for([
   {},
   { nodeSelector: { [EKS_LABEL]: "ON_DEMAND" } },
-  affinity({ key: KARPENTER_LABEL, operator: "NotIn", values: ["spot"] }),
-  affinity({ key: KARPENTER_LABEL, operator: "In", values: ["on-demand"] }),
+  createAffinity({ key: KARPENTER_LABEL, operator: "NotIn", values: ["spot"] }),
+  createAffinity({ key: KARPENTER_LABEL, operator: "In", values: ["on-demand"] }),
   { tolerations: [{ operator: "Exists" }] },
   { tolerations: [{ key: AKS_LABEL, operator: "Equal", value: "regular" }] },
   { nodeSelector: "spot", tolerations: [7], affinity: [] },
 ])("a Pod with %j does not have an interruption notice", (spec) => {
-  expect(interruptionNoticeOf(podWith(spec))).toBeUndefined();
+  expect(interruptionNoticeOf(createPod(spec))).toBeUndefined();
 });

@@ -21,9 +21,9 @@ test("webhook and command line inject any Pod in the same way, without a change 
       const expected = await throughWebhook(pod, { namespace: "default" });
       const manifest = writeYaml(pod, {
         step: 2,
-        indentsDashes: true,
+        hasIndentedDashes: true,
         eol: "\n",
-        lastEol: true,
+        hasFinalEol: true,
         choices: styleChoices,
       });
       for (const text of [JSON.stringify(pod), manifest]) {

@@ -3,7 +3,7 @@ import jsonPatch from "fast-json-patch";
 import { injectPod } from "../../src/injection/inject.ts";
 import { type CommandResult, lastcall } from "../cli/run-lastcall.ts";
 import { JSON_HEADERS, type RequestFields, reviewText } from "../webhook/pod-review.ts";
-import { FACTS, serverUnderTest } from "../webhook/server-under-test.ts";
+import { createServerUnderTest, FACTS } from "../webhook/server-under-test.ts";
 
 const TOKEN = "0123456789abcdef0123456789abcdef";
 const FLAGS = [
@@ -22,7 +22,7 @@ export async function throughWebhook(
   fields: RequestFields = {},
   namespaceAnnotations: Readonly<Record<string, unknown>> = {},
 ): Promise<unknown> {
-  const { app } = serverUnderTest({
+  const { app } = createServerUnderTest({
     inject: (request, config, facts) => injectPod(request, config, facts, { newToken: () => TOKEN }),
     namespaceAnnotations: async () => namespaceAnnotations,
   });

@@ -33,9 +33,9 @@ function formatNumber(number: number): string {
 }
 
 /** Counts the calls before the first refusal. */
-function countAccepted(tryOnce: (attempt: number) => boolean): number {
+function countAccepted(isAccepted: (attempt: number) => boolean): number {
   let attempt = 0;
-  while (attempt < ATTEMPTS_LIMIT && tryOnce(attempt)) attempt += 1;
+  while (attempt < ATTEMPTS_LIMIT && isAccepted(attempt)) attempt += 1;
   return attempt;
 }
 
@@ -68,9 +68,9 @@ test("docs/relay.md has the limits of heartbeats and of a namespace's requests",
     `${formatNumber(countAccepted((attempt) => limits.startHeartbeat(`${attempt}`)))} per replica`,
   );
   const burst = countAccepted(() => limits.takeRequest("a", 0));
-  const perSecond = countAccepted(() => limits.takeRequest("a", 1_000));
+  const acceptedPerSecond = countAccepted(() => limits.takeRequest("a", 1_000));
   expect(findRow("requests of a namespace")).toContain(
-    `${formatNumber(burst)} at once, then ${formatNumber(perSecond)} a second`,
+    `${formatNumber(burst)} at once, then ${formatNumber(acceptedPerSecond)} a second`,
   );
 });
 
@@ -92,19 +92,19 @@ test("docs/relay.md has the validity of CAs and keys", () => {
   const key = (createdMs: number) => ({ kid: String(createdMs), createdMs, secret: createSecretKey(Buffer.alloc(32)) });
   const ca = { id: "a", cert: "", key: "", der: "", validFromMs: 0, validUntilMs: CA_LIFE_MS };
   const identity: RelayIdentity = { cas: [ca], keys: [key(0)] };
-  const renewalDay = (entry: "generation" | "key") =>
+  const renewalDayOf = (entry: "generation" | "key") =>
     countAccepted((day) => !findMissing(identity, day * DAY_MS)[entry]);
   expect(findRow("CA |")).toContain(
-    `| ${CA_LIFE_MS / DAY_MS / 365} years | after ${(renewalDay("generation") / 365) | 0} years`,
+    `| ${CA_LIFE_MS / DAY_MS / 365} years | after ${(renewalDayOf("generation") / 365) | 0} years`,
   );
-  const many = { cas: [], keys: Array.from({ length: 40 }, (_, number) => key(number)) };
-  expect(findRow("signing key")).toContain(`until ${dropOldest(many).keys.length} newer keys exist`);
-  expect(findRow("signing key")).toContain(`after ${renewalDay("key")} days`);
+  const identityWithManyKeys = { cas: [], keys: Array.from({ length: 40 }, (_, number) => key(number)) };
+  expect(findRow("signing key")).toContain(`until ${dropOldest(identityWithManyKeys).keys.length} newer keys exist`);
+  expect(findRow("signing key")).toContain(`after ${renewalDayOf("key")} days`);
 });
 
 test("docs/relay.md has the memory limit that the chart sets", () => {
-  const names = readFileSync(join(ROOT, "charts/lastcall/templates/_names.tpl"), "utf8");
-  const [, mebibytes] = /"memory" \(ternary "([0-9]+)Mi" "[0-9]+Mi" \.Values\.relay\.enabled\)/.exec(names) ?? [];
+  const template = readFileSync(join(ROOT, "charts/lastcall/templates/_names.tpl"), "utf8");
+  const [, mebibytes] = /"memory" \(ternary "([0-9]+)Mi" "[0-9]+Mi" \.Values\.relay\.enabled\)/.exec(template) ?? [];
   expect(mebibytes).toBeDefined();
   expect(findRow("memory of a replica")).toContain(
     `limit is ${Number(mebibytes).toLocaleString("en").replace(",", " ")} MiB`,

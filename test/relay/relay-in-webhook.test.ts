@@ -15,7 +15,7 @@ import { POD } from "../webhook/pod-review.ts";
 import { sendRequest } from "../webhook/running-webhook.ts";
 import { admitPod, admitWithRelay, type Replica, requestRelay, startReplica, type Variables } from "./replica.ts";
 import { sliceObject } from "./slices/slice-cases.ts";
-import { slicesOf } from "./slices/watched-cluster.ts";
+import { slicesPathOf } from "./slices/watched-cluster.ts";
 
 const TIMEOUT = { timeout: 400_000 };
 const cleanups: (() => unknown)[] = [];
@@ -50,7 +50,7 @@ const REPORT_REQUEST = { path: "/v1/drains", body: { ...POD_IDENTITY, report: so
 const WITHDRAWAL_REQUEST = { path: "/v1/withdrawal", body: { ...POD_IDENTITY, addresses: ["10.1.2.3"] } };
 
 /** Opens a withdrawal stream, which stays open until the replica exits. Resolves with its first line. */
-const firstStatus = (replica: Replica, variables: Variables): Promise<unknown> =>
+const readFirstStatus = (replica: Replica, variables: Variables): Promise<unknown> =>
   new Promise((resolve, reject) => {
     const onText = (text: string) => resolve(JSON.parse(text.split("\n")[0] ?? ""));
     requestRelay(replica, variables, { ...WITHDRAWAL_REQUEST, onText }).catch(reject);
@@ -72,9 +72,9 @@ describe("two relay replicas with one Secret", () => {
       expect((await admitWithRelay(second, pod)).pod).toEqual(pod);
       for (const each of [first, second])
         expect((await requestRelay(each, variables, REPORT_REQUEST)).status).toBe(200);
-      const other = (await admitWithRelay(second, OWNED_POD)).variables;
-      expect(other["LASTCALL_RELAY_CREDENTIAL"]).not.toBe(variables["LASTCALL_RELAY_CREDENTIAL"]);
-      expect((await requestRelay(first, other, REPORT_REQUEST)).status).toBe(200);
+      const otherVariables = (await admitWithRelay(second, OWNED_POD)).variables;
+      expect(otherVariables["LASTCALL_RELAY_CREDENTIAL"]).not.toBe(variables["LASTCALL_RELAY_CREDENTIAL"]);
+      expect((await requestRelay(first, otherVariables, REPORT_REQUEST)).status).toBe(200);
       expect(server.writes.filter((write) => write === `POST ${SECRETS} 201`)).toHaveLength(1);
     },
   );
@@ -90,11 +90,11 @@ describe("two relay replicas with one Secret", () => {
       const report = someReport({ outcome: "handed-over", leftTotal: 1, resets });
       for (const uid of ["uid-1", "uid-2", "uid-3"])
         await requestRelay(first, variables, { path: "/v1/drains", body: { ...POD_IDENTITY, uid, report } });
-      const nextRollout = structuredClone(OWNED_POD);
-      for (const owner of nextRollout.metadata.ownerReferences) owner.name = "web-7bd8f";
-      const next = (await admitWithRelay(second, nextRollout)).variables;
-      expect(await firstStatus(first, next)).toMatchObject({ state: "unknown", shutdown: "graceful" });
-      expect(await firstStatus(second, next)).not.toHaveProperty("shutdown");
+      const nextRolloutPod = structuredClone(OWNED_POD);
+      for (const owner of nextRolloutPod.metadata.ownerReferences) owner.name = "web-7bd8f";
+      const nextVariables = (await admitWithRelay(second, nextRolloutPod)).variables;
+      expect(await readFirstStatus(first, nextVariables)).toMatchObject({ state: "unknown", shutdown: "graceful" });
+      expect(await readFirstStatus(second, nextVariables)).not.toHaveProperty("shutdown");
     },
   );
 
@@ -104,19 +104,19 @@ describe("two relay replicas with one Secret", () => {
     async () => {
       const server = await startApiServer();
       const [first, second] = await Promise.all([startTestReplica(server), startTestReplica(server)]);
-      const before = (await admitWithRelay(first, OWNED_POD)).variables;
+      const replacedVariables = (await admitWithRelay(first, OWNED_POD)).variables;
       server.remove(SECRETS, "lastcall-relay", "lastcall");
       await eventually(() => expect(first.output() + second.output()).toContain("lost CAs"));
       await eventually(async () => {
         const currentVariables = (await admitPod(first, OWNED_POD)).variables;
-        expect(currentVariables["LASTCALL_RELAY_NAME"]).not.toBe(before["LASTCALL_RELAY_NAME"]);
+        expect(currentVariables["LASTCALL_RELAY_NAME"]).not.toBe(replacedVariables["LASTCALL_RELAY_NAME"]);
         const responses = await Promise.all(
           [first, second].map((each) => requestRelay(each, currentVariables, REPORT_REQUEST)),
         );
         expect(responses.map(({ status }) => status)).toEqual([200, 200]);
       });
       // The TLS handshake of a client that trusts only the deleted CA fails. Its Pod therefore drains without a withdrawal status.
-      await expect(requestRelay(first, before, REPORT_REQUEST)).rejects.toThrow();
+      await expect(requestRelay(first, replacedVariables, REPORT_REQUEST)).rejects.toThrow();
       expect(first.output() + second.output()).not.toMatch(/PRIVATE|"secret"/);
     },
   );
@@ -159,7 +159,7 @@ test(
   async () => {
     const server = await startApiServer();
     const endpoints = [{ uid: POD_IDENTITY.uid, address: "10.1.2.3", conditions: { ready: true } }];
-    server.put(slicesOf("shop"), sliceObject({ name: "web", service: "web", endpoints }));
+    server.put(slicesPathOf("shop"), sliceObject({ name: "web", service: "web", endpoints }));
     const replica = await startTestReplica(server, ["--relay-address=10.96.0.7:443", "--drain-delay=1s"]);
     const { variables } = await admitWithRelay(replica, OWNED_POD);
     let started: () => void = () => undefined;
@@ -209,7 +209,7 @@ describe("Pods are admitted", () => {
       expect(Object.keys((await admitPod(replica, OWNED_POD)).variables)).toContain("LASTCALL_TOKEN");
       expect(Object.keys((await admitPod(replica, OWNED_POD)).variables)).not.toContain("LASTCALL_RELAY_CA");
       expect((await sendRequest(replica, { path: "/readyz" })).status).toBe(200);
-      expect(await metricsWithRelay(replica)).toContain("lastcall_relay_identity_ready 0");
+      expect(await readMetricsWithRelay(replica)).toContain("lastcall_relay_identity_ready 0");
       await eventually(() => expect(replica.output()).toContain("cannot reconcile the relay's Secret"));
       restrictedApi.forbidsSecrets = false;
       await eventually(async () =>
@@ -249,7 +249,7 @@ describe("Pods are admitted", () => {
       expect(replica.output()).toContain(`the relay's port ${port} of 127.0.0.1 is in use by another process`);
       await new Promise((resolve) => otherServer.close(resolve));
       expect((await requestRelay(replica, variables, REPORT_REQUEST)).status).toBe(200);
-      const metrics = await metricsWithRelay(replica);
+      const metrics = await readMetricsWithRelay(replica);
       expect(metrics).toMatch(/^lastcall_drains_total\{outcome="drained"\} 1$/m);
     },
   );
@@ -287,7 +287,7 @@ describe("Pods are admitted", () => {
 });
 
 /** Waits until the webhook's metrics include those of the relay, which are missing while the relay's thread is busy. */
-async function metricsWithRelay(replica: Replica): Promise<string> {
+async function readMetricsWithRelay(replica: Replica): Promise<string> {
   return eventually(async () => {
     const page = (await sendRequest(replica, { path: "/metrics" })).body;
     expect(page).toMatch(/^lastcall_relay_answering 1$/m);

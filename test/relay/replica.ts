@@ -24,11 +24,11 @@ export async function startReplica(
   const folder = mkdtempSync(join(tmpdir(), "lastcall-relay-"));
   const kubeconfig = join(folder, "kubeconfig");
   writeFileSync(kubeconfig, kubeconfigFor(api.url));
-  const port = args.some((arg) => arg.startsWith("--relay-port=")) ? [] : ["--relay-port=0"];
-  const cluster = ["--cluster=watch", `--kubeconfig=${kubeconfig}`, "--relay-secret=lastcall-relay", ...port];
+  const portFlags = args.some((arg) => arg.startsWith("--relay-port=")) ? [] : ["--relay-port=0"];
+  const clusterFlags = ["--cluster=watch", `--kubeconfig=${kubeconfig}`, "--relay-secret=lastcall-relay", ...portFlags];
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
   try {
-    const replica = await startWebhook(["--opt-in=all", "--certificate-check=200ms", ...cluster, ...args]);
+    const replica = await startWebhook(["--opt-in=all", "--certificate-check=200ms", ...clusterFlags, ...args]);
     const relayPort = (): number => Number([...replica.output().matchAll(/"relayPort":([0-9]+)/g)].at(-1)?.[1] ?? 0);
     return { ...replica, relayPort, destroy: () => replica.destroy().finally(remove) };
   } catch (error) {

@@ -8,7 +8,7 @@ import { afterEach, expect, test } from "vitest";
 import { readPeakResidentBytes } from "../../bench/process-cost.ts";
 import { pause } from "../time/pause.ts";
 import { reviewText } from "./pod-review.ts";
-import { keepAliveAgent, type RunningWebhook, sendRequest, startWebhook } from "./running-webhook.ts";
+import { createKeepAliveAgent, type RunningWebhook, sendRequest, startWebhook } from "./running-webhook.ts";
 import { samplesOf } from "./server-under-test.ts";
 
 const ATTACKER = join(import.meta.dirname, "../../bench/intake/attacker.ts");
@@ -31,30 +31,30 @@ async function startForTest(): Promise<RunningWebhook> {
 async function attack(webhook: RunningWebhook, kind: string, addresses = 0): Promise<void> {
   const args = [ATTACKER, kind, String(webhook.port), String(addresses)];
   const attacker = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
-  const ended = once(attacker, "exit");
+  const exit = once(attacker, "exit");
   cleanups.push(async () => {
     attacker.kill("SIGKILL");
-    await ended;
+    await exit;
   });
-  const rejectOnExit = ended.then(() =>
+  const rejectOnExit = exit.then(() =>
     Promise.reject(new Error(`the attacker ended before it attacked: ${args.join(" ")}`)),
   );
   await Promise.race([once(attacker.stdout, "data"), rejectOnExit]);
   rejectOnExit.catch(() => undefined);
 }
 
-type Attack = { readonly kind: string; readonly reason: string; readonly times: number };
+type Attack = { readonly kind: string; readonly reason: string; readonly minRefusals: number };
 
-/** Sends reviews, which must all succeed, until the webhook has refused `times` requests for `reason`. */
-async function admitUntilRefused(webhook: RunningWebhook, { kind, reason, times }: Attack): Promise<void> {
-  const agent = keepAliveAgent(1);
+/** Sends reviews, which must all succeed, until the webhook has refused `minRefusals` requests for `reason`. */
+async function admitUntilRefused(webhook: RunningWebhook, { kind, reason, minRefusals }: Attack): Promise<void> {
+  const agent = createKeepAliveAgent(1);
   cleanups.push(() => agent.destroy());
   for (;;) {
     expect((await sendRequest(webhook, { path: "/mutate", body: reviewText(), agent })).status).toBe(200);
     expect((await sendRequest(webhook, { path: "/mutate", body: reviewText() })).status).toBe(200);
     const text = (await sendRequest(webhook, { path: "/metrics", agent })).body;
     const refusedCount = samplesOf(text, "lastcall_requests_refused_total").get(`{reason="${reason}"}`) ?? 0;
-    if (refusedCount >= times) break;
+    if (refusedCount >= minRefusals) break;
     await pause(100, "the admissions are not sent without a pause");
   }
   expect(readPeakResidentBytes(webhook.pid)).toBeLessThan(
@@ -63,19 +63,24 @@ async function admitUntilRefused(webhook: RunningWebhook, { kind, reason, times 
 }
 
 test.for([
-  { kind: "chunks", reason: "without_length", times: 50, title: "endless bodies of one-byte chunks" },
-  { kind: "parked", reason: "bodies_full", times: 20, title: "800 bodies that lack their last byte" },
-  { kind: "trickle", reason: "slow_body", times: 200, title: "500 bodies at one byte a second" },
-  { kind: "silence", reason: "connections_full", times: 100, title: "more connections than the limit" },
-  { kind: "heads", reason: "slow_head", times: 100, title: "endless HTTP headers" },
+  { kind: "chunks", reason: "without_length", minRefusals: 50, title: "endless bodies of one-byte chunks" },
+  { kind: "parked", reason: "bodies_full", minRefusals: 20, title: "800 bodies that lack their last byte" },
+  { kind: "trickle", reason: "slow_body", minRefusals: 200, title: "500 bodies at one byte a second" },
+  { kind: "silence", reason: "connections_full", minRefusals: 100, title: "more connections than the limit" },
+  { kind: "heads", reason: "slow_head", minRefusals: 100, title: "endless HTTP headers" },
   {
     kind: "known",
     reason: "connections_full",
-    times: 500,
+    minRefusals: 500,
     title: "1 100 connections with earlier reviews, from six addresses",
   },
-  { kind: "reviews+large", reason: "bodies_full", times: 3, title: "valid reviews without a pause, small and large" },
-  { kind: "all", reason: "bodies_full", times: 300, title: "several attacks at once" },
+  {
+    kind: "reviews+large",
+    reason: "bodies_full",
+    minRefusals: 3,
+    title: "valid reviews without a pause, small and large",
+  },
+  { kind: "all", reason: "bodies_full", minRefusals: 300, title: "several attacks at once" },
 ])(
   "the webhook admits Pods during an attack, and refuses and counts the attacker's requests: $title",
   TIMEOUT,
@@ -90,7 +95,7 @@ test.for([
   },
 );
 
-async function responseTo(webhook: RunningWebhook, bytes: string): Promise<string> {
+async function readResponse(webhook: RunningWebhook, bytes: string): Promise<string> {
   const socket = connect({ host: "127.0.0.1", port: webhook.port, ca: webhook.ca, servername: "localhost" });
   let text = "";
   socket.on("data", (chunk: Buffer) => {
@@ -104,18 +109,23 @@ async function responseTo(webhook: RunningWebhook, bytes: string): Promise<strin
 
 test("an invalid HTTP request gets a response with the reason, and its connection is closed", TIMEOUT, async () => {
   const webhook = await startForTest();
-  const post = "POST /mutate HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n";
-  expect(await responseTo(webhook, `${post}transfer-encoding: chunked\r\n\r\n1\r\nx\r\n`)).toMatch(
+  const requestHead = "POST /mutate HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n";
+  expect(await readResponse(webhook, `${requestHead}transfer-encoding: chunked\r\n\r\n1\r\nx\r\n`)).toMatch(
     /^HTTP\/1\.1 411 [\s\S]*connection: close[\s\S]*Content-Length/i,
   );
-  expect(await responseTo(webhook, `${post}x: ${"x".repeat(20_000)}`)).toMatch(/^HTTP\/1\.1 431 /);
-  expect(await responseTo(webhook, "hello\r\n\r\n")).toMatch(/^HTTP\/1\.1 400 /);
+  expect(await readResponse(webhook, `${requestHead}x: ${"x".repeat(20_000)}`)).toMatch(/^HTTP\/1\.1 431 /);
+  expect(await readResponse(webhook, "hello\r\n\r\n")).toMatch(/^HTTP\/1\.1 400 /);
   await new Promise((resolve) => {
-    const plainSocket = connectTcp({ host: "127.0.0.1", port: webhook.port }, () => plainSocket.write(`${post}\r\n`));
+    const plainSocket = connectTcp({ host: "127.0.0.1", port: webhook.port }, () =>
+      plainSocket.write(`${requestHead}\r\n`),
+    );
     plainSocket.on("error", () => undefined).once("close", resolve);
   });
-  const refused = samplesOf((await sendRequest(webhook, { path: "/metrics" })).body, "lastcall_requests_refused_total");
-  expect([...refused].filter(([, times]) => times > 0)).toEqual(
+  const refusals = samplesOf(
+    (await sendRequest(webhook, { path: "/metrics" })).body,
+    "lastcall_requests_refused_total",
+  );
+  expect([...refusals].filter(([, times]) => times > 0)).toEqual(
     ["without_length", "no_handshake", "large_head", "not_http"].map((reason) => [`{reason="${reason}"}`, 1]),
   );
 });

@@ -10,7 +10,7 @@ import { readExternalPair } from "../../src/webhook/certificates/external-files.
 import { externalSource, FOREIGN_CA_TTL_MS } from "../../src/webhook/certificates/external-source.ts";
 import type { AuthorityEvent } from "../../src/webhook/certificates/reconciler.ts";
 import type { CertificateSource } from "../../src/webhook/certificates/source.ts";
-import { type ApiStore, apiStore } from "./certificates-authority/api-store.ts";
+import { type ApiStore, createApiStore } from "./certificates-authority/api-store.ts";
 
 const START_MS = Date.parse("2026-06-01T12:00:00Z");
 const DAY_MS = 86_400_000;
@@ -22,17 +22,17 @@ afterEach(() => {
 
 type Files = { readonly cert: string; readonly key: string; readonly ca: string };
 
-async function newCa(name: string): Promise<Issuer> {
+async function createCa(name: string): Promise<Issuer> {
   return makeCaPair(name, { fromMs: START_MS, untilMs: START_MS + 300 * DAY_MS });
 }
 
-async function filesSignedBy(ca: Issuer, days = 90): Promise<Files> {
+async function createFiles(ca: Issuer, days = 90): Promise<Files> {
   const pair = await makeServerPair(ca, { dns: ["a"] }, { fromMs: START_MS, untilMs: START_MS + days * DAY_MS });
   return { cert: pair.cert, key: pair.key, ca: ca.cert };
 }
 
 /** Mounts files as the kubelet does: a folder per version, the symlink `..data` to the current folder, and links to its files. */
-function mount(): { readonly folder: string; readonly swap: (files: Files) => void } {
+function createMount(): { readonly folder: string; readonly swap: (files: Files) => void } {
   const folder = mkdtempSync(join(tmpdir(), "lastcall-external-"));
   folders.push(folder);
   let version = 0;
@@ -71,16 +71,16 @@ function sourceOf(
   });
 }
 
-function bundleSizes(store: ApiStore): readonly number[] {
+function bundleSizesOf(store: ApiStore): readonly number[] {
   return (store.configuration()?.bundles ?? []).map((bundle) => pemBlocks(bundle).blocks.length);
 }
 
-async function startReplicas(replicas = 1) {
-  const ca = await newCa("first CA");
+async function startReplicas(replicaCount = 1) {
+  const ca = await createCa("first CA");
   const clock: Clock = { nowMs: START_MS + DAY_MS };
-  const store = apiStore(() => clock.nowMs, 2);
-  const mounts = Array.from({ length: replicas }, mount);
-  const files = await filesSignedBy(ca);
+  const store = createApiStore(() => clock.nowMs, 2);
+  const mounts = Array.from({ length: replicaCount }, createMount);
+  const files = await createFiles(ca);
   for (const { swap } of mounts) swap(files);
   const sources = await Promise.all(mounts.map(({ folder }) => sourceOf(folder, store, clock)));
   for (const source of sources) await source.refresh(clock.nowMs);
@@ -93,23 +93,23 @@ test("a replica fills empty caBundles from the ca.crt in the certificate's folde
   expect(sources[0]?.unreadyReason(clock.nowMs)).toBe("");
   store.setBundles(["", ca.cert]);
   await sources[0]?.refresh(clock.nowMs);
-  expect(bundleSizes(store)).toEqual([1, 1]);
+  expect(bundleSizesOf(store)).toEqual([1, 1]);
 });
 
 test("a new certificate of the same CA is served after the next read of the files", async () => {
   const { ca, clock, mounts, sources } = await startReplicas();
-  const next = await filesSignedBy(ca, 120);
-  mounts[0]?.swap(next);
+  const nextFiles = await createFiles(ca, 120);
+  mounts[0]?.swap(nextFiles);
   expect(await sources[0]?.refresh(clock.nowMs)).toEqual({ kind: "changed" });
-  expect(sources[0]?.current().cert).toBe(next.cert);
+  expect(sources[0]?.current().cert).toBe(nextFiles.cert);
 });
 
 test("a certificate of a new CA is served after every caBundle has contained that CA for the duration of --ca-settle", async () => {
   const { clock, store, mounts, sources, files } = await startReplicas();
-  const next = await filesSignedBy(await newCa("second CA"));
+  const next = await createFiles(await createCa("second CA"));
   mounts[0]?.swap(next);
   await sources[0]?.refresh(clock.nowMs);
-  expect(bundleSizes(store)).toEqual([2, 2]);
+  expect(bundleSizesOf(store)).toEqual([2, 2]);
   expect(sources[0]?.current().cert).toBe(files.cert);
   clock.nowMs += SETTLE_MS - 1;
   await sources[0]?.refresh(clock.nowMs);
@@ -121,25 +121,25 @@ test("a certificate of a new CA is served after every caBundle has contained tha
 
 test("a certificate of a new CA is not served while the caBundles contain only the old CA", async () => {
   const { ca, clock, store, mounts, files } = await startReplicas();
-  let refuses = true;
+  let isRefusing = true;
   const writeBundle: ApiStore["writeBundle"] = (current, bundle) => {
-    if (refuses) throw new Error("the API server does not let us change it");
+    if (isRefusing) throw new Error("the API server does not let us change it");
     return store.writeBundle(current, bundle);
   };
   const source = await sourceOf(mounts[0]?.folder ?? "", { ...store, writeBundle }, clock);
-  const next = await filesSignedBy(await newCa("second CA"));
+  const next = await createFiles(await createCa("second CA"));
   mounts[0]?.swap({ ...next, ca: ca.cert + next.ca });
   for (let refresh = 0; refresh < 3; refresh += 1) {
     expect(await source.refresh(clock.nowMs)).toMatchObject({ kind: "unusable" });
     expect(source.current().cert).toBe(files.cert);
     clock.nowMs += SETTLE_MS;
   }
-  refuses = false;
+  isRefusing = false;
   await source.refresh(clock.nowMs);
   clock.nowMs += SETTLE_MS;
   expect(await source.refresh(clock.nowMs)).toEqual({ kind: "changed" });
   expect(source.unreadyReason(clock.nowMs)).toBe("");
-  refuses = true;
+  isRefusing = true;
   store.setBundles([ca.cert, ca.cert]);
   await source.refresh(clock.nowMs);
   expect(source.unreadyReason(clock.nowMs)).toContain("does not trust");
@@ -147,44 +147,44 @@ test("a certificate of a new CA is not served while the caBundles contain only t
 
 test("replicas whose certificate files change minutes apart do not remove each other's CA, and remove the old CA later", async () => {
   const { clock, store, mounts, sources } = await startReplicas(2);
-  const next = await filesSignedBy(await newCa("second CA"));
+  const next = await createFiles(await createCa("second CA"));
   const [early, late] = sources;
   mounts[0]?.swap(next);
   for (let minute = 0; minute < 5; minute += 1) {
     for (const source of [early, late]) await source?.refresh(clock.nowMs);
-    expect(bundleSizes(store)).toEqual([2, 2]);
+    expect(bundleSizesOf(store)).toEqual([2, 2]);
     clock.nowMs += 60_000;
   }
   mounts[1]?.swap(next);
-  expect(store.writes()).toBe(2);
+  expect(store.writeCount()).toBe(2);
   for (let minute = 0; minute < 40; minute += 1) {
     for (const source of [early, late]) await source?.refresh(clock.nowMs);
     clock.nowMs += 60_000;
   }
   expect(store.configuration()?.bundles.map((bundle) => bundle.trim())).toEqual([next.ca.trim(), next.ca.trim()]);
-  expect(store.writes()).toBe(3);
+  expect(store.writeCount()).toBe(3);
   expect([early?.current().cert, late?.current().cert]).toEqual([next.cert, next.cert]);
 });
 
 test("an unknown CA is removed from a caBundle after 15 minutes, and invalid text at once", async () => {
   const { ca, clock, store, sources } = await startReplicas();
-  const foreign = (await newCa("foreign CA")).cert;
-  store.setBundles([ca.cert + foreign, `garbage\n${ca.cert}`]);
+  const foreignCertificate = (await createCa("foreign CA")).cert;
+  store.setBundles([ca.cert + foreignCertificate, `garbage\n${ca.cert}`]);
   await sources[0]?.refresh(clock.nowMs);
-  expect(bundleSizes(store)).toEqual([2, 2]);
+  expect(bundleSizesOf(store)).toEqual([2, 2]);
   expect(store.configuration()?.bundles[1]).not.toContain("garbage");
   clock.nowMs += FOREIGN_CA_TTL_MS;
   await sources[0]?.refresh(clock.nowMs);
-  expect(bundleSizes(store)).toEqual([1, 1]);
+  expect(bundleSizesOf(store)).toEqual([1, 1]);
 });
 
 test("a certificate, key and CA that do not match are reported with a path, and the served certificate does not change", async () => {
   const { clock, mounts, sources, files } = await startReplicas();
-  const other = await filesSignedBy(await newCa("other CA"));
+  const otherFiles = await createFiles(await createCa("other CA"));
   for (const invalidFiles of [
-    { ...files, cert: other.cert },
-    { ...files, key: other.key },
-    { ...files, ca: other.ca },
+    { ...files, cert: otherFiles.cert },
+    { ...files, key: otherFiles.key },
+    { ...files, ca: otherFiles.ca },
     { ...files, cert: "" },
     { ...files, ca: "" },
   ]) {
@@ -201,7 +201,7 @@ test("a certificate, key and CA that do not match are reported with a path, and 
 
 test("an expired certificate is replaced at once, even by a certificate of an untrusted CA", async () => {
   const { clock, mounts, sources } = await startReplicas();
-  const next = await filesSignedBy(await newCa("second CA"), 200);
+  const next = await createFiles(await createCa("second CA"), 200);
   clock.nowMs = START_MS + 91 * DAY_MS;
   mounts[0]?.swap(next);
   expect(await sources[0]?.refresh(clock.nowMs)).toEqual({ kind: "changed" });
@@ -209,10 +209,10 @@ test("an expired certificate is replaced at once, even by a certificate of an un
 
 test("a missing webhook configuration is reported until it exists and its caBundle contains the certificate's CA", async () => {
   const clock: Clock = { nowMs: START_MS + DAY_MS };
-  const store = apiStore(() => clock.nowMs, 1);
+  const store = createApiStore(() => clock.nowMs, 1);
   store.setBundles(undefined);
-  const { folder, swap } = mount();
-  swap(await filesSignedBy(await newCa("first CA")));
+  const { folder, swap } = createMount();
+  swap(await createFiles(await createCa("first CA")));
   const source = await sourceOf(folder, store, clock);
   expect(await source.refresh(clock.nowMs)).toMatchObject({ kind: "unusable" });
   expect(source.unreadyReason(clock.nowMs)).toContain("MutatingWebhookConfiguration w does not exist");
@@ -222,8 +222,8 @@ test("a missing webhook configuration is reported until it exists and its caBund
 });
 
 test("a certificate folder without ca.crt is an error at startup", async () => {
-  const { folder, swap } = mount();
-  swap(await filesSignedBy(await newCa("first CA")));
+  const { folder, swap } = createMount();
+  swap(await createFiles(await createCa("first CA")));
   rmSync(join(folder, "ca.crt"));
   await expect(readExternalPair(join(folder, "tls.crt"), join(folder, "tls.key"))).rejects.toThrow(/ca\.crt/);
   expect(readFileSync(join(folder, "tls.crt"), "utf8")).toContain("BEGIN CERTIFICATE");

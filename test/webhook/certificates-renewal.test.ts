@@ -10,40 +10,49 @@ import { createLog } from "../../src/webhook/log.ts";
 const DAY_MS = 86_400_000;
 const FIRST: ServerCertificate = { cert: "first", key: "k", validFromMs: 0, validUntilMs: 8 * DAY_MS };
 
-function renewalWith(refresh: () => Promise<RefreshResult>) {
+function createRenewal(refresh: () => Promise<RefreshResult>) {
   const sink = new PassThrough();
   let text = "";
   sink.on("data", (chunk: Buffer) => {
     text += chunk.toString();
   });
-  const installed: string[] = [];
+  const installedCertificates: string[] = [];
   const source: CertificateSource = { current: () => FIRST, unreadyReason: () => "", refresh };
-  const renew = certificateRenewer({ source, use: ({ cert }) => installed.push(cert), log: createLog("info", sink) });
-  return { renew, installed, lines: () => text.split("\n").filter((line) => line !== "") };
+  const renew = certificateRenewer({
+    source,
+    use: ({ cert }) => installedCertificates.push(cert),
+    log: createLog("info", sink),
+  });
+  return { renew, installedCertificates, lines: () => text.split("\n").filter((line) => line !== "") };
 }
 
-const unusable = (why: string): RefreshResult => ({
+const unusableResult = (why: string): RefreshResult => ({
   kind: "unusable",
   fault: new Fault("ERR_AUTHORITY_UNREACHABLE", why),
 });
 
 test("a renewal passes only a changed certificate to the TLS server", async () => {
   const results: RefreshResult[] = [{ kind: "same" }, { kind: "changed" }];
-  const { renew, installed } = renewalWith(async () => results.shift() ?? { kind: "same" });
+  const { renew, installedCertificates } = createRenewal(async () => results.shift() ?? { kind: "same" });
   for (let count = 0; count < 3; count += 1) await renew(0);
-  expect(installed).toEqual(["first"]);
+  expect(installedCertificates).toEqual(["first"]);
 });
 
 test("a failed renewal is logged as a warning, and as an error if the certificate expires soon", async () => {
-  const { renew, lines } = renewalWith(async () => unusable("away"));
+  const { renew, lines } = createRenewal(async () => unusableResult("away"));
   await renew(0);
   await renew(7 * DAY_MS);
   expect(lines().map((line) => JSON.parse(line).level)).toEqual([40, 50]);
 });
 
 test("a failed renewal is logged with the reason and the certificate's expiry, and so is the recovery", async () => {
-  const results: RefreshResult[] = [unusable("away"), { kind: "same" }, unusable("away"), { kind: "changed" }];
-  const { renew, lines } = renewalWith(async () => results.shift() ?? unusable("away"));
+  const results: RefreshResult[] = [
+    unusableResult("away"),
+    { kind: "same" },
+    unusableResult("away"),
+    { kind: "changed" },
+  ];
+  const { renew, lines } = createRenewal(async () => results.shift() ?? unusableResult("away"));
   for (let second = 0; second < 4; second += 1) await renew(second);
   await renew(6 * DAY_MS);
   await renew(6 * DAY_MS + 600_001);
@@ -65,25 +74,25 @@ test("a failed renewal is logged with the reason and the certificate's expiry, a
 });
 
 test("renewals never overlap, and a renewal that throws does not prevent the next", async () => {
-  let calls = 0;
-  let finish: (found: RefreshResult) => void = () => undefined;
-  const { renew, lines } = renewalWith(() => {
-    calls += 1;
-    if (calls === 2) return Promise.reject(new Error("a mistake of ours"));
+  let callCount = 0;
+  let finish: (result: RefreshResult) => void = () => undefined;
+  const { renew, lines } = createRenewal(() => {
+    callCount += 1;
+    if (callCount === 2) return Promise.reject(new Error("a mistake of ours"));
     return new Promise((resolve) => {
       finish = resolve;
     });
   });
   const first = renew(0);
   await renew(0);
-  expect(calls).toBe(1);
+  expect(callCount).toBe(1);
   finish({ kind: "same" });
   await first;
   await renew(0);
   expect(lines()[0]).toContain("a mistake of ours");
   expect(lines()[0]).toContain("renewing the certificate failed");
   void renew(0);
-  expect(calls).toBe(3);
+  expect(callCount).toBe(3);
   finish({ kind: "same" });
 });
 

@@ -16,7 +16,7 @@ const DAY_MS = 86_400_000;
 const folder = mkdtempSync(join(tmpdir(), "lastcall-certificates-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-function file(name: string, text: string): string {
+function writeTestFile(name: string, text: string): string {
   const path = join(folder, name);
   writeFileSync(path, text);
   return path;
@@ -54,7 +54,7 @@ test("a certificate made in memory is renewed under the same CA before it expire
 
 test("the metrics show the expiry of a certificate from files", async () => {
   const { cert, key, validUntilMs } = (await makeCertificate("lastcall", NOW_MS)).source.current();
-  const args = [`--cert=${file("expiring.crt", cert)}`, `--key=${file("expiring.key", key)}`];
+  const args = [`--cert=${writeTestFile("expiring.crt", cert)}`, `--key=${writeTestFile("expiring.key", key)}`];
   const registry = new Registry();
   const clocks = { wallMs: () => NOW_MS, monotonicMs: () => 0 };
   await certificateFor(readSettings(args, {}).settings, {
@@ -77,9 +77,12 @@ test("a chain with an invalid second certificate is rejected, and the old certif
   const [one, two] = [await makeCertificate("a", NOW_MS), await makeCertificate("b", NOW_MS)].map((made) =>
     made.source.current(),
   );
-  const source = await certificateFromFiles(file("chain.crt", one?.cert ?? ""), file("chain.key", one?.key ?? ""));
-  file("chain.crt", `${two?.cert}\n-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n`);
-  file("chain.key", two?.key ?? "");
+  const source = await certificateFromFiles(
+    writeTestFile("chain.crt", one?.cert ?? ""),
+    writeTestFile("chain.key", one?.key ?? ""),
+  );
+  writeTestFile("chain.crt", `${two?.cert}\n-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n`);
+  writeTestFile("chain.key", two?.key ?? "");
   for (let refresh = 0; refresh < 2; refresh += 1) {
     expect(await source.refresh(NOW_MS)).toMatchObject({ fault: { code: "ERR_CERTIFICATE_UNREADABLE" } });
     expect(source.current().cert).toBe(one?.cert);
@@ -90,20 +93,20 @@ test("a new certificate and its key are served only after both files have change
   const [one, two] = [await makeCertificate("a", NOW_MS), await makeCertificate("b", NOW_MS)].map((made) =>
     made.source.current(),
   );
-  const cert = file("tls.crt", one?.cert ?? "");
-  const key = file("tls.key", one?.key ?? "");
+  const cert = writeTestFile("tls.crt", one?.cert ?? "");
+  const key = writeTestFile("tls.key", one?.key ?? "");
   const source = await certificateFromFiles(cert, key);
   expect((await source.refresh(NOW_MS)).kind).toBe("same");
-  file("tls.crt", two?.cert ?? "");
+  writeTestFile("tls.crt", two?.cert ?? "");
   expect((await source.refresh(NOW_MS)).kind).toBe("unusable");
   expect(source.current().cert).toBe(one?.cert);
-  file("tls.key", two?.key ?? "");
+  writeTestFile("tls.key", two?.key ?? "");
   expect((await source.refresh(NOW_MS)).kind).toBe("changed");
   expect(source.current()).toMatchObject({ cert: two?.cert, key: two?.key });
 });
 
 test("missing files and files that are not certificates are reported with their paths", async () => {
-  const text = file("text.pem", "hello");
-  await expect(certificateFromFiles(join(folder, "none.crt"), text)).rejects.toThrow(/none\.crt/);
-  await expect(certificateFromFiles(text, text)).rejects.toMatchObject({ code: "ERR_CERTIFICATE_UNREADABLE" });
+  const textFile = writeTestFile("text.pem", "hello");
+  await expect(certificateFromFiles(join(folder, "none.crt"), textFile)).rejects.toThrow(/none\.crt/);
+  await expect(certificateFromFiles(textFile, textFile)).rejects.toMatchObject({ code: "ERR_CERTIFICATE_UNREADABLE" });
 });

@@ -1,4 +1,4 @@
-/** Injection outcomes for tests of the server's responses. */
+/** Defines outcomes of injections for tests of the server's responses. */
 import type { Explanation, Outcome } from "../../src/injection/outcome.ts";
 import type { Problem } from "../../src/policy/problem.ts";
 import { resolvePolicy } from "../../src/policy/resolve.ts";
@@ -15,11 +15,11 @@ export const BAD_VALUE: Problem = {
   message: 'Got "5", expected a duration.',
 };
 
-type Patched = Extract<Outcome, { kind: "patched" }>;
+type PatchedOutcome = Extract<Outcome, { kind: "patched" }>;
 
-const PATCH: Patched["patch"] = [{ op: "replace", path: "/spec/terminationGracePeriodSeconds", value: 100 }];
+const PATCH: PatchedOutcome["patch"] = [{ op: "replace", path: "/spec/terminationGracePeriodSeconds", value: 100 }];
 
-export const PATCHED: Patched = {
+export const PATCHED: PatchedOutcome = {
   kind: "patched",
   mode: "native",
   pod: POD,

@@ -18,11 +18,11 @@ afterEach(async () => {
 
 const HOUR_MS = 3_600_000;
 
-function caNamed(name: string): Promise<CertificatePair> {
+function createCa(name: string): Promise<CertificatePair> {
   return makeCaPair(name, { fromMs: Date.now() - HOUR_MS, untilMs: Date.now() + HOUR_MS });
 }
 
-function fileWith(text: string): string {
+function writeCaFile(text: string): string {
   const folder = mkdtempSync(join(tmpdir(), "lastcall-client-"));
   cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
   const file = join(folder, "client-ca.crt");
@@ -58,8 +58,8 @@ function send(webhook: RunningWebhook, { path, method, client, agent }: ClientRe
 const REVIEW = { path: "/mutate", method: "POST" };
 
 async function startWithClientCa(): Promise<{ readonly webhook: RunningWebhook; readonly ca: CertificatePair }> {
-  const ca = await caNamed("ours");
-  const webhook = await startWebhook([`--client-ca=${fileWith(ca.cert)}`, "--opt-in=all"]);
+  const ca = await createCa("ours");
+  const webhook = await startWebhook([`--client-ca=${writeCaFile(ca.cert)}`, "--opt-in=all"]);
   cleanups.push(webhook.destroy);
   return { webhook, ca };
 }
@@ -68,7 +68,7 @@ test("with --client-ca, reviews require a client certificate of that CA, and pro
   const { webhook, ca } = await startWithClientCa();
   expect(await send(webhook, { ...REVIEW, client: await makeClientCertificate(ca) })).toMatchObject({ status: 200 });
   expect(await send(webhook, REVIEW)).toMatchObject({ status: 403 });
-  const otherClient = await makeClientCertificate(await caNamed("other"));
+  const otherClient = await makeClientCertificate(await createCa("other"));
   expect(await send(webhook, { ...REVIEW, client: otherClient })).toMatchObject({ status: 403 });
   for (const path of ["/healthz", "/readyz", "/metrics"]) {
     expect(await send(webhook, { path, method: "GET" })).toMatchObject({ status: 200 });
@@ -83,9 +83,9 @@ test("a resumed TLS session without a client certificate cannot send reviews", T
 });
 
 test("a client CA file without a certificate is reported at startup", TIMEOUT, async () => {
-  const ca = await caNamed("ours");
+  const ca = await createCa("ours");
   for (const text of ["nothing", (await makeClientCertificate(ca)).cert]) {
-    const end = await spawnWebhook(["--port=0", "--host=127.0.0.1", `--client-ca=${fileWith(text)}`]).ended;
+    const end = await spawnWebhook(["--port=0", "--host=127.0.0.1", `--client-ca=${writeCaFile(text)}`]).ended;
     expect(end.status).toBe(1);
     expect(end.output).toMatch(
       /^lastcall webhook: .*--client-ca .*: (contains no certificate|contains a certificate that is not a CA)\n$/,

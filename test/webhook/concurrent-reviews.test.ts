@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { PATCHED } from "./chosen-outcomes.ts";
 import { JSON_HEADERS, reviewText } from "./pod-review.ts";
-import { samplesOf, serverUnderTest, sum } from "./server-under-test.ts";
+import { createServerUnderTest, samplesOf, sumOf } from "./server-under-test.ts";
 
 const UIDS = Array.from({ length: 20 }, (_, index) => `uid-${index}`);
 
 test("each of many concurrent reviews gets its own response, count and log line", async () => {
-  const server = serverUnderTest({
+  const server = createServerUnderTest({
     inject: (request) => {
       if (JSON.stringify(request.pod).includes("uid-7")) throw new Error("the injector broke");
       return PATCHED;
@@ -22,5 +22,5 @@ test("each of many concurrent reviews gets its own response, count and log line"
   const uids = replies.flatMap((reply) => (reply.statusCode === 200 ? [reply.json().response.uid] : []));
   expect(uids).toEqual(UIDS.filter((uid) => uid !== "uid-7"));
   expect(server.lines().map((line) => line["uid"])).toEqual(UIDS);
-  expect(sum(samplesOf(await server.metrics(), "lastcall_admissions_total"))).toBe(UIDS.length);
+  expect(sumOf(samplesOf(await server.metrics(), "lastcall_admissions_total"))).toBe(UIDS.length);
 });

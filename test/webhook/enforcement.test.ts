@@ -12,7 +12,7 @@ import {
 } from "../../src/webhook/enforcement/enforcer.ts";
 import { failClosedCopies } from "../../src/webhook/enforcement/fail-closed-copies.ts";
 
-const webhook = (name: string, caBundle: string | undefined = "Q0E="): RawObject => ({
+const createWebhook = (name: string, caBundle: string | undefined = "Q0E="): RawObject => ({
   name,
   clientConfig: { service: { name: "lastcall-webhook", path: "/mutate" }, ...(caBundle === "" ? {} : { caBundle }) },
   failurePolicy: "Ignore",
@@ -20,22 +20,22 @@ const webhook = (name: string, caBundle: string | undefined = "Q0E="): RawObject
   fieldOfLaterVersions: "kept",
 });
 
-const INSTALLED_WEBHOOKS = [webhook("namespace.drain.lastcall.dev"), webhook("pod.drain.lastcall.dev")];
+const INSTALLED_WEBHOOKS = [createWebhook("namespace.drain.lastcall.dev"), createWebhook("pod.drain.lastcall.dev")];
 
 type ConfigurationOptions = {
   readonly originals?: readonly RawObject[];
   readonly copies?: readonly RawObject[] | undefined;
 };
 
-/** Runs one check of a cluster with these webhooks; `proofError`: why the dry run failed, "" if it succeeded. */
+/** Runs one check of a cluster with these webhooks. @param proofError why the dry run failed; "" if it succeeded */
 async function check(
   { originals = INSTALLED_WEBHOOKS, ...rest }: ConfigurationOptions,
   proofError = "",
-  written: "done" | "conflict" = "done",
+  writeResult: "done" | "conflict" = "done",
 ) {
   const copies = "copies" in rest ? rest.copies : [];
   const writes: (readonly RawObject[])[] = [];
-  let proofs = 0;
+  let proofCount = 0;
   const configurations: Configurations = {
     originals,
     enforcing: copies === undefined ? undefined : { resourceVersion: "7", webhooks: copies },
@@ -45,14 +45,14 @@ async function check(
     write: async (resourceVersion, webhooks) => {
       expect(resourceVersion).toBe("7");
       writes.push(webhooks);
-      return written;
+      return writeResult;
     },
     proveInjection: async () => {
-      proofs += 1;
+      proofCount += 1;
       return proofError === "" ? undefined : { why: proofError, reason: "other" };
     },
   };
-  return { ...(await enforce(ports)), writes, proofs };
+  return { ...(await enforce(ports)), writes, proofCount };
 }
 
 describe("a Helm release with failurePolicy Fail", () => {
@@ -75,42 +75,45 @@ describe("a Helm release with failurePolicy Fail", () => {
       why: "",
       reason: "none",
       writes: [],
-      proofs: 0,
+      proofCount: 0,
     });
   });
 
   test("does not copy a webhook that only checks settings", () => {
     const clientConfig = { service: { name: "lastcall-webhook", path: "/settings" }, caBundle: "Q0E=" };
-    const settingsWebhook = { ...webhook("settings.drain.lastcall.dev"), clientConfig };
+    const settingsWebhook = { ...createWebhook("settings.drain.lastcall.dev"), clientConfig };
     expect(failClosedCopies([...INSTALLED_WEBHOOKS, settingsWebhook])).toEqual(failClosedCopies(INSTALLED_WEBHOOKS));
   });
 
   test("updates the copies after a change of the webhooks, without another dry run", async () => {
-    const changed = [{ ...INSTALLED_WEBHOOKS[0], timeoutSeconds: 9 }, webhook("another.drain.lastcall.dev")];
-    const { isEnforcing, writes, proofs } = await check(
-      { originals: changed, copies: failClosedCopies(INSTALLED_WEBHOOKS) },
+    const changedWebhooks = [
+      { ...INSTALLED_WEBHOOKS[0], timeoutSeconds: 9 },
+      createWebhook("another.drain.lastcall.dev"),
+    ];
+    const { isEnforcing, writes, proofCount } = await check(
+      { originals: changedWebhooks, copies: failClosedCopies(INSTALLED_WEBHOOKS) },
       "not proven",
     );
-    expect([isEnforcing, writes, proofs]).toEqual([true, [failClosedCopies(changed)], 0]);
+    expect([isEnforcing, writes, proofCount]).toEqual([true, [failClosedCopies(changedWebhooks)], 0]);
   });
 
   test.for([
     { title: "before the caBundle is written", copies: [] },
     { title: "after the caBundle was removed", copies: failClosedCopies(INSTALLED_WEBHOOKS) },
   ])("does not copy a webhook without a caBundle: $title", async ({ copies }) => {
-    const { isEnforcing, writes, proofs } = await check({
-      originals: [INSTALLED_WEBHOOKS[0] as RawObject, webhook("b", "")],
+    const { isEnforcing, writes, proofCount } = await check({
+      originals: [INSTALLED_WEBHOOKS[0] as RawObject, createWebhook("b", "")],
       copies,
     });
-    expect([isEnforcing, writes, proofs]).toEqual([copies.length > 0, [], 0]);
+    expect([isEnforcing, writes, proofCount]).toEqual([copies.length > 0, [], 0]);
   });
 
   test("does not write if it has no webhooks to copy", async () => {
-    expect(await check({ originals: [] })).toMatchObject({ isEnforcing: false, writes: [], proofs: 0 });
+    expect(await check({ originals: [] })).toMatchObject({ isEnforcing: false, writes: [], proofCount: 0 });
   });
 
   test("does not create the configuration for the copies if it is missing, and does not enforce injection", async () => {
-    expect(await check({ copies: undefined })).toMatchObject({ isEnforcing: false, writes: [], proofs: 0 });
+    expect(await check({ copies: undefined })).toMatchObject({ isEnforcing: false, writes: [], proofCount: 0 });
   });
 
   test("does not report active enforcement after a write conflict", async () => {
@@ -127,14 +130,17 @@ describe("the API requests of enforcement", () => {
     image: "registry.example/lastcall-manager:1",
   };
   const CONFIGURATIONS_PATH = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations";
-  type Stored = { readonly metadata: { readonly resourceVersion: string }; readonly webhooks?: readonly RawObject[] };
-  const OBJECTS: Readonly<Record<string, Stored>> = {
+  type StoredConfiguration = {
+    readonly metadata: { readonly resourceVersion: string };
+    readonly webhooks?: readonly RawObject[];
+  };
+  const OBJECTS: Readonly<Record<string, StoredConfiguration>> = {
     [`${CONFIGURATIONS_PATH}/drain.lastcall.dev`]: { metadata: { resourceVersion: "4" }, webhooks: INSTALLED_WEBHOOKS },
     [`${CONFIGURATIONS_PATH}/enforce.lastcall.dev`]: { metadata: { resourceVersion: "7" } },
   };
 
-  /** An API server. `isInjecting`: dry-run Pods that opt in get the annotation of an injected Pod. */
-  const apiServer = (isInjecting: boolean, objects = OBJECTS) => {
+  /** @param isInjecting whether dry-run Pods that opt in get the annotation of an injected Pod */
+  const createApiServer = (isInjecting: boolean, objects = OBJECTS) => {
     const requests: ApiRequest[] = [];
     const send = async (request: ApiRequest): Promise<ApiResponse> => {
       const { method, path, body = "" } = request;
@@ -151,7 +157,7 @@ describe("the API requests of enforcement", () => {
   };
 
   test("create dry-run Pods with the configured namespace, labels and manager image", async () => {
-    const { ports, requests } = apiServer(true);
+    const { ports, requests } = createApiServer(true);
     await enforce(ports);
     const pods = requests.filter(({ method }) => method === "POST");
     expect(pods.map(({ path }) => path)).toEqual(Array(2).fill("/api/v1/namespaces/proofs/pods?dryRun=All"));
@@ -164,7 +170,7 @@ describe("the API requests of enforcement", () => {
   });
 
   test("write the complete list of webhooks at the resourceVersion that was read", async () => {
-    const { ports, requests } = apiServer(true);
+    const { ports, requests } = createApiServer(true);
     expect(await enforce(ports)).toEqual({ isEnforcing: true, why: "", reason: "none" });
     const { path, body } = requests.at(-1) ?? { path: "" };
     expect(path).toBe(`${CONFIGURATIONS_PATH}/enforce.lastcall.dev`);
@@ -175,28 +181,28 @@ describe("the API requests of enforcement", () => {
   });
 
   test("do not include a write if the dry-run Pod is not injected, and the reason is reported after one attempt", async () => {
-    const { ports, requests } = apiServer(false);
+    const { ports, requests } = createApiServer(false);
     const { isEnforcing, why } = await enforce(ports);
     expect([isEnforcing, requests.map(({ method }) => method)]).toEqual([false, ["POST"]]);
     expect(why).toContain("was not injected");
   });
 
   /** Returns the metrics after one check with an API server that refuses the dry-run Pod. */
-  async function blockedAfter(refusal: ApiResponse): Promise<readonly string[]> {
-    const { ports } = apiServer(true);
-    const refusing = enforcerPorts(async () => refusal, SETTINGS);
-    const enforcement = await enforce({ ...ports, proveInjection: refusing.proveInjection });
+  async function readBlockedMetricsAfter(refusal: ApiResponse): Promise<readonly string[]> {
+    const { ports } = createApiServer(true);
+    const refusingPorts = enforcerPorts(async () => refusal, SETTINGS);
+    const enforcement = await enforce({ ...ports, proveInjection: refusingPorts.proveInjection });
     expect([enforcement.isEnforcing, enforcement.why.includes("in namespace proofs (")]).toEqual([false, true]);
-    return blockedMetrics(enforcement);
+    return readBlockedMetrics(enforcement);
   }
 
-  async function blockedMetrics(enforcement: Enforcement): Promise<readonly string[]> {
+  async function readBlockedMetrics(enforcement: Enforcement): Promise<readonly string[]> {
     const registry = new Registry();
     addEnforcementGauges(registry, () => enforcement);
     return (await registry.metrics()).split("\n").filter((line) => line.startsWith("lastcall_enforcement_blocked"));
   }
 
-  const forbidden = (why: string): ApiResponse => ({
+  const createForbiddenResponse = (why: string): ApiResponse => ({
     status: 403,
     text: JSON.stringify({ kind: "Status", code: 403, reason: "Forbidden", message: `pods "x" is forbidden: ${why}` }),
   });
@@ -206,25 +212,25 @@ describe("the API requests of enforcement", () => {
     "failed quota: small: must specify limits.ephemeral-storage for: probe",
     "insufficient quota to match these scopes: [{PriorityClass In [high]}]",
   ])("set the metric's reason to `quota` if a ResourceQuota refuses the dry-run Pod: %s", async (why) => {
-    expect(await blockedAfter(forbidden(why))).toEqual([
+    expect(await readBlockedMetricsAfter(createForbiddenResponse(why))).toEqual([
       'lastcall_enforcement_blocked{reason="quota"} 1',
       'lastcall_enforcement_blocked{reason="other"} 0',
     ]);
   });
 
   test.for([
-    forbidden('violates PodSecurity "restricted:latest"'),
+    createForbiddenResponse('violates PodSecurity "restricted:latest"'),
     { status: 500, text: JSON.stringify({ message: "exceeded quota: of something else" }) },
   ])("set the metric's reason to `other` after another refusal: %j", async (refusal) => {
-    expect(await blockedAfter(refusal)).toEqual([
+    expect(await readBlockedMetricsAfter(refusal)).toEqual([
       'lastcall_enforcement_blocked{reason="quota"} 0',
       'lastcall_enforcement_blocked{reason="other"} 1',
     ]);
   });
 
   test("do not set a reason in the metric while enforcement is active", async () => {
-    const { ports } = apiServer(true);
-    expect(await blockedMetrics(await enforce(ports))).toEqual([
+    const { ports } = createApiServer(true);
+    expect(await readBlockedMetrics(await enforce(ports))).toEqual([
       'lastcall_enforcement_blocked{reason="quota"} 0',
       'lastcall_enforcement_blocked{reason="other"} 0',
     ]);
@@ -232,7 +238,7 @@ describe("the API requests of enforcement", () => {
 
   test("do not create the configuration for the copies if it is missing", async () => {
     const { [`${CONFIGURATIONS_PATH}/enforce.lastcall.dev`]: _gone, ...others } = OBJECTS;
-    const { ports, requests } = apiServer(true, others);
+    const { ports, requests } = createApiServer(true, others);
     expect((await enforce(ports)).isEnforcing).toBe(false);
     expect(requests).toEqual([]);
   });

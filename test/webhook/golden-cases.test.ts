@@ -4,10 +4,10 @@ import { describe, expect, test } from "vitest";
 import { injectPod } from "../../src/injection/inject.ts";
 import { expectedPodOf, type GoldenCase, goldenCase, goldenNames } from "../golden/corpus.ts";
 import { JSON_HEADERS, reviewText } from "./pod-review.ts";
-import { serverUnderTest } from "./server-under-test.ts";
+import { createServerUnderTest } from "./server-under-test.ts";
 
 function webhookOf({ request, config, facts, token }: GoldenCase) {
-  return serverUnderTest({
+  return createServerUnderTest({
     rules: { optIn: request.optIn, config, facts },
     namespaceAnnotations: async () => request.namespaceAnnotations,
     inject: (received, ...rest) => injectPod(received, rest[0], rest[1], { newToken: () => token }),
@@ -17,16 +17,16 @@ function webhookOf({ request, config, facts, token }: GoldenCase) {
 test.for(goldenNames())("the webhook's patch for the golden case %s results in the expected Pod", async (name) => {
   const golden = goldenCase(name);
   const expected = injectPod(golden.request, golden.config, golden.facts, { newToken: () => golden.token });
-  const received = JSON.parse(JSON.stringify(golden.request.pod));
-  const payload = reviewText({ object: received, namespace: golden.request.namespace });
+  const pod = JSON.parse(JSON.stringify(golden.request.pod));
+  const payload = reviewText({ object: pod, namespace: golden.request.namespace });
   const server = webhookOf(golden);
   const reply = await server.app.inject({ method: "POST", url: "/mutate", headers: JSON_HEADERS, payload });
   expect(reply.statusCode).toBe(200);
   const { response } = reply.json();
   expect(response.allowed).toBe(expected.kind !== "refused");
   const operations = JSON.parse(Buffer.from(response.patch ?? btoa("[]"), "base64").toString());
-  const changed = jsonPatch.applyPatch(received, operations, true).newDocument;
-  expect(changed).toEqual(expectedPodOf(golden));
+  const patchedPod = jsonPatch.applyPatch(pod, operations, true).newDocument;
+  expect(patchedPod).toEqual(expectedPodOf(golden));
   const [line] = server.lines();
   expect(line).toMatchObject({
     outcome: { patched: "injected", unchanged: "skipped", refused: "refused" }[expected.kind],
@@ -36,13 +36,13 @@ test.for(goldenNames())("the webhook's patch for the golden case %s results in t
   });
 });
 
-const injected = goldenNames().filter((name) => {
+const injectedNames = goldenNames().filter((name) => {
   const { request, config, facts, token } = goldenCase(name);
   return injectPod(request, config, facts, { newToken: () => token }).kind === "patched";
 });
 
 describe("a second review of the same injected Pod", () => {
-  test.for(injected)("does not change %s", async (name) => {
+  test.for(injectedNames)("does not change %s", async (name) => {
     const golden = goldenCase(name);
     const first = injectPod(golden.request, golden.config, golden.facts, { newToken: () => golden.token });
     const payload = reviewText({

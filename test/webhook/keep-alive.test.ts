@@ -1,7 +1,7 @@
 /** Sends reviews on one keep-alive connection as an API server does: each follows immediately on the previous response. */
 import { afterEach, expect, test } from "vitest";
 import { reviewText } from "./pod-review.ts";
-import { keepAliveAgent, sendRequest, startWebhook } from "./running-webhook.ts";
+import { createKeepAliveAgent, sendRequest, startWebhook } from "./running-webhook.ts";
 
 const TIMEOUT = { timeout: 240_000 };
 /** Without `keepNextRequest` of `send-review.ts`, about one review in ten fails with a connection error. */
@@ -11,8 +11,8 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-/** A Pod near the API server's size limit, of which injection changes each container. */
-function largestReview(): string {
+/** Creates the review of a Pod near the API server's size limit; injection changes each of its containers. */
+function createLargestReview(): string {
   const probe = { httpGet: { port: 80 } };
   const probes = { livenessProbe: probe, readinessProbe: probe, startupProbe: probe };
   const containers = Array.from({ length: 1_000 }, (_, at) => ({
@@ -29,9 +29,9 @@ test(
   async () => {
     const webhook = await startWebhook(["--opt-in=all"]);
     cleanups.push(webhook.destroy);
-    const agent = keepAliveAgent(1);
+    const agent = createKeepAliveAgent(1);
     cleanups.push(() => agent.destroy());
-    const body = largestReview();
+    const body = createLargestReview();
     for (let round = 0; round < ROUNDS; round += 1) {
       const reply = await sendRequest(webhook, { path: "/mutate", body, agent });
       expect(reply.status).toBe(200);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { PATCHED } from "./chosen-outcomes.ts";
 import { JSON_HEADERS, reviewOf, reviewText } from "./pod-review.ts";
-import { samplesOf, serverUnderTest, sum } from "./server-under-test.ts";
+import { createServerUnderTest, samplesOf, sumOf } from "./server-under-test.ts";
 
 type MalformedReview = {
   readonly title: string;
@@ -10,7 +10,7 @@ type MalformedReview = {
   readonly expectedMessage: RegExp;
 };
 
-function without(field: string): string {
+function reviewWithout(field: string): string {
   return reviewText({ [field]: undefined });
 }
 
@@ -60,7 +60,7 @@ const MALFORMED_REVIEWS: readonly MalformedReview[] = [
   },
   {
     title: "a request without a uid",
-    payload: without("uid"),
+    payload: reviewWithout("uid"),
     reason: "no_uid",
     expectedMessage: /request\.uid is missing/,
   },
@@ -72,7 +72,7 @@ const MALFORMED_REVIEWS: readonly MalformedReview[] = [
   },
   {
     title: "a request without an object",
-    payload: without("object"),
+    payload: reviewWithout("object"),
     reason: "no_object",
     expectedMessage: /object is missing/,
   },
@@ -92,7 +92,7 @@ const MALFORMED_REVIEWS: readonly MalformedReview[] = [
 
 describe("a malformed review gets status 400 and an error message:", () => {
   test.for(MALFORMED_REVIEWS)("$title", async ({ payload, reason, expectedMessage }) => {
-    const { app, lines, metrics } = serverUnderTest({ inject: () => PATCHED });
+    const { app, lines, metrics } = createServerUnderTest({ inject: () => PATCHED });
     const reply = await app.inject({ method: "POST", url: "/mutate", headers: JSON_HEADERS, payload });
     expect(reply.statusCode).toBe(400);
     expect(reply.body).toMatch(expectedMessage);
@@ -105,7 +105,7 @@ describe("a malformed review gets status 400 and an error message:", () => {
 });
 
 test("a review whose content type is not JSON gets status 415 and is counted", async () => {
-  const { app, metrics } = serverUnderTest({ inject: () => PATCHED });
+  const { app, metrics } = createServerUnderTest({ inject: () => PATCHED });
   const headers = { "content-type": "application/x-www-form-urlencoded" };
   const reply = await app.inject({ method: "POST", url: "/mutate", headers, payload: reviewText() });
   expect(reply.statusCode).toBe(415);
@@ -114,38 +114,38 @@ test("a review whose content type is not JSON gets status 415 and is counted", a
 });
 
 test("a review whose JSON content type has a charset parameter is accepted", async () => {
-  const { app } = serverUnderTest({ inject: () => PATCHED });
+  const { app } = createServerUnderTest({ inject: () => PATCHED });
   const headers = { "content-type": "application/json; charset=utf-8" };
   const reply = await app.inject({ method: "POST", url: "/mutate", headers, payload: reviewText() });
   expect(reply.statusCode).toBe(200);
 });
 
 test("a review without a body and a content type is rejected as an empty body", async () => {
-  const { app } = serverUnderTest({ inject: () => PATCHED });
+  const { app } = createServerUnderTest({ inject: () => PATCHED });
   const reply = await app.inject({ method: "POST", url: "/mutate" });
   expect(reply.statusCode).toBe(400);
   expect(reply.body).toContain("empty");
 });
 
 test("a review above 7 MiB gets status 413, and a review of 7 MiB is read", async () => {
-  const { app, metrics } = serverUnderTest({ inject: () => PATCHED });
+  const { app, metrics } = createServerUnderTest({ inject: () => PATCHED });
   const send = (bytes: number) => {
     const bare = reviewText({ padding: "" });
     const payload = reviewText({ padding: "x".repeat(bytes - bare.length) });
     return app.inject({ method: "POST", url: "/mutate", headers: JSON_HEADERS, payload });
   };
-  const limit = 7 * 1024 * 1024;
-  expect((await send(limit)).statusCode).toBe(200);
-  const refused = await send(limit + 1);
-  expect(refused.statusCode).toBe(413);
-  expect(refused.body).toContain("7340032 bytes");
+  const limitBytes = 7 * 1024 * 1024;
+  expect((await send(limitBytes)).statusCode).toBe(200);
+  const refusedReply = await send(limitBytes + 1);
+  expect(refusedReply.statusCode).toBe(413);
+  expect(refusedReply.body).toContain("7340032 bytes");
   const samples = samplesOf(await metrics(), "lastcall_admissions_total");
-  expect(sum(samples)).toBe(2);
+  expect(sumOf(samples)).toBe(2);
   expect([...samples.keys()].join()).toContain('outcome="too_large"');
 });
 
 test("the parse error of a review never contains the body, which may have secrets", async () => {
-  const { app, logText } = serverUnderTest({ inject: () => PATCHED });
+  const { app, logText } = createServerUnderTest({ inject: () => PATCHED });
   const payload = '{"env":"hunter2" hunter2}';
   const reply = await app.inject({ method: "POST", url: "/mutate", headers: JSON_HEADERS, payload });
   expect(reply.statusCode).toBe(400);

@@ -9,8 +9,14 @@ import { afterEach, describe, expect, test } from "vitest";
 import { makeCertificate } from "../../src/webhook/certificates/self-made.ts";
 import { eventually } from "../time/eventually.ts";
 import { reviewText } from "./pod-review.ts";
-import { keepAliveAgent, type RunningWebhook, sendRequest, spawnWebhook, startWebhook } from "./running-webhook.ts";
-import { samplesOf, sum } from "./server-under-test.ts";
+import {
+  createKeepAliveAgent,
+  type RunningWebhook,
+  sendRequest,
+  spawnWebhook,
+  startWebhook,
+} from "./running-webhook.ts";
+import { samplesOf, sumOf } from "./server-under-test.ts";
 
 const TIMEOUT = { timeout: 180_000 };
 const CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n";
@@ -26,7 +32,7 @@ function startForTest(args: readonly string[] = [], ca?: string): Promise<Runnin
   return starting;
 }
 
-function temporaryFolder(): string {
+function createTemporaryFolder(): string {
   const path = mkdtempSync(join(tmpdir(), "lastcall-process-"));
   cleanups.push(() => rmSync(path, { recursive: true, force: true }));
   return path;
@@ -37,7 +43,7 @@ test(
   TIMEOUT,
   async () => {
     const webhook = await startForTest(["--opt-in", "all"]);
-    const agent = keepAliveAgent(4);
+    const agent = createKeepAliveAgent(4);
     cleanups.push(() => agent.destroy());
     const bodies = [reviewText(), reviewText({ dryRun: true }), reviewText(), "", "{", "[]"];
     const replies = await Promise.all(
@@ -50,8 +56,8 @@ test(
     expect(replies.filter((reply) => reply.status === 200)).toHaveLength(30);
     expect(replies.filter((reply) => reply.status === 400)).toHaveLength(30);
     const metrics = (await sendRequest(webhook, { path: "/metrics" })).body;
-    expect(sum(samplesOf(metrics, "lastcall_admissions_total"))).toBe(60);
-    expect(sum(samplesOf(metrics, "lastcall_admission_duration_seconds_count"))).toBe(60);
+    expect(sumOf(samplesOf(metrics, "lastcall_admissions_total"))).toBe(60);
+    expect(sumOf(samplesOf(metrics, "lastcall_admission_duration_seconds_count"))).toBe(60);
     await eventually(() => expect(webhook.output().match(/"admission answered"/g)).toHaveLength(60));
   },
 );
@@ -76,7 +82,7 @@ test("a client that disconnects during its review is counted and affects no othe
 
 test("TLS 1.1 is refused and TLS 1.2 is accepted", TIMEOUT, async () => {
   const webhook = await startForTest();
-  const handshake = (maxVersion: "TLSv1.1" | "TLSv1.2") =>
+  const tryHandshake = (maxVersion: "TLSv1.1" | "TLSv1.2") =>
     new Promise<string>((resolve) => {
       const options = { host: "127.0.0.1", port: webhook.port, ca: webhook.ca, servername: "localhost", maxVersion };
       const socket = connectTls({ ...options, minVersion: "TLSv1.1", ciphers: "DEFAULT@SECLEVEL=0" }, () => {
@@ -85,8 +91,8 @@ test("TLS 1.1 is refused and TLS 1.2 is accepted", TIMEOUT, async () => {
       });
       socket.on("error", () => resolve("refused"));
     });
-  expect(await handshake("TLSv1.2")).toBe("TLSv1.2");
-  expect(await handshake("TLSv1.1")).toBe("refused");
+  expect(await tryHandshake("TLSv1.2")).toBe("TLSv1.2");
+  expect(await tryHandshake("TLSv1.1")).toBe("refused");
 });
 
 /** Sends the headers of a request and waits for `100 Continue`. The caller sends the body. */
@@ -106,7 +112,7 @@ async function beginBody(
   return { socket, received: () => text.replace(CONTINUE, "") };
 }
 
-type Counts = { succeeded: number; readonly failures: string[]; isWithdrawn: boolean };
+type Counts = { succeededCount: number; readonly failures: string[]; isWithdrawn: boolean };
 
 /** Sends requests without retries, as an API server does, until the replica's endpoint is withdrawn. */
 async function sendUntilWithdrawn(webhook: RunningWebhook, agent: Agent, counts: Counts): Promise<void> {
@@ -115,7 +121,7 @@ async function sendUntilWithdrawn(webhook: RunningWebhook, agent: Agent, counts:
       (reply) => (reply.status === 200 ? "succeeded" : `status ${reply.status}`),
       (error: unknown) => (error instanceof Error && "code" in error ? String(error.code) : String(error)),
     );
-    if (result === "succeeded") counts.succeeded += 1;
+    if (result === "succeeded") counts.succeededCount += 1;
     else counts.failures.push(result);
   }
 }
@@ -123,16 +129,16 @@ async function sendUntilWithdrawn(webhook: RunningWebhook, agent: Agent, counts:
 describe("after SIGTERM or SIGINT the webhook", () => {
   test("stays ready, responds to every request under load, and exits with status 0", TIMEOUT, async () => {
     const webhook = await startForTest(["--opt-in=all", "--drain-delay=10s"]);
-    const agent = keepAliveAgent(8);
+    const agent = createKeepAliveAgent(8);
     cleanups.push(() => agent.destroy());
-    const counts: Counts = { succeeded: 0, failures: [], isWithdrawn: false };
+    const counts: Counts = { succeededCount: 0, failures: [], isWithdrawn: false };
     const clients = Array.from({ length: 8 }, () => sendUntilWithdrawn(webhook, agent, counts));
-    await eventually(() => expect(counts.succeeded).toBeGreaterThan(50));
+    await eventually(() => expect(counts.succeededCount).toBeGreaterThan(50));
     webhook.signal("SIGTERM");
     await eventually(() => expect(webhook.output()).toContain("received a stop signal, still serving"));
-    const before = counts.succeeded;
-    await eventually(() => expect(counts.succeeded - before).toBeGreaterThan(20));
-    const keepAlive = keepAliveAgent(1);
+    const earlierCount = counts.succeededCount;
+    await eventually(() => expect(counts.succeededCount - earlierCount).toBeGreaterThan(20));
+    const keepAlive = createKeepAliveAgent(1);
     cleanups.push(() => keepAlive.destroy());
     const ready = await sendRequest(webhook, { path: "/readyz", agent: keepAlive });
     counts.isWithdrawn = true;
@@ -160,7 +166,7 @@ describe("after SIGTERM or SIGINT the webhook", () => {
 
   test("does not wait for idle keep-alive connections", TIMEOUT, async () => {
     const webhook = await startForTest(["--drain-delay=200ms"]);
-    const agent = keepAliveAgent(3);
+    const agent = createKeepAliveAgent(3);
     cleanups.push(() => agent.destroy());
     await sendRequest(webhook, { path: "/healthz", agent });
     webhook.signal("SIGTERM");
@@ -193,38 +199,38 @@ test(
   async () => {
     const nowMs = Date.now();
     const [one, two] = [await makeCertificate("lastcall", nowMs), await makeCertificate("lastcall", nowMs)];
-    const folder = temporaryFolder();
+    const folder = createTemporaryFolder();
     const [cert, key] = [join(folder, "tls.crt"), join(folder, "tls.key")];
-    const write = (made: typeof one) => {
-      writeFileSync(cert, made.source.current().cert);
-      writeFileSync(key, made.source.current().key);
+    const write = (pair: typeof one) => {
+      writeFileSync(cert, pair.source.current().cert);
+      writeFileSync(key, pair.source.current().key);
     };
     write(one);
     const webhook = await startForTest(
       [`--cert=${cert}`, `--key=${key}`, "--certificate-check=100ms"],
       one.caCertificate,
     );
-    const agent = keepAliveAgent(1);
+    const agent = createKeepAliveAgent(1);
     cleanups.push(() => agent.destroy());
     expect((await sendRequest(webhook, { path: "/healthz", agent })).status).toBe(200);
     write(two);
-    const renewed = { ...webhook, ca: two.caCertificate };
-    await eventually(async () => expect((await sendRequest(renewed, { path: "/healthz" })).status).toBe(200));
+    const renewedWebhook = { ...webhook, ca: two.caCertificate };
+    await eventually(async () => expect((await sendRequest(renewedWebhook, { path: "/healthz" })).status).toBe(200));
     expect((await sendRequest(webhook, { path: "/healthz", agent })).status).toBe(200);
     await expect(sendRequest(webhook, { path: "/healthz" })).rejects.toThrow(/certificate|signature/);
     // A key file that does not match the certificate file leaves the served certificate unchanged.
     const foreignKey = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
     writeFileSync(key, foreignKey.export({ type: "pkcs8", format: "pem" }));
     await eventually(() => expect(webhook.output()).toContain("the current one stays in use"));
-    expect((await sendRequest(renewed, { path: "/healthz" })).status).toBe(200);
+    expect((await sendRequest(renewedWebhook, { path: "/healthz" })).status).toBe(200);
   },
 );
 
 test("a port in use ends the webhook with one line of output and status 1", TIMEOUT, async () => {
-  const holder = createServer();
-  await new Promise<void>((resolve) => holder.listen(0, "127.0.0.1", resolve));
-  cleanups.push(() => holder.close());
-  const address = holder.address();
+  const portHolder = createServer();
+  await new Promise<void>((resolve) => portHolder.listen(0, "127.0.0.1", resolve));
+  cleanups.push(() => portHolder.close());
+  const address = portHolder.address();
   const port = typeof address === "object" ? address?.port : 0;
   const end = await spawnWebhook([`--port=${port}`, "--host=127.0.0.1"]).ended;
   expect(end.status).toBe(1);
@@ -234,7 +240,7 @@ test("a port in use ends the webhook with one line of output and status 1", TIME
 });
 
 test("invalid flags and configuration values are all reported at once, with exit status 64", TIMEOUT, async () => {
-  const file = join(temporaryFolder(), "config.yaml");
+  const file = join(createTemporaryFolder(), "config.yaml");
   writeFileSync(file, "defaults: {drain-timeout: soon}\nonInvalid: maybe\n");
   const end = await spawnWebhook(["--port=x", "--opt-in=none", `--config=${file}`]).ended;
   expect(end.status).toBe(64);

@@ -52,7 +52,7 @@ export async function startWebhook(args: readonly string[] = [], ownCa?: string)
     await ended;
   };
   try {
-    const port = await Promise.race([portIn(output), rejectOnExit(ended)]);
+    const port = await Promise.race([readPort(output), rejectOnExit(ended)]);
     const ca = ownCa ?? readFileSync(caFile, "utf8");
     return { port, pid: child.pid ?? 0, ca, output, signal: (name) => child.kill(name), ended, destroy };
   } catch (error) {
@@ -64,7 +64,7 @@ export async function startWebhook(args: readonly string[] = [], ownCa?: string)
   }
 }
 
-function portIn(output: () => string): Promise<number> {
+function readPort(output: () => string): Promise<number> {
   return eventually(() => {
     const [, port] = /"port":([0-9]+).*"msg":"listening"/.exec(output()) ?? [];
     if (port === undefined) throw new Error(`the webhook did not start: ${output()}`);
@@ -104,6 +104,6 @@ export function sendRequest(webhook: RunningWebhook, { path, body, agent }: Requ
   });
 }
 
-export function keepAliveAgent(sockets: number): Agent {
-  return new Agent({ keepAlive: true, maxSockets: sockets });
+export function createKeepAliveAgent(socketLimit: number): Agent {
+  return new Agent({ keepAlive: true, maxSockets: socketLimit });
 }

@@ -8,11 +8,11 @@ import { selfTest } from "../../src/webhook/self-test/self-test.ts";
 type Respond = (optIn: string, requestCount: number) => ApiResponse;
 
 /** Runs the self-test with the responses of `respond`; only its sleeps advance the time. */
-async function run(respond: Respond, waitMs = 3_000) {
+async function runSelfTest(respond: Respond, waitMs = 3_000) {
   const requests: ApiRequest[] = [];
-  const reported: string[] = [];
+  const reportedSentences: string[] = [];
   let nowMs = 0;
-  const passes = await selfTest(
+  const hasPassed = await selfTest(
     { namespace: "shop", waitMs, image: "probe:1", labels: { team: "web" }, startsPod: false },
     {
       request: async (request) => {
@@ -24,26 +24,30 @@ async function run(respond: Respond, waitMs = 3_000) {
         nowMs += ms;
       },
       nowMs: () => nowMs,
-      report: (sentence) => void reported.push(sentence),
+      report: (sentence) => void reportedSentences.push(sentence),
     },
   );
-  return { passes, reported, requests, nowMs };
+  return { hasPassed, reportedSentences, requests, nowMs };
 }
 
-const pod = (injected: boolean): ApiResponse => ({
+const createPodResponse = (isInjected: boolean): ApiResponse => ({
   status: 201,
-  text: JSON.stringify({ metadata: injected ? { annotations: { "lastcall.dev/status": "{}" } } : {} }),
+  text: JSON.stringify({ metadata: isInjected ? { annotations: { "lastcall.dev/status": "{}" } } : {} }),
 });
 
-const refusal = (message: string): ApiResponse => ({ status: 403, text: JSON.stringify({ message }) });
+const createRefusal = (message: string): ApiResponse => ({ status: 403, text: JSON.stringify({ message }) });
 
 describe("the self-test of a Helm release", () => {
   test("passes if only the Pod that opts in is injected", async () => {
-    expect(await run((optIn) => pod(optIn === "enabled"))).toMatchObject({ passes: true, reported: [], nowMs: 0 });
+    expect(await runSelfTest((optIn) => createPodResponse(optIn === "enabled"))).toMatchObject({
+      hasPassed: true,
+      reportedSentences: [],
+      nowMs: 0,
+    });
   });
 
   test("sends only dry runs", async () => {
-    const { requests } = await run((optIn) => pod(optIn === "enabled"));
+    const { requests } = await runSelfTest((optIn) => createPodResponse(optIn === "enabled"));
     expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
       "POST /api/v1/namespaces/shop/pods?dryRun=All",
       "POST /api/v1/namespaces/shop/pods?dryRun=All",
@@ -51,51 +55,51 @@ describe("the self-test of a Helm release", () => {
   });
 
   test("fails and reports the missing injection once", async () => {
-    const { passes, reported, nowMs } = await run(() => pod(false));
-    expect(passes).toBe(false);
-    expect(reported).toEqual([expect.stringContaining("was not injected")]);
+    const { hasPassed, reportedSentences, nowMs } = await runSelfTest(() => createPodResponse(false));
+    expect(hasPassed).toBe(false);
+    expect(reportedSentences).toEqual([expect.stringContaining("was not injected")]);
     expect(nowMs).toBe(3_000);
   });
 
   test("fails when a Pod that opted out is injected", async () => {
-    const { passes, reported } = await run(() => pod(true));
-    expect(passes).toBe(false);
-    expect(reported).toEqual([expect.stringContaining("lastcall.dev/inject=disabled was injected")]);
+    const { hasPassed, reportedSentences } = await runSelfTest(() => createPodResponse(true));
+    expect(hasPassed).toBe(false);
+    expect(reportedSentences).toEqual([expect.stringContaining("lastcall.dev/inject=disabled was injected")]);
   });
 
   test("waits for RBAC rules that take effect late", async () => {
-    const { passes, reported } = await run((optIn, requestCount) =>
-      requestCount === 1 ? refusal("not yet") : pod(optIn === "enabled"),
+    const { hasPassed, reportedSentences } = await runSelfTest((optIn, requestCount) =>
+      requestCount === 1 ? createRefusal("not yet") : createPodResponse(optIn === "enabled"),
     );
-    expect(passes).toBe(true);
-    expect(reported).toEqual(['The API server refuses a Pod in namespace shop (403): "not yet"']);
+    expect(hasPassed).toBe(true);
+    expect(reportedSentences).toEqual(['The API server refuses a Pod in namespace shop (403): "not yet"']);
   });
 
   test("reports a refusal by the API server once and in full, although each attempt has another generated Pod name", async () => {
     const why = "exceeded quota: small, requested: pods=1, used: pods=5, limited: pods=5";
-    const { passes, reported } = await run((_optIn, requestCount) =>
-      refusal(`pods "lastcall-self-test-${requestCount}" is forbidden: ${why}`),
+    const { hasPassed, reportedSentences } = await runSelfTest((_optIn, requestCount) =>
+      createRefusal(`pods "lastcall-self-test-${requestCount}" is forbidden: ${why}`),
     );
-    expect(passes).toBe(false);
-    expect(reported).toEqual([`The API server refuses a Pod in namespace shop (403): "${why}"`]);
+    expect(hasPassed).toBe(false);
+    expect(reportedSentences).toEqual([`The API server refuses a Pod in namespace shop (403): "${why}"`]);
   });
 
   test("shortens a very long refusal by the API server", async () => {
-    const { reported } = await run(() => refusal("x".repeat(1_000)));
-    expect(reported).toEqual([`The API server refuses a Pod in namespace shop (403): "${"x".repeat(300)}…"`]);
+    const { reportedSentences } = await runSelfTest(() => createRefusal("x".repeat(1_000)));
+    expect(reportedSentences).toEqual([`The API server refuses a Pod in namespace shop (403): "${"x".repeat(300)}…"`]);
   });
 
   test("fails with a message when the API server is unreachable", async () => {
-    const { passes, reported } = await run(() => {
+    const { hasPassed, reportedSentences } = await runSelfTest(() => {
       throw new Error("connect ECONNREFUSED");
     });
-    expect(passes).toBe(false);
-    expect(reported).toEqual(["The API server is unreachable: connect ECONNREFUSED"]);
+    expect(hasPassed).toBe(false);
+    expect(reportedSentences).toEqual(["The API server is unreachable: connect ECONNREFUSED"]);
   });
 
   test("fails if the API server's response is not a Pod", async () => {
-    expect((await run(() => ({ status: 201, text: "null" }))).passes).toBe(false);
-    expect((await run(() => ({ status: 200, text: "<html>" }))).passes).toBe(false);
+    expect((await runSelfTest(() => ({ status: 201, text: "null" }))).hasPassed).toBe(false);
+    expect((await runSelfTest(() => ({ status: 200, text: "<html>" }))).hasPassed).toBe(false);
   });
 });
 
@@ -109,21 +113,21 @@ describe("the Pod that the self-test starts", () => {
   const TERMINATED_STATE = { terminated: { exitCode: 0 } };
 
   /** Each read returns the next of these statuses of the Pod; later reads return the last status. */
-  async function start(statuses: readonly object[], refusals: readonly ApiResponse[] = []) {
+  async function runWithStartedPod(statuses: readonly object[], refusals: readonly ApiResponse[] = []) {
     const requests: ApiRequest[] = [];
-    const reported: string[] = [];
+    const reportedSentences: string[] = [];
     let nowMs = 0;
-    let reads = 0;
-    const refused = [...refusals];
+    let readCount = 0;
+    const remainingRefusals = [...refusals];
     const responseTo = ({ method, path, body }: ApiRequest): ApiResponse => {
-      if (path.endsWith("dryRun=All")) return pod(String(body).includes('"enabled"'));
+      if (path.endsWith("dryRun=All")) return createPodResponse(String(body).includes('"enabled"'));
       if (method === "DELETE") return { status: 200, text: "{}" };
-      if (method === "POST") return refused.shift() ?? pod(true);
-      const status = statuses[Math.min(reads, statuses.length - 1)];
-      reads += 1;
+      if (method === "POST") return remainingRefusals.shift() ?? createPodResponse(true);
+      const status = statuses[Math.min(readCount, statuses.length - 1)];
+      readCount += 1;
       return { status: 200, text: JSON.stringify({ status }) };
     };
-    const passes = await selfTest(
+    const hasPassed = await selfTest(
       { namespace: "shop", waitMs: 5_000, image: "manager:1", labels: { team: "web" }, startsPod: true },
       {
         request: async (request) => {
@@ -134,19 +138,25 @@ describe("the Pod that the self-test starts", () => {
           nowMs += ms;
         },
         nowMs: () => nowMs,
-        report: (sentence) => void reported.push(sentence),
+        report: (sentence) => void reportedSentences.push(sentence),
       },
     );
-    return { passes, reported, requestLines: requests.map(({ method, path }) => `${method} ${path}`), requests, nowMs };
+    return {
+      hasPassed,
+      reportedSentences,
+      requestLines: requests.map(({ method, path }) => `${method} ${path}`),
+      requests,
+      nowMs,
+    };
   }
 
   test("has the manager's image in both containers, opts in, and is deleted after both containers have run", async () => {
-    const { passes, reported, requestLines, requests } = await start([
+    const { hasPassed, reportedSentences, requestLines, requests } = await runWithStartedPod([
       { phase: "Pending" },
       statusOf(RUNNING_STATE, TERMINATED_STATE),
     ]);
-    expect(passes).toBe(true);
-    expect(reported).toEqual([
+    expect(hasPassed).toBe(true);
+    expect(reportedSentences).toEqual([
       "Pod lastcall-self-test in namespace shop does not start its container lastcall: it has no status yet",
     ]);
     expect(requestLines.slice(2)).toEqual([
@@ -184,25 +194,28 @@ describe("the Pod that the self-test starts", () => {
       'is not scheduled: "0/3 nodes are available"',
     ],
   ])("is deleted, and the self-test fails, if %s", async ([, status, why]) => {
-    const { passes, reported, requestLines, nowMs } = await start([status]);
-    expect(passes).toBe(false);
-    expect(reported).toEqual([expect.stringContaining(why)]);
+    const { hasPassed, reportedSentences, requestLines, nowMs } = await runWithStartedPod([status]);
+    expect(hasPassed).toBe(false);
+    expect(reportedSentences).toEqual([expect.stringContaining(why)]);
     expect(requestLines.at(-1)).toBe(`DELETE ${POD_PATH}?gracePeriodSeconds=0`);
     expect(nowMs).toBe(5_000);
   });
 
   test("replaces the Pod of an earlier self-test after that Pod is deleted", async () => {
     const conflict = { status: 409, text: JSON.stringify({ message: "object is being deleted" }) };
-    const { passes, reported } = await start([statusOf(TERMINATED_STATE, TERMINATED_STATE)], [conflict, conflict]);
-    expect(passes).toBe(true);
-    expect(reported).toEqual([
+    const { hasPassed, reportedSentences } = await runWithStartedPod(
+      [statusOf(TERMINATED_STATE, TERMINATED_STATE)],
+      [conflict, conflict],
+    );
+    expect(hasPassed).toBe(true);
+    expect(reportedSentences).toEqual([
       'The API server refuses Pod lastcall-self-test in namespace shop (409): "object is being deleted"',
     ]);
   });
 
   test("is not created if the dry-run Pods are not injected", async () => {
-    const { passes, requests } = await run(() => pod(false));
-    expect(passes).toBe(false);
+    const { hasPassed, requests } = await runSelfTest(() => createPodResponse(false));
+    expect(hasPassed).toBe(false);
     expect(requests.every(({ path }) => path.endsWith("dryRun=All"))).toBe(true);
   });
 });

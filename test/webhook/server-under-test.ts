@@ -35,15 +35,15 @@ export type ServerUnderTest = {
   readonly metrics: () => Promise<string>;
 };
 
-export function serverUnderTest(options: ServerOptions = {}): ServerUnderTest {
+export function createServerUnderTest(options: ServerOptions = {}): ServerUnderTest {
   const sink = new PassThrough();
   const texts: string[] = [];
   sink.on("data", (chunk: Buffer) => texts.push(chunk.toString()));
   const metrics = createMetrics();
-  let tokens = 0;
+  let tokenCount = 0;
   const newToken = (): string => {
-    tokens += 1;
-    return String(tokens).padStart(32, "0");
+    tokenCount += 1;
+    return String(tokenCount).padStart(32, "0");
   };
   const app = buildServer(
     { ...RULES, ...options.rules },
@@ -78,6 +78,6 @@ export function samplesOf(metrics: string, name: string): ReadonlyMap<string, nu
   return samples;
 }
 
-export function sum(samples: ReadonlyMap<string, number>): number {
+export function sumOf(samples: ReadonlyMap<string, number>): number {
   return [...samples.values()].reduce((left, right) => left + right, 0);
 }

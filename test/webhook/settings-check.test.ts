@@ -2,17 +2,17 @@
 import { describe, expect, test } from "vitest";
 import { eventually } from "../time/eventually.ts";
 import { JSON_HEADERS, POD, reviewText } from "./pod-review.ts";
-import { samplesOf, serverUnderTest } from "./server-under-test.ts";
+import { createServerUnderTest, samplesOf } from "./server-under-test.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const namespace = (metadata: Fields): Fields => ({
+const createNamespaceReview = (metadata: Fields): Fields => ({
   operation: "UPDATE",
   resource: { group: "", version: "v1", resource: "namespaces" },
   object: { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop", uid: "1", ...metadata } },
 });
 
-const workload = (kind: string, metadata: Fields, template: Fields): Fields => ({
+const createWorkloadReview = (kind: string, metadata: Fields, template: Fields): Fields => ({
   resource: { group: "apps", version: "v1", resource: `${kind.toLowerCase()}s` },
   object: {
     apiVersion: "apps/v1",
@@ -23,9 +23,9 @@ const workload = (kind: string, metadata: Fields, template: Fields): Fields => (
 });
 
 async function check(fields: Fields) {
-  const reported: (readonly [string, readonly string[]])[] = [];
-  const server = serverUnderTest({
-    reportSettings: (_object, where, problems) => reported.push([where, problems.map(({ code }) => code)]),
+  const reportedProblems: (readonly [string, readonly string[]])[] = [];
+  const server = createServerUnderTest({
+    reportSettings: (_object, where, problems) => reportedProblems.push([where, problems.map(({ code }) => code)]),
   });
   const reply = await server.app.inject({
     method: "POST",
@@ -33,30 +33,30 @@ async function check(fields: Fields) {
     headers: JSON_HEADERS,
     payload: reviewText(fields),
   });
-  return { server, reply, response: reply.json().response, reported };
+  return { server, reply, response: reply.json().response, reportedProblems };
 }
 
 test.for<[string, Fields, readonly string[]]>([
   [
     "a namespace that opts in with the value of another injector",
-    namespace({ labels: { "lastcall.dev/inject": "true" } }),
+    createNamespaceReview({ labels: { "lastcall.dev/inject": "true" } }),
     ['lastcall: namespace shop, label lastcall.dev/inject: Got "true", expected one of enabled, disabled.'],
   ],
   [
     "a namespace that opts in by annotation",
-    namespace({ annotations: { "lastcall.dev/inject": "enabled" } }),
+    createNamespaceReview({ annotations: { "lastcall.dev/inject": "enabled" } }),
     [
       "lastcall: namespace shop, annotation lastcall.dev/inject: Set it as a label: webhook selectors do not match annotations.",
     ],
   ],
   [
     "a Pod template with a misspelt annotation",
-    workload("Deployment", {}, { annotations: { "lastcall.dev/drian-delay": "5s" } }),
+    createWorkloadReview("Deployment", {}, { annotations: { "lastcall.dev/drian-delay": "5s" } }),
     ['lastcall: pod of Deployment/web: "lastcall.dev/drian-delay" is unknown; did you mean lastcall.dev/drain-delay?'],
   ],
   [
     "an annotation on the workload instead of its Pod template",
-    workload("StatefulSet", { annotations: { "lastcall.dev/drain-delay": "5s" } }, {}),
+    createWorkloadReview("StatefulSet", { annotations: { "lastcall.dev/drain-delay": "5s" } }, {}),
     [
       'lastcall: StatefulSet/web: "lastcall.dev/drain-delay" has no effect on the workload. Set it on the Pod template.',
     ],
@@ -68,7 +68,7 @@ test.for<[string, Fields, readonly string[]]>([
       "lastcall: pod web-0, annotation lastcall.dev/inject: Set it as a label: webhook selectors do not match annotations.",
     ],
   ],
-  ["valid settings", workload("Deployment", {}, { annotations: { "lastcall.dev/drain-delay": "5s" } }), []],
+  ["valid settings", createWorkloadReview("Deployment", {}, { annotations: { "lastcall.dev/drain-delay": "5s" } }), []],
   ["the deletion of an object", { operation: "DELETE", object: null }, []],
 ])("the settings check allows an object with warnings: %s", async ([, fields, warnings]) => {
   const { reply, response } = await check(fields);
@@ -81,12 +81,12 @@ test.for<[string, Fields, readonly string[]]>([
 });
 
 test("the settings check never changes a Pod, even if its label opts in", async () => {
-  const labelled = { ...POD, metadata: { ...POD.metadata, labels: { "lastcall.dev/inject": "enabled" } } };
-  expect((await check({ object: labelled })).response).not.toHaveProperty("patch");
+  const labelledPod = { ...POD, metadata: { ...POD.metadata, labels: { "lastcall.dev/inject": "enabled" } } };
+  expect((await check({ object: labelledPod })).response).not.toHaveProperty("patch");
 });
 
 test("the settings check counts each review, and each invalid setting by its code", async () => {
-  const { server } = await check(namespace({ labels: { "lastcall.dev/injct": "enabled" } }));
+  const { server } = await check(createNamespaceReview({ labels: { "lastcall.dev/injct": "enabled" } }));
   const metrics = await server.metrics();
   expect(samplesOf(metrics, "lastcall_problems_total").get('{code="unknown_label"}')).toBe(1);
   expect([...samplesOf(metrics, "lastcall_admissions_total").keys()]).toEqual([
@@ -100,18 +100,23 @@ test("the settings check counts each review, and each invalid setting by its cod
 describe("the settings check records an Event", () => {
   test("on a workload only for problems outside its Pod template", async () => {
     const settings = { annotations: { "lastcall.dev/mode": "hook" } };
-    const { reported } = await check(workload("Deployment", { annotations: { "lastcall.dev/port": "1" } }, settings));
-    expect(reported).toEqual([["shop", ["wrong_scope"]]]);
+    const { reportedProblems } = await check(
+      createWorkloadReview("Deployment", { annotations: { "lastcall.dev/port": "1" } }, settings),
+    );
+    expect(reportedProblems).toEqual([["shop", ["wrong_scope"]]]);
   });
 
   test("never for a dry run", async () => {
-    const { reported } = await check({ ...namespace({ labels: { "lastcall.dev/inject": "on" } }), dryRun: true });
-    expect(reported).toEqual([]);
+    const { reportedProblems } = await check({
+      ...createNamespaceReview({ labels: { "lastcall.dev/inject": "on" } }),
+      dryRun: true,
+    });
+    expect(reportedProblems).toEqual([]);
   });
 });
 
 test("a malformed review of the settings check is not counted as an internal error", async () => {
-  const { app } = serverUnderTest();
+  const { app } = createServerUnderTest();
   const reply = await app.inject({ method: "POST", url: "/settings", headers: JSON_HEADERS, payload: "{" });
   expect(reply.statusCode).toBe(400);
 });

@@ -153,8 +153,8 @@ test("the relay requires a Secret, a cluster and its own ports", () => {
 });
 
 test("a relay address that is empty or has an unexpanded variable is not reported as an invalid setting", () => {
-  const unfilled = "[$(LASTCALL_WEBHOOK_SERVICE_HOST)]:$(LASTCALL_WEBHOOK_SERVICE_PORT)";
-  for (const address of [unfilled, ""]) {
+  const unexpandedAddress = "[$(LASTCALL_WEBHOOK_SERVICE_HOST)]:$(LASTCALL_WEBHOOK_SERVICE_PORT)";
+  for (const address of [unexpandedAddress, ""]) {
     const { settings, problems } = readSettings(
       ["--relay-secret=r", "--cluster=watch", "--relay-address", address],
       {},
@@ -167,10 +167,10 @@ test("a relay address that is empty or has an unexpanded variable is not reporte
 test("the settings reference in docs contains every flag", () => {
   const page = readFileSync(new URL("../../docs/reference/flags.md", import.meta.url), "utf8");
   const section = page.slice(page.indexOf("## lastcall webhook"), page.indexOf("## The command line"));
-  const missing = SETTING_KEYS.map((key) => `--${SETTINGS[key].flag}`).filter(
+  const missingFlags = SETTING_KEYS.map((key) => `--${SETTINGS[key].flag}`).filter(
     (flag) => !section.includes(`| \`${flag}\` |`),
   );
-  expect(missing).toEqual([]);
+  expect(missingFlags).toEqual([]);
 });
 
 test("the help text contains every flag", () => {
@@ -197,12 +197,12 @@ describe("the configuration file", () => {
   });
 
   test("is reported, without a crash, if its YAML aliases expand exponentially", () => {
-    const bomb = ["a: &a [x,x,x,x,x,x,x,x,x]"];
+    const yamlLines = ["a: &a [x,x,x,x,x,x,x,x,x]"];
     for (let level = 1; level < 9; level += 1) {
       const [name, last] = [String.fromCharCode(97 + level), String.fromCharCode(96 + level)];
-      bomb.push(`${name}: &${name} [${Array(9).fill(`*${last}`).join(",")}]`);
+      yamlLines.push(`${name}: &${name} [${Array(9).fill(`*${last}`).join(",")}]`);
     }
-    expect(parseConfigText(bomb.join("\n"), "c.yaml").problems.length).toBeGreaterThan(0);
+    expect(parseConfigText(yamlLines.join("\n"), "c.yaml").problems.length).toBeGreaterThan(0);
   });
 
   test("changes no setting if it is empty", () => {

@@ -12,13 +12,13 @@ function startShutdown() {
   const events: string[] = [];
   const sleeps: { readonly ms: number; readonly wake: () => void }[] = [];
   let finish = (): void => {};
-  const closed = new Promise<void>((resolve) => {
+  const closing = new Promise<void>((resolve) => {
     finish = resolve;
   });
   const app = {
     close: () => {
       events.push("closes the server");
-      return closed;
+      return closing;
     },
     server: {
       closeAllConnections: () => {

@@ -1,4 +1,4 @@
-/** Tests which kubeconfig and context the command line uses, and its messages without a usable one. */
+/** Tests which kubeconfig and context the command line uses, and its messages if one of them is not usable. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -30,22 +30,22 @@ writeFileSync(join(HOME, ".kube", "config"), kubeconfigFor("https://home.example
 
 const EMPTY_ENVIRONMENT: UserEnvironment = { environment: {}, homeFolder: folder };
 
-async function connectedServer(
+async function connectToServer(
   kubeconfig: string | undefined,
   context: string | undefined,
   user = EMPTY_ENVIRONMENT,
 ): Promise<string> {
-  const connected = await connectCluster({ kubeconfig, context }, user);
-  if (connected.ok) connected.close();
-  return connected.ok ? connected.server : connected.message;
+  const connection = await connectCluster({ kubeconfig, context }, user);
+  if (connection.ok) connection.close();
+  return connection.ok ? connection.server : connection.message;
 }
 
 describe("the command drains connects to the cluster of", () => {
   test("--kubeconfig, else KUBECONFIG, else the file in the home folder", async () => {
     const user = { environment: { KUBECONFIG: SECOND_FILE }, homeFolder: HOME };
-    expect(await connectedServer(FIRST_FILE, undefined, user)).toBe("https://one.example:6443");
-    expect(await connectedServer(undefined, undefined, user)).toBe("https://two.example:6443");
-    expect(await connectedServer(undefined, undefined, { environment: {}, homeFolder: HOME })).toBe(
+    expect(await connectToServer(FIRST_FILE, undefined, user)).toBe("https://one.example:6443");
+    expect(await connectToServer(undefined, undefined, user)).toBe("https://two.example:6443");
+    expect(await connectToServer(undefined, undefined, { environment: {}, homeFolder: HOME })).toBe(
       "https://home.example:6443",
     );
   });
@@ -55,28 +55,28 @@ describe("the command drains connects to the cluster of", () => {
       environment: { KUBECONFIG: `${folder}/gone::${WITHOUT_CURRENT_CONTEXT}:${SECOND_FILE}:${FIRST_FILE}` },
       homeFolder: HOME,
     };
-    expect(await connectedServer(undefined, undefined, user)).toBe("https://three.example:6443");
-    expect(await connectedServer(undefined, "here", user)).toBe("https://three.example:6443");
+    expect(await connectToServer(undefined, undefined, user)).toBe("https://three.example:6443");
+    expect(await connectToServer(undefined, "here", user)).toBe("https://three.example:6443");
   });
 
   test("--context instead of the current context", async () => {
-    expect(await connectedServer(WITHOUT_CURRENT_CONTEXT, "here")).toBe("https://three.example:6443");
+    expect(await connectToServer(WITHOUT_CURRENT_CONTEXT, "here")).toBe("https://three.example:6443");
   });
 
   test("the service account of the Pod, without a kubeconfig", async () => {
     const { env } = process;
-    const before = { host: env["KUBERNETES_SERVICE_HOST"], port: env["KUBERNETES_SERVICE_PORT"] };
+    const earlierEnvironment = { host: env["KUBERNETES_SERVICE_HOST"], port: env["KUBERNETES_SERVICE_PORT"] };
     const environment = { KUBERNETES_SERVICE_HOST: "10.0.0.1", KUBERNETES_SERVICE_PORT: "443" };
     Object.assign(env, environment);
     try {
-      expect(await connectedServer(undefined, undefined, { environment, homeFolder: folder })).toBe(
+      expect(await connectToServer(undefined, undefined, { environment, homeFolder: folder })).toBe(
         "https://10.0.0.1:443",
       );
     } finally {
       delete env["KUBERNETES_SERVICE_HOST"];
       delete env["KUBERNETES_SERVICE_PORT"];
-      if (before.host !== undefined) env["KUBERNETES_SERVICE_HOST"] = before.host;
-      if (before.port !== undefined) env["KUBERNETES_SERVICE_PORT"] = before.port;
+      if (earlierEnvironment.host !== undefined) env["KUBERNETES_SERVICE_HOST"] = earlierEnvironment.host;
+      if (earlierEnvironment.port !== undefined) env["KUBERNETES_SERVICE_PORT"] = earlierEnvironment.port;
     }
   });
 });
@@ -131,12 +131,12 @@ test.for([
     message: 'context "nowhere" has no cluster',
   },
 ])("the command drains reports a problem and a remedy if $title", async ({ kubeconfig, context, message }) => {
-  expect(await connectedServer(kubeconfig, context)).toContain(message);
+  expect(await connectToServer(kubeconfig, context)).toContain(message);
 });
 
 test("the command drains reports a KUBECONFIG whose files do not exist", async () => {
   const user = { environment: { KUBECONFIG: "/gone/a:/gone/b" }, homeFolder: HOME };
-  expect(await connectedServer(undefined, undefined, user)).toBe(
+  expect(await connectToServer(undefined, undefined, user)).toBe(
     "KUBECONFIG: no such file: /gone/a, /gone/b; correct it or set --kubeconfig FILE",
   );
 });

@@ -108,9 +108,9 @@ describe("JSON for a terminal", () => {
     });
     fc.assert(
       fc.property(text, (value) => {
-        const written = jsonText({ words: value });
-        expect(written).not.toMatch(/[\p{Cc}\p{Cf}\u2028\u2029]/u);
-        expect(JSON.parse(written)).toEqual({ words: value });
+        const text = jsonText({ words: value });
+        expect(text).not.toMatch(/[\p{Cc}\p{Cf}\u2028\u2029]/u);
+        expect(JSON.parse(text)).toEqual({ words: value });
       }),
     );
   });

@@ -8,7 +8,7 @@ import { runningReport, someDrain, someReport } from "../../drain-history/some-d
 
 const TIME_COLUMN = { title: "AGE", text: () => "5m" };
 
-function linesOf(
+function tableLinesOf(
   drains: Parameters<typeof tableFor>[0]["drains"],
   width: number,
   isGrowing = false,
@@ -28,18 +28,18 @@ describe("the table of drains", () => {
         resets: { draining: 0, stopping: 0, probes: 0, stoppingMs: 800 },
       }),
     });
-    expect(linesOf([drain], 80)).toEqual([
+    expect(tableLinesOf([drain], 80)).toEqual([
       "AGE  NAMESPACE  POD        OWNER      OUTCOME  TOOK  RESETS  WHY",
       "5m   team…tion  chec…2k9q  rs/c…6f5d  drained  7.3s  0       the deadline came …",
     ]);
-    expect(linesOf([drain], 120)[1]).toBe(
+    expect(tableLinesOf([drain], 120)[1]).toBe(
       "5m   team-pay…roduction  checkout-…f5d-x2k9q  rs/c…6f5d  drained  7.3s  0       the deadline came with 3 connections st…",
     );
   });
 
   test("states first the connections that the Pod's stop reset", () => {
     const report = someReport({ resets: { draining: 0, stopping: 12, probes: 2, stoppingMs: 800 } });
-    expect(linesOf([someDrain({ report })], 160)[1]).toMatch(
+    expect(tableLinesOf([someDrain({ report })], 160)[1]).toMatch(
       / 12 {6}cut at most 12 connections, of which 2 may be probes of the kubelet; no traffic since/,
     );
   });
@@ -61,7 +61,7 @@ describe("the table of drains", () => {
     const drains = fc.array(fc.oneof(anyDrain, drain), { maxLength: 5 });
     fc.assert(
       fc.property(drains, fc.integer({ min: 0, max: 200 }), fc.boolean(), (sampleDrains, width, isGrowing) => {
-        for (const line of linesOf(sampleDrains, width, isGrowing)) {
+        for (const line of tableLinesOf(sampleDrains, width, isGrowing)) {
           expect([...line].length).toBeLessThanOrEqual(Math.max(78, width));
           expect(line).not.toMatch(/[\p{Cc}\p{Cf}\u2028\u2029]/u);
         }
@@ -90,7 +90,7 @@ test.for([
 
 test("the table shows a running drain by its phase, and a watch shows it when it has ended", () => {
   const record = someDrain({ report: runningReport() });
-  expect(linesOf([record], 200)[1]).toMatch(
+  expect(tableLinesOf([record], 200)[1]).toMatch(
     / draining +10s +– +Still draining, for at most 55s more, with 1 connection still open/,
   );
   const shownDrains = createShownDrains();
@@ -106,12 +106,12 @@ test("the table shows an unknown time as a dash", () => {
 test("a watch shows a drain again if the Pod's stop reset connections", () => {
   const shownDrains = createShownDrains();
   const first = someDrain();
-  const ended = (stopping: number) =>
+  const createEndedDrain = (stopping: number) =>
     someDrain({ report: someReport({ resets: { draining: 0, stopping, probes: 0, stoppingMs: 800 } }) });
   expect(shownDrains.selectNew([[first]])).toEqual([first]);
-  expect(shownDrains.selectNew([[ended(0)]])).toEqual([]);
-  expect(shownDrains.selectNew([[ended(1)]])).toEqual([ended(1)]);
-  expect(shownDrains.selectNew([[ended(1)]])).toEqual([]);
+  expect(shownDrains.selectNew([[createEndedDrain(0)]])).toEqual([]);
+  expect(shownDrains.selectNew([[createEndedDrain(1)]])).toEqual([createEndedDrain(1)]);
+  expect(shownDrains.selectNew([[createEndedDrain(1)]])).toEqual([]);
 });
 
 test("a watch shows a recorded drain only once, even after many others", () => {

@@ -58,11 +58,11 @@ export type FakeCluster = {
   /** Adds a Pod, and serves these drains on its admin port. */
   readonly addReplica: (name: string, drains: readonly DrainRecord[], namespace?: string) => Promise<Replica>;
   /** Pods whose port-forwards get no response. */
-  readonly unresponsive: Set<string>;
+  readonly unresponsivePods: Set<string>;
   readonly close: () => Promise<void>;
 };
 
-export function webhookPod(
+export function createWebhookPod(
   name: string,
   adminPort: number | undefined,
   namespace = "lastcall",
@@ -77,16 +77,16 @@ export function webhookPod(
   };
 }
 
-export async function fakeCluster(): Promise<FakeCluster> {
+export async function createFakeCluster(): Promise<FakeCluster> {
   const validity = { fromMs: Date.now() - 60_000, untilMs: Date.now() + 3_600_000 };
-  const authority = await makeCaPair("a cluster's CA", validity);
-  const pair = await makeServerPair(authority, { dns: ["kubernetes"], ip: ["127.0.0.1"] }, validity);
+  const ca = await makeCaPair("a cluster's CA", validity);
+  const pair = await makeServerPair(ca, { dns: ["kubernetes"], ip: ["127.0.0.1"] }, validity);
   const folder = mkdtempSync(join(tmpdir(), "lastcall-drains-"));
   const pods: FakePod[] = [];
   const objects = new Map<string, object>();
   const requests: string[] = [];
   const permissions: FakeCluster["permissions"] = { list: ["*"], forward: true };
-  const unresponsive = new Set<string>();
+  const unresponsivePods = new Set<string>();
   const stopAdmins: (() => Promise<void>)[] = [];
   const upgradedSockets = new Set<Duplex>();
 
@@ -98,11 +98,11 @@ export async function fakeCluster(): Promise<FakeCluster> {
     else if (url.pathname.startsWith("/apis/")) {
       const object = objects.get(url.pathname);
       if (object === undefined) status(reply, 404, "not found");
-      else json(reply, 200, object);
+      else sendJson(reply, 200, object);
     } else if (pod === undefined) list(namespace, url, reply);
     else if (!permissions.forward) {
-      const what = `pods "${pod}" is forbidden: User "jane" cannot get resource "pods/portforward"`;
-      status(reply, 403, `${what} in API group "" in the namespace "${namespace}"`);
+      const forbiddenMessage = `pods "${pod}" is forbidden: User "jane" cannot get resource "pods/portforward"`;
+      status(reply, 403, `${forbiddenMessage} in API group "" in the namespace "${namespace}"`);
     } else status(reply, 400, "Upgrade request required");
   });
   server.on("upgrade", (request, socket) => {
@@ -114,7 +114,7 @@ export async function fakeCluster(): Promise<FakeCluster> {
     const [, , pod = ""] = PODS.exec(url.pathname) ?? [];
     if (request.headers.authorization !== `Bearer ${TOKEN}`) refuseUpgrade(socket, 401, "Unauthorized");
     else if (!permissions.forward) refuseUpgrade(socket, 403, "Forbidden");
-    else if (!unresponsive.has(pod)) serveForward(request, socket, Number(url.searchParams.get("ports")));
+    else if (!unresponsivePods.has(pod)) serveForward(request, socket, Number(url.searchParams.get("ports")));
   });
 
   const list = (namespace: string, url: URL, reply: ServerResponse): void => {
@@ -129,14 +129,14 @@ export async function fakeCluster(): Promise<FakeCluster> {
         (namespace === "" || metadata.namespace === namespace) &&
         selectedLabels.every(([key = "", value]) => metadata.labels[key] === value),
     );
-    json(reply, 200, { kind: "PodList", metadata: {}, items });
+    sendJson(reply, 200, { kind: "PodList", metadata: {}, items });
   };
 
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const kubeconfig = join(folder, "kubeconfig.yaml");
-  writeFileSync(kubeconfig, kubeconfigFor(url, authority.cert));
+  writeFileSync(kubeconfig, kubeconfigFor(url, ca.cert));
 
   return {
     url,
@@ -146,7 +146,7 @@ export async function fakeCluster(): Promise<FakeCluster> {
     objects,
     requests,
     permissions,
-    unresponsive,
+    unresponsivePods,
     addReplica: async (name, drains, namespace = "lastcall") => {
       const ring = createDrainRing(100, () => 0);
       for (const drain of drains) ring.add(drain);
@@ -157,22 +157,22 @@ export async function fakeCluster(): Promise<FakeCluster> {
         isOpen = false;
       };
       stopAdmins.push(stop);
-      pods.push(webhookPod(name, admin.port, namespace));
+      pods.push(createWebhookPod(name, admin.port, namespace));
       return { add: (drain) => void ring.add(drain), stop };
     },
     close: async () => {
-      const done = once(server, "close");
+      const closing = once(server, "close");
       server.close();
       server.closeAllConnections();
       for (const socket of upgradedSockets) socket.destroy();
-      await Promise.all([done, ...stopAdmins.map((stop) => stop())]);
+      await Promise.all([closing, ...stopAdmins.map((stop) => stop())]);
       rmSync(folder, { recursive: true });
     },
   };
 }
 
 /** Returns a kubeconfig with a valid context `here`, a context with a wrong token, and a context without a cluster. */
-export function kubeconfigFor(url: string, ca: string, current = "here"): string {
+export function kubeconfigFor(url: string, ca: string, currentContext = "here"): string {
   return `apiVersion: v1
 kind: Config
 clusters:
@@ -184,14 +184,14 @@ contexts:
 - {name: here, context: {cluster: c, user: u}}
 - {name: other, context: {cluster: c, user: other}}
 - {name: nowhere, context: {cluster: gone, user: u}}
-current-context: ${current}
+current-context: ${currentContext}
 `;
 }
 
 function status(reply: ServerResponse, code: number, message: string): void {
-  json(reply, code, { kind: "Status", apiVersion: "v1", status: "Failure", message, code });
+  sendJson(reply, code, { kind: "Status", apiVersion: "v1", status: "Failure", message, code });
 }
 
-function json(reply: ServerResponse, code: number, body: object): void {
+function sendJson(reply: ServerResponse, code: number, body: object): void {
   reply.writeHead(code, { "content-type": "application/json" }).end(JSON.stringify(body));
 }

@@ -6,26 +6,31 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { someDrain } from "../../drain-history/some-drain.ts";
 import { nodeSettings } from "../../node-settings.ts";
 import { eventually } from "../../time/eventually.ts";
-import { type FakeCluster, fakeCluster, type Replica } from "./fake-cluster.ts";
+import { createFakeCluster, type FakeCluster, type Replica } from "./fake-cluster.ts";
 
 const PROGRAM = join(import.meta.dirname, "../../../src/lastcall.ts");
 const LIMIT_MS = 120_000;
-const FIRST = someDrain({ id: "a-1" });
-const LATER = someDrain({ id: "a-2", uid: "u-2", pod: "web-7d9f-fghij", endedAtMs: FIRST.endedAtMs + 65_000 });
+const FIRST_DRAIN = someDrain({ id: "a-1" });
+const LATER_DRAIN = someDrain({
+  id: "a-2",
+  uid: "u-2",
+  pod: "web-7d9f-fghij",
+  endedAtMs: FIRST_DRAIN.endedAtMs + 65_000,
+});
 
 const children: ChildProcess[] = [];
 let cluster: FakeCluster;
 let replica: Replica;
 beforeEach(async () => {
-  cluster = await fakeCluster();
-  replica = await cluster.addReplica("lastcall-webhook-a", [FIRST]);
+  cluster = await createFakeCluster();
+  replica = await cluster.addReplica("lastcall-webhook-a", [FIRST_DRAIN]);
 });
 afterEach(async () => {
   for (const child of children.splice(0)) child.kill("SIGKILL");
   await cluster.close();
 });
 
-type Running = {
+type RunningProcess = {
   readonly child: ChildProcess;
   readonly output: { out: string; err: string };
   readonly ended: Promise<{ readonly status: number | null; readonly signal: NodeJS.Signals | null }>;
@@ -35,7 +40,7 @@ function start(
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
   program: string = PROGRAM,
-): Running {
+): RunningProcess {
   const child = spawn(process.execPath, [program, ...args], {
     cwd: cluster.folder,
     env: { PATH: process.env["PATH"] ?? "", HOME: cluster.folder, ...nodeSettings(), ...environment },
@@ -51,14 +56,14 @@ function start(
   child.stderr?.setEncoding("utf8").on("data", (text: string) => {
     output.err += text;
   });
-  const ended = new Promise<Awaited<Running["ended"]>>((resolve, reject) => {
+  const ended = new Promise<Awaited<RunningProcess["ended"]>>((resolve, reject) => {
     child.on("error", reject);
     child.on("close", (status, signal) => resolve({ status, signal }));
   });
   return { child, output, ended };
 }
 
-async function untilPrinted(running: Running, text: string): Promise<void> {
+async function waitUntilPrinted(running: RunningProcess, text: string): Promise<void> {
   await eventually(() => expect(running.output.out + running.output.err).toContain(text));
 }
 
@@ -83,9 +88,9 @@ describe("the program lastcall drains", { timeout: LIMIT_MS }, () => {
 
   test.for(["SIGINT", "SIGTERM"] as const)("watches until %s and exits with 0", async (signal) => {
     const running = start(["drains", "--watch"], { KUBECONFIG: cluster.kubeconfig });
-    await untilPrinted(running, "web-7d9f-abcde");
-    replica.add(LATER);
-    await untilPrinted(running, "web-7d9f-fghij");
+    await waitUntilPrinted(running, "web-7d9f-abcde");
+    replica.add(LATER_DRAIN);
+    await waitUntilPrinted(running, "web-7d9f-fghij");
     running.child.kill(signal);
     expect(await running.ended).toEqual({ status: 0, signal: null });
     expect(running.output.err).toBe("");
@@ -94,20 +99,20 @@ describe("the program lastcall drains", { timeout: LIMIT_MS }, () => {
 
   test("ends a watch if the reader of its standard output exits", async () => {
     const running = start(["drains", "--watch", "--json"], { KUBECONFIG: cluster.kubeconfig });
-    await untilPrinted(running, "a-1");
+    await waitUntilPrinted(running, "a-1");
     running.child.stdout?.destroy();
-    replica.add(LATER);
+    replica.add(LATER_DRAIN);
     expect(await running.ended).toEqual({ status: 0, signal: null });
     expect(running.output.err).toBe("");
   });
 
   test("interrupts a watch while a request is pending", async () => {
     const running = start(["drains", "--watch"], { KUBECONFIG: cluster.kubeconfig });
-    await untilPrinted(running, "web-7d9f-abcde");
-    cluster.unresponsive.add("lastcall-webhook-a");
-    const before = cluster.requests.length;
+    await waitUntilPrinted(running, "web-7d9f-abcde");
+    cluster.unresponsivePods.add("lastcall-webhook-a");
+    const earlierCount = cluster.requests.length;
     await eventually(() =>
-      expect(cluster.requests.slice(before).some((request) => request.includes("/portforward"))).toBe(true),
+      expect(cluster.requests.slice(earlierCount).some((request) => request.includes("/portforward"))).toBe(true),
     );
     running.child.kill("SIGINT");
     expect(await running.ended).toEqual({ status: 0, signal: null });
@@ -128,7 +133,7 @@ describe("the program lastcall drains", { timeout: LIMIT_MS }, () => {
     symlinkSync(PROGRAM, link);
     const running = start(["drains", "--json"], { KUBECONFIG: cluster.kubeconfig }, link);
     expect(await running.ended).toEqual({ status: 0, signal: null });
-    expect(JSON.parse(running.output.out).drains).toEqual([FIRST]);
+    expect(JSON.parse(running.output.out).drains).toEqual([FIRST_DRAIN]);
     const help = start(["--help"], {}, link);
     await help.ended;
     expect(help.output.out).toMatch(/\n {2}drains .*(\n.*)*\n {2}timeline /);

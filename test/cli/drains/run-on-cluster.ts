@@ -7,7 +7,7 @@ import type { FakeCluster } from "./fake-cluster.ts";
 /** One minute after the end of the drain that `someDrain` returns. */
 export const NOW_MS = 1_795_000_060_000;
 
-export function onCluster(cluster: FakeCluster, changes: Partial<DrainPorts> = {}): DrainPorts {
+export function portsOf(cluster: FakeCluster, changes: Partial<DrainPorts> = {}): DrainPorts {
   return {
     ...NO_CLUSTER,
     connect: (choice) =>
@@ -17,6 +17,6 @@ export function onCluster(cluster: FakeCluster, changes: Partial<DrainPorts> = {
   };
 }
 
-export function drainsOn(cluster: FakeCluster, ...args: readonly string[]): Promise<CommandResult> {
-  return lastcall(args, {}, undefined, onCluster(cluster));
+export function runOnCluster(cluster: FakeCluster, ...args: readonly string[]): Promise<CommandResult> {
+  return lastcall(args, {}, undefined, portsOf(cluster));
 }

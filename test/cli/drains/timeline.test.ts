@@ -5,8 +5,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { timelineSvg } from "../../../src/drain-history/timeline-svg.ts";
 import { someDrain } from "../../drain-history/some-drain.ts";
 import { type CommandResult, lastcall, NO_CLUSTER } from "../run-lastcall.ts";
-import { type FakeCluster, fakeCluster } from "./fake-cluster.ts";
-import { drainsOn } from "./run-on-cluster.ts";
+import { createFakeCluster, type FakeCluster } from "./fake-cluster.ts";
+import { runOnCluster } from "./run-on-cluster.ts";
 
 const FIRST = someDrain({ id: "a-1" });
 const SECOND = someDrain({ id: "a-2", endedAtMs: FIRST.endedAtMs + 3_600_000 });
@@ -17,13 +17,13 @@ const FILE = {
   "drains.json": JSON.stringify({ version: 1, drains: [FIRST, SECOND, OTHER_POD, OTHER_NAMESPACE, API_POD] }),
 };
 
-async function chosenDrain(subject: string, ...flags: readonly string[]): Promise<string> {
+async function chooseDrain(subject: string, ...flags: readonly string[]): Promise<string> {
   const { status, out, err } = await lastcall(["timeline", subject, "--json", "-f", "drains.json", ...flags], FILE);
   expect({ status, err }).toEqual({ status: 0, err: "" });
   return JSON.parse(out).id;
 }
 
-async function errorFor(subject: string, ...flags: readonly string[]): Promise<string> {
+async function readError(subject: string, ...flags: readonly string[]): Promise<string> {
   const { status, out, err } = await lastcall(["timeline", subject, "-f", "drains.json", ...flags], FILE);
   expect({ status, out }).toEqual({ status: 1, out: "" });
   return err;
@@ -31,48 +31,48 @@ async function errorFor(subject: string, ...flags: readonly string[]): Promise<s
 
 describe("the drain that a command shows", () => {
   test("is the latest of a Pod, chosen by name or by namespace and name", async () => {
-    expect(await chosenDrain("web-7d9f-abcde")).toBe("a-2");
-    expect(await chosenDrain("shop/web-7d9f-abcde")).toBe("a-2");
+    expect(await chooseDrain("web-7d9f-abcde")).toBe("a-2");
+    expect(await chooseDrain("shop/web-7d9f-abcde")).toBe("a-2");
   });
 
   test("is the one with the given id", async () => {
-    expect(await chosenDrain("a-1")).toBe("a-1");
+    expect(await chooseDrain("a-1")).toBe("a-1");
   });
 
   test("needs a namespace if Pods of several namespaces have the name", async () => {
-    const err = await errorFor("api-0");
+    const err = await readError("api-0");
     expect(err).toMatch(
       /^error: Pods named "api-0" were drained in several namespaces; use "\w+\/api-0" or "\w+\/api-0"\n$/,
     );
-    expect(await chosenDrain("test/api-0")).toBe("a-4");
-    expect(await chosenDrain("api-0", "-n", "shop")).toBe("a-5");
+    expect(await chooseDrain("test/api-0")).toBe("a-4");
+    expect(await chooseDrain("api-0", "-n", "shop")).toBe("a-5");
   });
 
   test("is suggested by prefix or similarity if no name matches", async () => {
-    expect(await errorFor("web-7d9f")).toBe(
+    expect(await readError("web-7d9f")).toBe(
       'error: no recorded drain has the Pod name or id "web-7d9f"; did you mean "web-7d9f-abcde" or "web-7d9f-zzzzz"?\n',
     );
-    expect(await errorFor("ap-0", "-n", "test")).toContain('did you mean "api-0"?');
-    expect(await errorFor("tset/api-0")).toContain('did you mean "test/api-0"?');
-    expect(await errorFor("something-else-entirely")).toContain('; the latest drains are of "web-7d9f-abcde", ');
-    expect(await errorFor("web", "-n", "empty")).toContain('Pod name or id "web"; no drains are recorded\n');
+    expect(await readError("ap-0", "-n", "test")).toContain('did you mean "api-0"?');
+    expect(await readError("tset/api-0")).toContain('did you mean "test/api-0"?');
+    expect(await readError("something-else-entirely")).toContain('; the latest drains are of "web-7d9f-abcde", ');
+    expect(await readError("web", "-n", "empty")).toContain('Pod name or id "web"; no drains are recorded\n');
   });
 
   test("is quoted in an error without control characters", async () => {
-    expect(await errorFor("\u001b[2Jweb")).toContain('"?[2Jweb"');
+    expect(await readError("\u001b[2Jweb")).toContain('"?[2Jweb"');
   });
 });
 
 describe("a drain is shown", () => {
   let cluster: FakeCluster;
   beforeEach(async () => {
-    cluster = await fakeCluster();
+    cluster = await createFakeCluster();
     await cluster.addReplica("lastcall-webhook-a", [FIRST, OTHER_POD]);
   });
   afterEach(() => cluster.close());
 
   test("as a text timeline, read through the API server", async () => {
-    const { status, out, err } = await drainsOn(cluster, "timeline", "web-7d9f-abcde");
+    const { status, out, err } = await runOnCluster(cluster, "timeline", "web-7d9f-abcde");
     expect({ status, err }).toEqual({ status: 0, err: "" });
     expect(out).toMatch(/^Drain of Pod shop\/web-7d9f-abcde of ReplicaSet web-7d9f\n/);
     expect(out).toMatch(/\nwithdrawing +5s {2}█+·+\n/);

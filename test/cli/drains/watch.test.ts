@@ -3,15 +3,20 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { someDrain, someReport } from "../../drain-history/some-drain.ts";
 import { eventually } from "../../time/eventually.ts";
 import { type CommandResult, lastcall } from "../run-lastcall.ts";
-import { type FakeCluster, fakeCluster } from "./fake-cluster.ts";
-import { onCluster } from "./run-on-cluster.ts";
+import { createFakeCluster, type FakeCluster } from "./fake-cluster.ts";
+import { portsOf } from "./run-on-cluster.ts";
 
-const WEB = someDrain({ id: "a-1" });
-const LATER = someDrain({ id: "b-2", uid: "u-2", pod: "web-7d9f-fghij", endedAtMs: WEB.endedAtMs + 65_000 });
+const WEB_DRAIN = someDrain({ id: "a-1" });
+const LATER_DRAIN = someDrain({
+  id: "b-2",
+  uid: "u-2",
+  pod: "web-7d9f-fghij",
+  endedAtMs: WEB_DRAIN.endedAtMs + 65_000,
+});
 
 let cluster: FakeCluster;
 beforeEach(async () => {
-  cluster = await fakeCluster();
+  cluster = await createFakeCluster();
 });
 afterEach(() => cluster.close());
 
@@ -28,20 +33,20 @@ async function watch(steps: readonly (() => unknown)[], ...flags: readonly strin
     ["drains", "--watch", ...flags],
     {},
     undefined,
-    onCluster(cluster, { sleep, interruptSignal: () => interrupt.signal }),
+    portsOf(cluster, { sleep, interruptSignal: () => interrupt.signal }),
   );
   expect(remainingSteps).toEqual([]);
   return result;
 }
 
 test("a watch of drains prints the recorded drains, then each new drain once, the newest last", async () => {
-  const a = await cluster.addReplica("lastcall-webhook-a", [WEB]);
-  const b = await cluster.addReplica("lastcall-webhook-b", []);
+  const replicaA = await cluster.addReplica("lastcall-webhook-a", [WEB_DRAIN]);
+  const replicaB = await cluster.addReplica("lastcall-webhook-b", []);
   const { status, out, err } = await watch([
     () => undefined,
-    () => b.add(LATER),
+    () => replicaB.add(LATER_DRAIN),
     // A manager that got no response from replica b sends the report to replica a too.
-    () => a.add({ ...LATER, id: "a-2", endedAtMs: LATER.endedAtMs + 800 }),
+    () => replicaA.add({ ...LATER_DRAIN, id: "a-2", endedAtMs: LATER_DRAIN.endedAtMs + 800 }),
     () => undefined,
   ]);
   expect({ status, err }).toEqual({ status: 0, err: "" });
@@ -54,30 +59,30 @@ test("a watch of drains prints the recorded drains, then each new drain once, th
 });
 
 test("a watch with --json prints one record per line, in the format of --filename", async () => {
-  const a = await cluster.addReplica("lastcall-webhook-a", [WEB]);
-  const { out } = await watch([() => a.add(LATER)], "--json");
+  const a = await cluster.addReplica("lastcall-webhook-a", [WEB_DRAIN]);
+  const { out } = await watch([() => a.add(LATER_DRAIN)], "--json");
   expect(
     out
       .trimEnd()
       .split("\n")
       .map((line) => JSON.parse(line)),
-  ).toEqual([WEB, LATER]);
+  ).toEqual([WEB_DRAIN, LATER_DRAIN]);
   const fileResult = await lastcall(["drains", "-f", "seen.json", "--json"], { "seen.json": out });
-  expect(JSON.parse(fileResult.out).drains).toEqual([LATER, WEB]);
+  expect(JSON.parse(fileResult.out).drains).toEqual([LATER_DRAIN, WEB_DRAIN]);
 });
 
 test("a watch prints a drain again after a later report", async () => {
   const a = await cluster.addReplica("lastcall-webhook-a", [
     someDrain({ id: "a-1", report: someReport({ outcome: "restarted" }) }),
   ]);
-  const { out } = await watch([() => a.add({ ...WEB, id: "a-9", endedAtMs: WEB.endedAtMs + 20_000 })]);
+  const { out } = await watch([() => a.add({ ...WEB_DRAIN, id: "a-9", endedAtMs: WEB_DRAIN.endedAtMs + 20_000 })]);
   expect(out).toMatch(/restarted.*\n.*drained/);
 });
 
 test("a watch reports a stopped replica once, and reads the drains of a new one", async () => {
-  const a = await cluster.addReplica("lastcall-webhook-a", [WEB]);
+  const a = await cluster.addReplica("lastcall-webhook-a", [WEB_DRAIN]);
   const { status, out, err } = await watch([
-    () => cluster.addReplica("lastcall-webhook-b", [LATER]),
+    () => cluster.addReplica("lastcall-webhook-b", [LATER_DRAIN]),
     () => a.stop(),
     () => undefined,
     () => cluster.pods.shift(),
@@ -89,13 +94,13 @@ test("a watch reports a stopped replica once, and reads the drains of a new one"
 });
 
 test("a watch continues after a time in which the API server lists no replicas", async () => {
-  const a = await cluster.addReplica("lastcall-webhook-a", [WEB]);
+  const a = await cluster.addReplica("lastcall-webhook-a", [WEB_DRAIN]);
   const pods = [...cluster.pods];
   const { status, out, err } = await watch([
     () => cluster.pods.splice(0),
     () => undefined,
     () => cluster.pods.push(...pods),
-    () => a.add(LATER),
+    () => a.add(LATER_DRAIN),
   ]);
   expect(status).toBe(0);
   expect(out.match(/web-7d9f-abcde/g)).toHaveLength(1);
@@ -110,16 +115,16 @@ test("a watch whose first read fails exits with 1 and prints a remedy", async ()
 });
 
 test("a watch that is interrupted during a read exits with 0", async () => {
-  await cluster.addReplica("lastcall-webhook-a", [WEB]);
-  cluster.unresponsive.add("lastcall-webhook-a");
+  await cluster.addReplica("lastcall-webhook-a", [WEB_DRAIN]);
+  cluster.unresponsivePods.add("lastcall-webhook-a");
   const interrupt = new AbortController();
-  const running = lastcall(
+  const watching = lastcall(
     ["drains", "-w"],
     {},
     undefined,
-    onCluster(cluster, { interruptSignal: () => interrupt.signal }),
+    portsOf(cluster, { interruptSignal: () => interrupt.signal }),
   );
   await eventually(() => expect(cluster.requests.some((request) => request.includes("/portforward"))).toBe(true));
   interrupt.abort();
-  expect(await running).toEqual({ status: 0, out: "", err: "" });
+  expect(await watching).toEqual({ status: 0, out: "", err: "" });
 });

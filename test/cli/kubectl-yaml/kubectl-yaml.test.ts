@@ -6,12 +6,12 @@ import { describe, expect, test } from "vitest";
 import { parseManifest } from "../../../src/cli/manifest/parse.ts";
 import { sameJson } from "../../../src/kubernetes/raw-json.ts";
 import { DIFFERENCES, type Difference } from "./differences.ts";
-import { changedManifests, manifests, wordsInPlaces } from "./texts.ts";
+import { createChangedManifests, createWordTexts, readManifests } from "./texts.ts";
 
 const BUILD_FOLDER = join(import.meta.dirname, "../../../build");
 const READER_PROGRAM = join(BUILD_FOLDER, "kubectl-yaml");
 
-/** Builds the Go program that parses YAML with kubectl's parser. @returns the reason why it cannot be built, otherwise `undefined` */
+/** Builds the Go program that parses YAML with kubectl's parser. @returns the error of the build, otherwise `undefined` */
 function buildReader(): string | undefined {
   mkdirSync(BUILD_FOLDER, { recursive: true });
   const { error, status, stderr } = spawnSync("go", ["build", "-o", READER_PROGRAM, "."], {
@@ -30,7 +30,7 @@ function readByKubectl(texts: readonly string[]): readonly Reading[] {
   );
 }
 
-/** Reads one document; `undefined` for several, which kubectl splits before it parses. */
+/** Reads one document; `undefined` for several documents, which kubectl splits before it parses. */
 function readByLastcall(text: string): Reading | undefined {
   const { documents, problems } = parseManifest(text);
   if (/^(---|\.\.\.)/m.test(text) || documents.length + problems.length > 1) return undefined;
@@ -55,24 +55,24 @@ function differenceOf(text: string, kubectlReading: Reading): { kind: Difference
  */
 const CHANGES_SEED = 20_261_123;
 
-const missing = buildReader();
-if (missing !== undefined) process.stdout.write(`kubectl's YAML reader is not compared: ${missing}\n`);
+const buildError = buildReader();
+if (buildError !== undefined) process.stdout.write(`kubectl's YAML reader is not compared: ${buildError}\n`);
 
-describe.skipIf(missing !== undefined)("kubectl's YAML reader and lastcall's", () => {
+describe.skipIf(buildError !== undefined)("kubectl's YAML reader and lastcall's", () => {
   test.for([
-    { name: "every manifest of the tests", texts: manifests },
-    { name: "words with a special meaning in YAML, in every place", texts: wordsInPlaces },
+    { name: "every manifest of the tests", texts: readManifests },
+    { name: "words with a special meaning in YAML, in every place", texts: createWordTexts },
   ])("read the same values: $name", ({ texts }) => {
-    expect(unexpectedDifferences(texts())).toEqual([]);
+    expect(findUnexpectedDifferences(texts())).toEqual([]);
   });
 
   test("never read different values from a changed manifest that both accept", () => {
-    const differences = unexpectedDifferences(changedManifests(2_000, CHANGES_SEED));
+    const differences = findUnexpectedDifferences(createChangedManifests(2_000, CHANGES_SEED));
     expect(differences.filter(({ kind }) => kind === "the value differs")).toEqual([]);
   });
 });
 
-function unexpectedDifferences(
+function findUnexpectedDifferences(
   texts: readonly string[],
 ): readonly { kind: Difference["kind"]; what: string; text: string }[] {
   const readings = readByKubectl(texts);

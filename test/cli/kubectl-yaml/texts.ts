@@ -40,7 +40,7 @@ const KEYS = "yes no on 0644 0o7 1.50 1e3 1e6 ~ null 22:22 0x10 1_000 .inf 'yes'
   .split(" ")
   .concat("? a", "[a]", "&k a");
 
-export function manifests(): readonly string[] {
+export function readManifests(): readonly string[] {
   const files = ["fixtures/manifests", "golden"].flatMap((folder) =>
     readdirSync(join(TESTS, folder), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile() && /\.(ya?ml|json)$/.test(entry.name))
@@ -49,7 +49,7 @@ export function manifests(): readonly string[] {
   return files.flatMap((text) => text.split(/^---.*\n/m)).filter((text) => text.trim() !== "" && !text.startsWith("%"));
 }
 
-export function wordsInPlaces(): readonly string[] {
+export function createWordTexts(): readonly string[] {
   return [
     ...WORDS.flatMap((word) => [
       `a: ${word}\nb: 1\n`,
@@ -61,17 +61,40 @@ export function wordsInPlaces(): readonly string[] {
   ];
 }
 
-const INSERTED = [" ", "  ", "\n", ":", "- ", "#", "'", '"', "{", "}", "[", "]", ",", "|", ">", "? ", "yes", "0o7"];
+const INSERTED_TEXTS = [
+  " ",
+  "  ",
+  "\n",
+  ":",
+  "- ",
+  "#",
+  "'",
+  '"',
+  "{",
+  "}",
+  "[",
+  "]",
+  ",",
+  "|",
+  ">",
+  "? ",
+  "yes",
+  "0o7",
+];
 
-export function changedManifests(count: number, seed: number): readonly string[] {
-  const smallManifests = manifests().filter((text) => text.length < 3_000);
-  const change = fc.record({ at: fc.nat(), take: fc.nat({ max: 3 }), put: fc.constantFrom("", ...INSERTED) });
+export function createChangedManifests(count: number, seed: number): readonly string[] {
+  const smallManifests = readManifests().filter((text) => text.length < 3_000);
+  const change = fc.record({
+    at: fc.nat(),
+    removedCount: fc.nat({ max: 3 }),
+    inserted: fc.constantFrom("", ...INSERTED_TEXTS),
+  });
   const text = fc
     .tuple(fc.constantFrom(...smallManifests), fc.array(change, { minLength: 1, maxLength: 2 }))
     .map(([original, changes]) =>
-      changes.reduce((before, { at, take, put }) => {
+      changes.reduce((before, { at, removedCount, inserted }) => {
         const start = at % before.length;
-        return before.slice(0, start) + put + before.slice(start + take);
+        return before.slice(0, start) + inserted + before.slice(start + removedCount);
       }, original),
     );
   return fc.sample(text, { numRuns: count, seed });

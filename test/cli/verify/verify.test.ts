@@ -4,30 +4,30 @@ import { terminatedPods } from "../../../src/cli/verify/verification.ts";
 import type { ResetsReport } from "../../../src/contract/drain-report.ts";
 import type { DrainRecord } from "../../../src/drain-history/drain-record.ts";
 import { runningReport, someDrain, someReport } from "../../drain-history/some-drain.ts";
-import { type FakeCluster, type FakePod, fakeCluster, type Replica } from "../drains/fake-cluster.ts";
-import { NOW_MS, onCluster } from "../drains/run-on-cluster.ts";
+import { createFakeCluster, type FakeCluster, type FakePod, type Replica } from "../drains/fake-cluster.ts";
+import { NOW_MS, portsOf } from "../drains/run-on-cluster.ts";
 import { type CommandResult, lastcall } from "../run-lastcall.ts";
 
 let cluster: FakeCluster;
 let replica: Replica;
 beforeEach(async () => {
-  cluster = await fakeCluster();
+  cluster = await createFakeCluster();
   replica = await cluster.addReplica("lastcall-webhook-a", []);
   setDeployment({});
   cluster.objects.set("/apis/apps/v1/namespaces/shop/replicasets", { items: [OLD_REPLICA_SET, NEW_REPLICA_SET] });
-  cluster.pods.push(webPod("web-2-a"));
+  cluster.pods.push(createWebPod("web-2-a"));
 });
 afterEach(() => cluster.close());
 
-const replicaSet = (name: string, minutesAgo: number) => ({
+const createReplicaSet = (name: string, minutesAgo: number) => ({
   metadata: {
     name,
     creationTimestamp: new Date(NOW_MS - minutesAgo * 60_000).toISOString(),
     ownerReferences: [{ kind: "Deployment", name: "web" }],
   },
 });
-const OLD_REPLICA_SET = replicaSet("web-1", 600);
-const NEW_REPLICA_SET = replicaSet("web-2", 5);
+const OLD_REPLICA_SET = createReplicaSet("web-1", 600);
+const NEW_REPLICA_SET = createReplicaSet("web-2", 5);
 
 function setDeployment(status: object): void {
   cluster.objects.set("/apis/apps/v1/namespaces/shop/deployments/web", {
@@ -38,7 +38,11 @@ function setDeployment(status: object): void {
   });
 }
 
-function webPod(name: string, changes: Partial<FakePod["metadata"]> = {}, containers = ["app", "lastcall"]): FakePod {
+function createWebPod(
+  name: string,
+  changes: Partial<FakePod["metadata"]> = {},
+  containers = ["app", "lastcall"],
+): FakePod {
   return {
     metadata: {
       name,
@@ -53,19 +57,19 @@ function webPod(name: string, changes: Partial<FakePod["metadata"]> = {}, contai
   };
 }
 
-function ended(
+function createEndedDrain(
   pod: string,
   resets: Partial<ResetsReport> | undefined,
   changes: Partial<DrainRecord> = {},
 ): DrainRecord {
-  const all = { draining: 0, stopping: 0, probes: 0, stoppingMs: 40, ...resets };
+  const allResets = { draining: 0, stopping: 0, probes: 0, stoppingMs: 40, ...resets };
   return someDrain({
     id: pod,
     pod,
     uid: `uid-${pod}`,
     ownerName: "web-1",
     endedAtMs: NOW_MS - 60_000,
-    report: someReport({ resets: resets === undefined ? undefined : all }),
+    report: someReport({ resets: resets === undefined ? undefined : allResets }),
     ...changes,
   });
 }
@@ -78,14 +82,14 @@ async function verify(args: readonly string[] = [], steps: readonly (() => unkno
     nowMs += ms;
     await remainingSteps.shift()?.();
   };
-  const ports = onCluster(cluster, { nowMs: () => nowMs, sleep });
+  const ports = portsOf(cluster, { nowMs: () => nowMs, sleep });
   return lastcall(["verify", "deployment/web", "-n", "shop", ...args], {}, undefined, ports);
 }
 
 describe("the command verify passes", () => {
   test("if no ended Pod cut a connection", async () => {
-    replica.add(ended("web-1-a", {}));
-    replica.add(ended("web-1-b", { stoppingMs: 1_240 }));
+    replica.add(createEndedDrain("web-1-a", {}));
+    replica.add(createEndedDrain("web-1-b", { stoppingMs: 1_240 }));
     expect(await verify()).toEqual({
       status: 0,
       err: "",
@@ -108,10 +112,12 @@ describe("the command verify passes", () => {
   });
 
   test("if only Pods of earlier rollouts or other workloads cut connections, or a container restarted", async () => {
-    replica.add(ended("web-1-a", {}));
-    replica.add(ended("web-0-x", { stopping: 3 }, { endedAtMs: NOW_MS - 3_600_000 }));
-    replica.add(ended("api-1-a", { stopping: 3 }, { ownerName: "api-1" }));
-    replica.add(ended("web-2-a", undefined, { report: someReport({ outcome: "restarted" }), ownerName: "web-2" }));
+    replica.add(createEndedDrain("web-1-a", {}));
+    replica.add(createEndedDrain("web-0-x", { stopping: 3 }, { endedAtMs: NOW_MS - 3_600_000 }));
+    replica.add(createEndedDrain("api-1-a", { stopping: 3 }, { ownerName: "api-1" }));
+    replica.add(
+      createEndedDrain("web-2-a", undefined, { report: someReport({ outcome: "restarted" }), ownerName: "web-2" }),
+    );
     expect(await verify()).toMatchObject({ status: 0, out: expect.stringContaining("1 Pod terminated and cut no") });
     expect(await verify(["--since", "2h"])).toMatchObject({
       status: 1,
@@ -120,7 +126,7 @@ describe("the command verify passes", () => {
   });
 
   test("with --allow-probes if probes explain all resets", async () => {
-    replica.add(ended("web-1-a", { stopping: 2, probes: 2 }));
+    replica.add(createEndedDrain("web-1-a", { stopping: 2, probes: 2 }));
     const { status, out } = await verify();
     expect(status).toBe(1);
     expect(out).toContain("cut at most 2 connections, of which 2 may be probes of the kubelet");
@@ -130,8 +136,8 @@ describe("the command verify passes", () => {
 
 describe("the command verify fails", () => {
   test("if a Pod may have cut a connection", async () => {
-    replica.add(ended("web-1-a", { stopping: 1 }));
-    replica.add(ended("web-1-b", {}));
+    replica.add(createEndedDrain("web-1-a", { stopping: 1 }));
+    replica.add(createEndedDrain("web-1-b", {}));
     const { status, out } = await verify();
     expect(status).toBe(1);
     expect(out).toContain("web-1-a  drained  7.3s  40ms  cut at most 1 connection\n");
@@ -139,7 +145,7 @@ describe("the command verify fails", () => {
   });
 
   test("if a Pod did not report its end", async () => {
-    replica.add(ended("web-1-a", undefined));
+    replica.add(createEndedDrain("web-1-a", undefined));
     const { status, out } = await verify();
     expect(status).toBe(1);
     expect(out).toContain("web-1-a  drained  7.3s  –     no relay replica has a report from after its stop signal\n");
@@ -147,14 +153,14 @@ describe("the command verify fails", () => {
   });
 
   test("if a Pod that was terminating did not report its drain", async () => {
-    cluster.pods.push(webPod("web-1-z", { deletionTimestamp: "2026-11-18T00:00:00Z" }));
+    cluster.pods.push(createWebPod("web-1-z", { deletionTimestamp: "2026-11-18T00:00:00Z" }));
     const { status, out } = await verify([], [() => cluster.pods.pop()]);
     expect(status).toBe(1);
     expect(out).toContain("web-1-z  –        –     –     no relay replica has a report of its drain\n");
   });
 
   test("with the same result as JSON", async () => {
-    replica.add(ended("web-1-a", { stopping: 1 }));
+    replica.add(createEndedDrain("web-1-a", { stopping: 1 }));
     const { status, out } = await verify(["--json"]);
     expect(status).toBe(1);
     expect(JSON.parse(out)).toEqual({
@@ -184,20 +190,23 @@ describe("the command verify waits", () => {
       [
         () => {
           setDeployment({});
-          cluster.pods.push(webPod("web-1-a", { deletionTimestamp: "2026-11-18T00:00:00Z" }));
+          cluster.pods.push(createWebPod("web-1-a", { deletionTimestamp: "2026-11-18T00:00:00Z" }));
         },
-        () => replica.add(ended("web-1-a", undefined)),
+        () => replica.add(createEndedDrain("web-1-a", undefined)),
         () => cluster.pods.pop(),
-        () => replica.add(ended("web-1-a", {})),
+        () => replica.add(createEndedDrain("web-1-a", {})),
       ],
     );
     expect({ status, out }).toMatchObject({ status: 0, out: expect.stringContaining("1 Pod terminated and cut no") });
   });
 
   test("for a terminating Pod, for longer than for a late report", async () => {
-    cluster.pods.push(webPod("web-1-a", { deletionTimestamp: "2026-11-18T00:00:00Z" }));
-    const longer = Array.from({ length: 20 }, () => () => undefined);
-    const { status } = await verify([], [...longer, () => cluster.pods.pop(), () => replica.add(ended("web-1-a", {}))]);
+    cluster.pods.push(createWebPod("web-1-a", { deletionTimestamp: "2026-11-18T00:00:00Z" }));
+    const steps = Array.from({ length: 20 }, () => () => undefined);
+    const { status } = await verify(
+      [],
+      [...steps, () => cluster.pods.pop(), () => replica.add(createEndedDrain("web-1-a", {}))],
+    );
     expect(status).toBe(0);
   });
 
@@ -222,7 +231,7 @@ describe("the command verify exits with 2 and a message", () => {
   });
 
   test("if Pods of the workload are not injected", async () => {
-    cluster.pods.push(webPod("web-2-b", {}, ["app"]));
+    cluster.pods.push(createWebPod("web-2-b", {}, ["app"]));
     const { status, err } = await verify();
     expect(status).toBe(2);
     expect(err).toBe(
@@ -238,15 +247,15 @@ describe("the command verify exits with 2 and a message", () => {
   });
 
   test("if the argument is not a workload", async () => {
-    const { status, err } = await lastcall(["verify", "deploymnt/web"], {}, undefined, onCluster(cluster));
+    const { status, err } = await lastcall(["verify", "deploymnt/web"], {}, undefined, portsOf(cluster));
     expect(status).toBe(2);
     expect(err).toContain('did you mean "deployment"?');
   });
 });
 
 test("a running drain is not the end of a Pod", () => {
-  const running = someDrain({ uid: "u-1", report: runningReport() });
-  expect(terminatedPods([running], new Map())).toEqual([]);
-  const end = someDrain({ uid: "u-1", endedAtMs: running.endedAtMs - 1 });
-  expect(terminatedPods([running, end], new Map()).map(({ record }) => record)).toEqual([end]);
+  const runningDrain = someDrain({ uid: "u-1", report: runningReport() });
+  expect(terminatedPods([runningDrain], new Map())).toEqual([]);
+  const endedDrain = someDrain({ uid: "u-1", endedAtMs: runningDrain.endedAtMs - 1 });
+  expect(terminatedPods([runningDrain, endedDrain], new Map()).map(({ record }) => record)).toEqual([endedDrain]);
 });

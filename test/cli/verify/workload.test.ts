@@ -14,8 +14,8 @@ function workloadOf(text: string) {
   return reading.workload;
 }
 
-function owned(name: string, kind: string, owner: string, created = "2026-11-26T10:00:00Z") {
-  return { metadata: { name, creationTimestamp: created, ownerReferences: [{ kind, name: owner }] } };
+function createOwnedObject(name: string, kind: string, owner: string, createdAt = "2026-11-26T10:00:00Z") {
+  return { metadata: { name, creationTimestamp: createdAt, ownerReferences: [{ kind, name: owner }] } };
 }
 
 describe("a workload", () => {
@@ -29,7 +29,10 @@ describe("a workload", () => {
   test("can be of a custom kind such as Rollout, whose Pods belong to its ReplicaSets", () => {
     const rollout = workloadOf("Rollout/web");
     expect(rollout).toMatchObject({ kind: "Rollout", name: "web", resource: undefined });
-    const owners = podOwners(rollout, [owned("web-1", "Rollout", "web"), owned("other-1", "Rollout", "other")]);
+    const owners = podOwners(rollout, [
+      createOwnedObject("web-1", "Rollout", "web"),
+      createOwnedObject("other-1", "Rollout", "other"),
+    ]);
     expect([...owners]).toEqual(["Rollout/web", "ReplicaSet/web-1"]);
   });
 
@@ -50,14 +53,14 @@ describe("a workload", () => {
 
   test("owns the Pods of its ReplicaSets, and no others", () => {
     const owners = podOwners(workloadOf("deploy/web"), [
-      owned("web-1", "Deployment", "web"),
-      owned("web-2", "Deployment", "web"),
-      owned("api-1", "Deployment", "api"),
+      createOwnedObject("web-1", "Deployment", "web"),
+      createOwnedObject("web-2", "Deployment", "web"),
+      createOwnedObject("api-1", "Deployment", "api"),
     ]);
     const pods = [
-      owned("a", "ReplicaSet", "web-1"),
-      owned("b", "ReplicaSet", "api-1"),
-      owned("c", "StatefulSet", "web"),
+      createOwnedObject("a", "ReplicaSet", "web-1"),
+      createOwnedObject("b", "ReplicaSet", "api-1"),
+      createOwnedObject("c", "StatefulSet", "web"),
       { metadata: { name: "d" } },
     ];
     expect(podsOf(owners, pods)).toEqual([pods[0]]);
@@ -65,9 +68,9 @@ describe("a workload", () => {
 
   test("is as new as its newest revision", () => {
     const revisions = [
-      owned("web-1", "Deployment", "web", "2026-11-26T10:00:00Z"),
-      owned("web-2", "Deployment", "web", "2026-11-26T11:00:00Z"),
-      owned("web-3", "Deployment", "web", "invalid"),
+      createOwnedObject("web-1", "Deployment", "web", "2026-11-26T10:00:00Z"),
+      createOwnedObject("web-2", "Deployment", "web", "2026-11-26T11:00:00Z"),
+      createOwnedObject("web-3", "Deployment", "web", "invalid"),
     ];
     expect(newestCreationMs(revisions)).toBe(Date.parse("2026-11-26T11:00:00Z"));
     expect(newestCreationMs([])).toBeUndefined();

@@ -41,8 +41,8 @@ describe("a Pod of a Service with a selector", () => {
   });
 
   test("has the endpoint state `out` and is not terminating if the kubelet stops the Pod without a deletion", () => {
-    const stopped = { ready: false, serving: false, terminating: false };
-    expect(endpointStateIn([sliceWith({}, entryOf(WEB_0, stopped))])).toMatchObject({
+    const stoppedConditions = { ready: false, serving: false, terminating: false };
+    expect(endpointStateIn([sliceWith({}, entryOf(WEB_0, stoppedConditions))])).toMatchObject({
       state: "out",
       terminating: false,
       reason: "Service web has the Pod as an endpoint that is not ready (slice web-abc)",
@@ -106,11 +106,11 @@ test.for<[string, RawSlice, string, boolean]>([
 
 describe("several EndpointSlices", () => {
   test("of one Service give the status `in` while one of them has the Pod as a ready endpoint", () => {
-    const moved = [
+    const slices = [
       sliceWith({ name: "web-b" }, entryOf(WEB_0, TERMINATING_CONDITIONS)),
       sliceWith({ name: "web-a" }, entryOf(WEB_1), entryOf(WEB_0)),
     ];
-    expect(endpointStateIn(moved)).toMatchObject({
+    expect(endpointStateIn(slices)).toMatchObject({
       state: "in",
       terminating: true,
       services: [{ state: "in", terminating: true }],
@@ -119,30 +119,30 @@ describe("several EndpointSlices", () => {
   });
 
   test("of two IP families count separately", () => {
-    const twoFamilies = [
+    const slices = [
       sliceWith({ name: "web-v6", addressType: "IPv6" }, entryOf(WEB_0, READY_CONDITIONS, "fd00::7")),
       sliceWith({ name: "web-v4" }, entryOf(WEB_0, TERMINATING_CONDITIONS)),
     ];
-    const endpointState = endpointStateIn(twoFamilies);
+    const endpointState = endpointStateIn(slices);
     expect(endpointState.services.map(({ family, state }) => `${family} ${state}`)).toEqual(["IPv4 out", "IPv6 in"]);
     expect(endpointState.state).toBe("in");
   });
 
   test("of two Services give the status `out` only if none has the Pod as a ready endpoint", () => {
-    const two = [
+    const slices = [
       sliceWith({ name: "web-a" }, entryOf(WEB_0, TERMINATING_CONDITIONS)),
       sliceWith({ name: "api-a", service: "api" }, entryOf(WEB_0)),
     ];
-    expect(endpointStateIn(two)).toMatchObject({
+    expect(endpointStateIn(slices)).toMatchObject({
       state: "in",
       reason: "Service api still has the Pod as a ready endpoint (slice api-a)",
     });
-    expect(endpointStateIn(two.slice(0, 1)).state).toBe("out");
+    expect(endpointStateIn(slices.slice(0, 1)).state).toBe("out");
   });
 
   test("of several Services with the same state are counted in the reason", () => {
-    const three = ["a", "b", "c"].map((service) => sliceWith({ name: `${service}-1`, service }, entryOf(WEB_0)));
-    expect(endpointStateIn(three).reason).toBe(
+    const slices = ["a", "b", "c"].map((service) => sliceWith({ name: `${service}-1`, service }, entryOf(WEB_0)));
+    expect(endpointStateIn(slices).reason).toBe(
       "Service a still has the Pod as a ready endpoint (slice a-1), and 2 more",
     );
   });
@@ -168,11 +168,11 @@ describe("an address in an EndpointSlice", () => {
   });
 
   test("in a handwritten EndpointSlice does not make a Pod terminating", () => {
-    const handwritten = sliceWith(
+    const handwrittenSlice = sliceWith(
       { managedBy: "people" },
       { ...ENDPOINT_WITHOUT_TARGET, conditions: { ready: true, terminating: true } },
     );
-    expect(endpointStateIn([handwritten])).toMatchObject({ state: "out", terminating: false });
+    expect(endpointStateIn([handwrittenSlice])).toMatchObject({ state: "out", terminating: false });
   });
 
   test("of another Pod's endpoint is ignored in managed and handwritten EndpointSlices", () => {

@@ -12,8 +12,8 @@ type AddressEntry = {
   /** The target Pod's uid; `null` without a target Pod. */
   readonly uid: unknown;
   readonly address: unknown;
-  readonly ready: boolean;
-  readonly terminating: boolean;
+  readonly isReady: boolean;
+  readonly isTerminating: boolean;
 };
 
 export type ExpectedEndpointState = {
@@ -29,22 +29,22 @@ type UntypedJson = any;
 export function expectedEndpointState(raws: readonly RawSlice[], pod: PodIdentity): ExpectedEndpointState {
   const podAddresses = new BlockList();
   for (const address of pod.addresses) podAddresses.addAddress(address, isIPv6(address) ? "ipv6" : "ipv4");
-  const podEntries = raws.flatMap(addressEntriesOf).filter((fact) => {
-    if (typeof fact.service !== "string" || fact.service === "") return false;
-    return fact.uid === null ? contains(podAddresses, fact.address) : fact.uid === pod.uid;
+  const podEntries = raws.flatMap(addressEntriesOf).filter((entry) => {
+    if (typeof entry.service !== "string" || entry.service === "") return false;
+    return entry.uid === null ? contains(podAddresses, entry.address) : entry.uid === pod.uid;
   });
   const services: Record<string, string> = {};
-  for (const fact of podEntries) {
-    const key = `${fact.service}/${["IPv4", "IPv6", "FQDN"].find((type) => type === fact.type) ?? "other"}`;
-    const serviceEntries = podEntries.filter((each) => each.service === fact.service && each.type === fact.type);
-    const isReady = serviceEntries.some((each) => each.ready && !each.terminating);
-    const isHostName = fact.type === "FQDN";
+  for (const entry of podEntries) {
+    const key = `${entry.service}/${["IPv4", "IPv6", "FQDN"].find((type) => type === entry.type) ?? "other"}`;
+    const serviceEntries = podEntries.filter((each) => each.service === entry.service && each.type === entry.type);
+    const isReady = serviceEntries.some((each) => each.isReady && !each.isTerminating);
+    const isHostName = entry.type === "FQDN";
     services[key] = isReady ? (isHostName ? "unknown" : "in") : "out";
   }
   const states = new Set(Object.values(services));
   return {
     state: states.has("in") ? "in" : states.has("unknown") ? "unknown" : "out",
-    terminating: podEntries.some((fact) => fact.uid !== null && fact.terminating),
+    terminating: podEntries.some((entry) => entry.uid !== null && entry.isTerminating),
     services,
   };
 }
@@ -62,8 +62,8 @@ function addressEntriesOf(raw: UntypedJson): AddressEntry[] {
       uid,
       address,
       // Without a value `ready` counts as true, and `terminating` as false.
-      ready: entry.conditions?.ready !== false,
-      terminating: entry.conditions?.terminating === true,
+      isReady: entry.conditions?.ready !== false,
+      isTerminating: entry.conditions?.terminating === true,
     }));
   });
 }

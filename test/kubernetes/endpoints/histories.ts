@@ -8,7 +8,7 @@ import { CONTROLLER, entryOf, MIRRORING, type RawSlice, type SliceFields, sliceW
 
 const OTHER_PODS: readonly PodIdentity[] = [
   { name: "web-1", uid: "uid-of-web-1", addresses: ["10.0.0.8", "fd00::8"] },
-  // A Pod with the same addresses, such as one that reused them.
+  // Another Pod with the same addresses, such as a later Pod that got the addresses of a deleted Pod.
   { name: "web-9", uid: "uid-of-web-9", addresses: WEB_0.addresses },
 ];
 
@@ -82,11 +82,11 @@ const arbitraryEntry: fc.Arbitrary<RawSlice> = fc.oneof(
   },
 );
 
-const place = fc.nat(SLICES.length - 1);
+const sliceIndex = fc.nat(SLICES.length - 1);
 const arbitraryWrite: fc.Arbitrary<Write> = fc.oneof(
-  fc.record({ kind: fc.constantFrom("put", "duplicate"), at: place, to: place, entry: arbitraryEntry }),
-  fc.record({ kind: fc.constantFrom("drop", "move", "split", "merge", "delete"), at: place, to: place }),
-  fc.record({ kind: fc.constant("set-conditions"), at: place, to: place, conditions: arbitraryConditions }),
+  fc.record({ kind: fc.constantFrom("put", "duplicate"), at: sliceIndex, to: sliceIndex, entry: arbitraryEntry }),
+  fc.record({ kind: fc.constantFrom("drop", "move", "split", "merge", "delete"), at: sliceIndex, to: sliceIndex }),
+  fc.record({ kind: fc.constant("set-conditions"), at: sliceIndex, to: sliceIndex, conditions: arbitraryConditions }),
 );
 
 /** Raw slices after each step of a history. */
@@ -116,36 +116,42 @@ function viewsOf(writes: readonly Write[], lags: readonly number[]): RawSlice[][
 
 function changesOf(write: Write): ((table: Table) => Table)[] {
   const { at, to } = write;
-  const set = (place: number, entries: (table: Table) => readonly RawSlice[] | undefined) => (table: Table) =>
-    table.with(place, entries(table));
+  const replaceEntries =
+    (sliceIndex: number, entries: (table: Table) => readonly RawSlice[] | undefined) => (table: Table) =>
+      table.with(sliceIndex, entries(table));
   const entriesAt = (table: Table) => table[at] ?? [];
   const entriesTo = (table: Table) => table[to] ?? [];
   switch (write.kind) {
     case "put":
-      return [set(at, (table) => [...entriesAt(table), write.entry])];
+      return [replaceEntries(at, (table) => [...entriesAt(table), write.entry])];
     case "duplicate":
       return [
-        set(at, (table) => [...entriesAt(table), write.entry]),
-        set(to, (table) => [...entriesTo(table), write.entry]),
+        replaceEntries(at, (table) => [...entriesAt(table), write.entry]),
+        replaceEntries(to, (table) => [...entriesTo(table), write.entry]),
       ];
     case "drop":
-      return [set(at, (table) => entriesAt(table).slice(1))];
+      return [replaceEntries(at, (table) => entriesAt(table).slice(1))];
     case "move":
       return [
-        set(to, (table) => [...entriesTo(table), ...entriesAt(table).slice(0, 1)]),
-        set(at, (table) => entriesAt(table).slice(1)),
+        replaceEntries(to, (table) => [...entriesTo(table), ...entriesAt(table).slice(0, 1)]),
+        replaceEntries(at, (table) => entriesAt(table).slice(1)),
       ];
     case "split":
       return [
-        set(to, (table) => [...entriesTo(table), ...entriesAt(table).slice(2)]),
-        set(at, (table) => entriesAt(table).slice(0, 2)),
+        replaceEntries(to, (table) => [...entriesTo(table), ...entriesAt(table).slice(2)]),
+        replaceEntries(at, (table) => entriesAt(table).slice(0, 2)),
       ];
     case "merge":
-      return [set(to, (table) => [...entriesTo(table), ...entriesAt(table)]), set(at, () => undefined)];
+      return [
+        replaceEntries(to, (table) => [...entriesTo(table), ...entriesAt(table)]),
+        replaceEntries(at, () => undefined),
+      ];
     case "delete":
-      return [set(at, () => undefined)];
+      return [replaceEntries(at, () => undefined)];
     case "set-conditions":
-      return [set(at, (table) => entriesAt(table).map((entry) => ({ ...entry, conditions: write.conditions })))];
+      return [
+        replaceEntries(at, (table) => entriesAt(table).map((entry) => ({ ...entry, conditions: write.conditions }))),
+      ];
   }
 }
 
@@ -162,8 +168,8 @@ export type PodStatus = { readonly pod: PodIdentity; readonly isReady: boolean; 
 export function slicesOfController(name: string, service: ManagedService, pods: readonly PodStatus[]): RawSlice[] {
   return service.families.flatMap((addressType) =>
     pods.map((_first, index) => {
-      const part = index % service.podsPerSlice === 0 ? pods.slice(index, index + service.podsPerSlice) : [];
-      const entries = part.map(({ pod, isReady, isDeleted }) =>
+      const podsOfSlice = index % service.podsPerSlice === 0 ? pods.slice(index, index + service.podsPerSlice) : [];
+      const entries = podsOfSlice.map(({ pod, isReady, isDeleted }) =>
         entryOf(
           pod,
           { ready: service.publishNotReady || (isReady && !isDeleted), serving: isReady, terminating: isDeleted },

@@ -33,8 +33,11 @@ test("the endpoint state of a Pod does not depend on the order of EndpointSlices
     fc.property(
       arbitraryView.chain((raws) => fc.tuple(fc.constant(raws), fc.shuffledSubarray(raws, { minLength: raws.length }))),
       ([raws, shuffled]) => {
-        const reordered = shuffled.map((raw) => ({ ...raw, endpoints: (raw["endpoints"] as RawSlice[]).toReversed() }));
-        expect(endpointStateIn(reordered)).toEqual(endpointStateIn(raws));
+        const reorderedSlices = shuffled.map((raw) => ({
+          ...raw,
+          endpoints: (raw["endpoints"] as RawSlice[]).toReversed(),
+        }));
+        expect(endpointStateIn(reorderedSlices)).toEqual(endpointStateIn(raws));
       },
     ),
   );
@@ -43,12 +46,12 @@ test("the endpoint state of a Pod does not depend on the order of EndpointSlices
 test("the endpoint state of a Pod is the same after a split into one EndpointSlice per endpoint", () => {
   fc.assert(
     fc.property(arbitraryView, (raws) => {
-      const split = raws.flatMap((raw) =>
+      const splitSlices = raws.flatMap((raw) =>
         (raw["endpoints"] as RawSlice[]).map((entry, index) =>
-          renamed({ ...raw, endpoints: [entry] }, `part-${index}`),
+          renameSlice({ ...raw, endpoints: [entry] }, `part-${index}`),
         ),
       );
-      expect(summaryOf(endpointStateIn(split))).toEqual(summaryOf(endpointStateIn(raws)));
+      expect(summaryOf(endpointStateIn(splitSlices))).toEqual(summaryOf(endpointStateIn(raws)));
     }),
   );
 });
@@ -56,7 +59,7 @@ test("the endpoint state of a Pod is the same after a split into one EndpointSli
 test("the endpoint state of a Pod is the same with duplicate EndpointSlices", () => {
   fc.assert(
     fc.property(arbitraryView, (raws) => {
-      const withDuplicates = [...raws, ...raws.map((raw) => renamed(raw, "copy"))];
+      const withDuplicates = [...raws, ...raws.map((raw) => renameSlice(raw, "copy"))];
       expect(summaryOf(endpointStateIn(withDuplicates))).toEqual(summaryOf(endpointStateIn(raws)));
     }),
   );
@@ -128,16 +131,16 @@ test("a deleted Pod has the endpoint state `in` until all its EndpointSlices are
       arbitrarySiblings,
       fc.array(fc.boolean(), { minLength: 60, maxLength: 60 }),
       (services, siblings, isUpdated) => {
-        const write = (isDeleted: boolean) =>
+        const writeSlices = (isDeleted: boolean) =>
           services.flatMap((service, index) =>
             slicesOfController(`service-${index}`, service, [...siblings, { pod: WEB_0, isReady: true, isDeleted }]),
           );
-        const [before, after] = [write(false), write(true)];
-        const received = before.map((raw, index) => (isUpdated[index] ? (after[index] ?? raw) : raw));
-        const hasReadyEndpoint = received.some((raw, index) => raw === before[index] && containsPod(raw));
-        expect(endpointStateIn(received).state).toBe(hasReadyEndpoint ? "in" : "out");
-        expect(endpointStateIn(received).terminating).toBe(
-          received.some((raw, index) => raw !== before[index] && containsPod(raw)),
+        const [before, after] = [writeSlices(false), writeSlices(true)];
+        const receivedSlices = before.map((raw, index) => (isUpdated[index] ? (after[index] ?? raw) : raw));
+        const hasReadyEndpoint = receivedSlices.some((raw, index) => raw === before[index] && containsPod(raw));
+        expect(endpointStateIn(receivedSlices).state).toBe(hasReadyEndpoint ? "in" : "out");
+        expect(endpointStateIn(receivedSlices).terminating).toBe(
+          receivedSlices.some((raw, index) => raw !== before[index] && containsPod(raw)),
         );
       },
     ),
@@ -145,7 +148,7 @@ test("a deleted Pod has the endpoint state `in` until all its EndpointSlices are
 });
 
 test("readSlice does not throw for any input, and endpointStateOf accepts its result", () => {
-  const hostile = fc.oneof(
+  const arbitraryHostileJson = fc.oneof(
     fc.object({ key: fc.constantFrom("metadata", "name", "labels", "endpoints", "addresses", "conditions", "x") }),
     fc.record({
       metadata: fc.oneof(fc.anything(), fc.record({ name: fc.string(), labels: fc.anything() })),
@@ -157,7 +160,7 @@ test("readSlice does not throw for any input, and endpointStateOf accepts its re
     }),
   );
   fc.assert(
-    fc.property(hostile, (raw) => {
+    fc.property(arbitraryHostileJson, (raw) => {
       const slice = readSlice(raw);
       if (slice !== undefined) expect(["in", "out", "unknown"]).toContain(endpointStateOf([slice], WEB_0).state);
     }),
@@ -180,13 +183,13 @@ test("an EndpointSlice with null, missing or empty endpoints is read as empty", 
 });
 
 test("all spellings of an IP address have the same canonical form", () => {
-  const group = fc.constantFrom("0", "00", "0000", "7", "0a", "FFff", "1234");
+  const arbitraryGroup = fc.constantFrom("0", "00", "0000", "7", "0a", "FFff", "1234");
   fc.assert(
     fc.property(
       fc.oneof(
         fc.ipV4(),
         fc.ipV6(),
-        fc.array(group, { minLength: 8, maxLength: 8 }).map((all) => all.join(":")),
+        fc.array(arbitraryGroup, { minLength: 8, maxLength: 8 }).map((all) => all.join(":")),
       ),
       (text) => {
         const canonical = canonicalAddress(text);
@@ -210,7 +213,7 @@ function summaryOf({ state, terminating, services }: EndpointStatus) {
   };
 }
 
-function renamed(raw: RawSlice, suffix: string): RawSlice {
+function renameSlice(raw: RawSlice, suffix: string): RawSlice {
   const metadata = raw["metadata"] as RawSlice;
   return { ...raw, metadata: { ...metadata, name: `${metadata["name"]}-${suffix}` } };
 }

@@ -35,7 +35,7 @@ export type SliceFields = {
 
 export function sliceWith(fields: SliceFields, ...endpoints: readonly RawSlice[]): RawSlice {
   const { name = "web-abc", service = "web", managedBy = CONTROLLER, addressType = "IPv4" } = fields;
-  const labelled = "service" in fields && fields.service === undefined ? {} : { "kubernetes.io/service-name": service };
+  const labels = "service" in fields && fields.service === undefined ? {} : { "kubernetes.io/service-name": service };
   return {
     addressType,
     apiVersion: "discovery.k8s.io/v1",
@@ -44,7 +44,7 @@ export function sliceWith(fields: SliceFields, ...endpoints: readonly RawSlice[]
     metadata: {
       name,
       namespace: "shop",
-      labels: { ...labelled, "endpointslice.kubernetes.io/managed-by": managedBy },
+      labels: { ...labels, "endpointslice.kubernetes.io/managed-by": managedBy },
     },
     ports: [{ name: "http", port: 8080, protocol: "TCP" }],
   };

@@ -6,7 +6,7 @@ import type { PodNetwork } from "../../../src/demo/network/pod-network.ts";
 import { createPodRunner } from "../../../src/demo/pods/pod-runner.ts";
 import type { ProcessTable } from "../../../src/demo/pods/process-table.ts";
 import type { RunningPod } from "../../../src/demo/pods/running-pod.ts";
-import { injected } from "../../injection/injector-inputs.ts";
+import { injectedPodOf } from "../../injection/injector-inputs.ts";
 
 export type Testbed = {
   readonly network: PodNetwork;
@@ -54,7 +54,7 @@ export async function createTestbed(processes: ProcessTable): Promise<Testbed> {
         imageEnvironment: environment,
         onEvent: () => {},
       });
-      const pod = await runner.start(injected(manifest));
+      const pod = await runner.start(injectedPodOf(manifest));
       return {
         pod,
         kill: runner.close,

@@ -25,8 +25,8 @@ test.for([
 );
 
 test("the relay records an Event on the Pod, once, while its drain runs", async () => {
-  const onReport: string[] = [];
-  const server = createDrainsServer({ onReport: ({ uid }) => onReport.push(uid) });
+  const reportedUids: string[] = [];
+  const server = createDrainsServer({ onReport: ({ uid }) => reportedUids.push(uid) });
   await server.app.ready();
   const post = (report: DrainReport) =>
     server.app.inject({
@@ -49,13 +49,13 @@ test("the relay records an Event on the Pod, once, while its drain runs", async 
   ]);
   // The manager of a running drain can still be killed. Its report therefore neither ends the search for the lost drain of this
   // Pod nor increases a counter of ended drains.
-  expect([onReport, await server.metric('lastcall_drains_total{outcome="drained"}')]).toEqual([
+  expect([reportedUids, await server.readMetric('lastcall_drains_total{outcome="drained"}')]).toEqual([
     [],
     expect.stringMatching(/ 0$/),
   ]);
   await post(someReport());
   expect(server.recordedEvents.map(({ reason }) => reason)).toEqual(["Draining", "Drained"]);
-  expect([onReport, await server.metric('lastcall_drains_total{outcome="drained"}')]).toEqual([
+  expect([reportedUids, await server.readMetric('lastcall_drains_total{outcome="drained"}')]).toEqual([
     ["u-1"],
     expect.stringMatching(/ 1$/),
   ]);

@@ -30,11 +30,11 @@ test("a report is stored, counted, logged, recorded as an Event, and gets status
     { id: "id-1", namespace: "shop", pod: "web-1", uid: "pod-1", ownerKind: "ReplicaSet", ownerName: "web-7d9f" },
   ]);
   expect(server.recordedEvents).toMatchObject([{ type: "Warning", reason: "DrainTimeout", owner: { uid: "owner-1" } }]);
-  expect(server.logged).toEqual(["drain reported"]);
-  expect(await server.metric('lastcall_drains_total{outcome="timeout"}')).toMatch(/ 1$/);
-  expect(await server.metric('lastcall_drain_phase_seconds_sum{phase="withdrawing"}')).toMatch(/ 5.01$/);
-  expect(await server.metric('lastcall_drain_connections_left_bucket{le="25"}')).toMatch(/ 0$/);
-  expect(await server.metric('lastcall_drain_connections_left_bucket{le="50"}')).toMatch(/ 1$/);
+  expect(server.loggedSentences).toEqual(["drain reported"]);
+  expect(await server.readMetric('lastcall_drains_total{outcome="timeout"}')).toMatch(/ 1$/);
+  expect(await server.readMetric('lastcall_drain_phase_seconds_sum{phase="withdrawing"}')).toMatch(/ 5.01$/);
+  expect(await server.readMetric('lastcall_drain_connections_left_bucket{le="25"}')).toMatch(/ 0$/);
+  expect(await server.readMetric('lastcall_drain_connections_left_bucket{le="50"}')).toMatch(/ 1$/);
 });
 
 test("the second report of a Pod adds the connection resets to the stored drain, and the drain is not counted again", async () => {
@@ -45,10 +45,10 @@ test("the second report of a Pod adds the connection resets to the stored drain,
   server.clock.wallMs += 90_000;
   await post(server, reportBody({ resets }));
   expect(server.ring.list()).toEqual([{ ...first, report: { ...first?.report, resets } }]);
-  expect(server.logged).toEqual(["drain reported", "a manager reported the resets of its Pod"]);
-  expect(await server.metric('lastcall_drains_total{outcome="drained"}')).toMatch(/ 1$/);
-  expect(await server.metric('lastcall_drain_resets_total{period="draining"}')).toMatch(/ 3$/);
-  expect(await server.metric('lastcall_drain_resets_total{period="stopping"}')).toMatch(/ 2$/);
+  expect(server.loggedSentences).toEqual(["drain reported", "a manager reported the resets of its Pod"]);
+  expect(await server.readMetric('lastcall_drains_total{outcome="drained"}')).toMatch(/ 1$/);
+  expect(await server.readMetric('lastcall_drain_resets_total{period="draining"}')).toMatch(/ 3$/);
+  expect(await server.readMetric('lastcall_drain_resets_total{period="stopping"}')).toMatch(/ 2$/);
 });
 
 test("the second report of a Pod is stored with the end time of its drain if another replica has the first report", async () => {
@@ -56,7 +56,7 @@ test("the second report of a Pod is stored with the end time of its drain if ano
   const milliseconds = { withdrawing: 5_000, deregistration: 0, draining: 2_000, holding: 1_000 };
   await post(server, reportBody({ milliseconds, resets: { draining: 0, stopping: 0, probes: 0, stoppingMs: 90_000 } }));
   expect(server.ring.list()).toMatchObject([{ endedAtMs: server.clock.wallMs - 89_000 }]);
-  expect(await server.metric('lastcall_drains_total{outcome="drained"}')).toMatch(/ 0$/);
+  expect(await server.readMetric('lastcall_drains_total{outcome="drained"}')).toMatch(/ 0$/);
 });
 
 test("a workload counts as graceful after three Pods that reset no connection, and this change is logged", async () => {
@@ -72,7 +72,9 @@ test("a workload counts as graceful after three Pods that reset no connection, a
   expect(server.workloads.isGraceful(CLAIMS)).toBe(true);
   await endPod("pod-4", 1);
   expect(server.workloads.isGraceful(CLAIMS)).toBe(false);
-  expect(server.logged.filter((sentence) => sentence === "recorded how the workload shuts down")).toHaveLength(2);
+  expect(server.loggedSentences.filter((sentence) => sentence === "recorded how the workload shuts down")).toHaveLength(
+    2,
+  );
 });
 
 test("only a valid report ends the search for a lost drain of its Pod", async () => {
@@ -136,9 +138,9 @@ test("a drain with the outcome restarted is counted, and is not in the histogram
   const server = createDrainsServer();
   const noDurations = { withdrawing: 0, deregistration: 0, draining: 0, holding: 0 };
   await post(server, reportBody({ outcome: "restarted", trigger: "none", milliseconds: noDurations }));
-  expect(await server.metric('lastcall_drains_total{outcome="restarted"}')).toMatch(/ 1$/);
-  expect(await server.metric('lastcall_drain_phase_seconds_count{phase="draining"}')).toMatch(/ 0$/);
-  expect(await server.metric("lastcall_drain_connections_left_count")).toMatch(/ 0$/);
+  expect(await server.readMetric('lastcall_drains_total{outcome="restarted"}')).toMatch(/ 1$/);
+  expect(await server.readMetric('lastcall_drain_phase_seconds_count{phase="draining"}')).toMatch(/ 0$/);
+  expect(await server.readMetric("lastcall_drain_connections_left_count")).toMatch(/ 0$/);
   expect(server.ring.list()).toHaveLength(1);
 });
 
@@ -147,7 +149,7 @@ test("a repeated report is counted once and recorded as one Event", async () => 
   for (let times = 0; times < 3; times += 1) expect((await post(server, reportBody())).statusCode).toBe(200);
   expect(server.ring.list()).toHaveLength(1);
   expect(server.recordedEvents).toHaveLength(1);
-  expect(await server.metric('lastcall_drains_total{outcome="drained"}')).toMatch(/ 1$/);
+  expect(await server.readMetric('lastcall_drains_total{outcome="drained"}')).toMatch(/ 1$/);
   server.clock.wallMs += 61_000;
   await post(server, reportBody());
   expect(server.ring.list()).toHaveLength(2);
@@ -165,7 +167,7 @@ test.for([
   expect(response.statusCode).toBe(401);
   expect(response.headers["connection"]).toBe("close");
   expect(server.ring.list()).toEqual([]);
-  expect(await server.metric('lastcall_drain_reports_refused_total{reason="credential"}')).toMatch(/ 1$/);
+  expect(await server.readMetric('lastcall_drain_reports_refused_total{reason="credential"}')).toMatch(/ 1$/);
 });
 
 test("a report whose namespace is not the credential's gets status 403", async () => {
@@ -178,7 +180,7 @@ test("a report whose namespace is not the credential's gets status 403", async (
   ]);
   expect(server.ring.list()).toEqual([]);
   expect(server.recordedEvents).toEqual([]);
-  expect(await server.metric('lastcall_drain_reports_refused_total{reason="namespace"}')).toMatch(/ 1$/);
+  expect(await server.readMetric('lastcall_drain_reports_refused_total{reason="namespace"}')).toMatch(/ 1$/);
 });
 
 describe("a malformed report gets status 400 and a message:", () => {
@@ -213,7 +215,7 @@ describe("a malformed report gets status 400 and a message:", () => {
     expect([response.statusCode, response.body]).toEqual([400, sentence]);
     expect(response.headers["content-type"]).toBe("text/plain; charset=utf-8");
     expect(server.ring.list()).toEqual([]);
-    expect(await server.metric('lastcall_drain_reports_refused_total{reason="malformed"}')).toMatch(/ 1$/);
+    expect(await server.readMetric('lastcall_drain_reports_refused_total{reason="malformed"}')).toMatch(/ 1$/);
   });
 });
 
@@ -224,7 +226,7 @@ test("a report of 16 KiB is read, and one byte more gets status 413", async () =
   const response = await post(server, reportBody({}, "pod-2").padEnd(16 * 1024 + 1));
   expect([response.statusCode, response.body]).toEqual([413, "The report is larger than 16384 bytes.\n"]);
   expect(server.ring.list()).toHaveLength(1);
-  expect(await server.metric('lastcall_drain_reports_refused_total{reason="too_large"}')).toMatch(/ 1$/);
+  expect(await server.readMetric('lastcall_drain_reports_refused_total{reason="too_large"}')).toMatch(/ 1$/);
 });
 
 test("a report of a namespace above its rate limit gets status 429, and its body is not read", async () => {
@@ -237,7 +239,7 @@ test("a report of a namespace above its rate limit gets status 429, and its body
   expect((await post(server, "nonsense")).statusCode).toBe(400);
   expect((await post(server, reportBody())).statusCode).toBe(429);
   expect(requested).toEqual([CLAIMS.namespace, CLAIMS.namespace]);
-  expect(await server.metric('lastcall_drain_reports_refused_total{reason="rate_limited"}')).toMatch(/ 1$/);
+  expect(await server.readMetric('lastcall_drain_reports_refused_total{reason="rate_limited"}')).toMatch(/ 1$/);
 });
 
 test("a report is read as JSON with every content type, and other routes keep their parser", async () => {
@@ -258,7 +260,7 @@ test("a fault while a report is stored is logged, and the response is 500 withou
   const server = createDrainsServer({ recordEvent });
   const response = await post(server, reportBody());
   expect([response.statusCode, response.body]).toEqual([500, "Internal error; see the log of the relay.\n"]);
-  expect(server.logged).toEqual(["drain reported", "a request to the relay failed"]);
+  expect(server.loggedSentences).toEqual(["drain reported", "a request to the relay failed"]);
 });
 
 test("control characters in the owner of a report's credential are removed", async () => {
@@ -335,7 +337,7 @@ describe("the drains route over a TCP connection", () => {
     ]);
     expect(response).toMatch(/^HTTP\/1.1 200 /);
     expect(server.ring.list()).toHaveLength(1);
-    expect(server.logged).toEqual(["drain reported"]);
+    expect(server.loggedSentences).toEqual(["drain reported"]);
     await server.app.close();
   });
 });

@@ -24,11 +24,11 @@ export function createDrainsServer(changes: Partial<DrainsPorts> = {}, context?:
   const registry = new Registry();
   const ring = createDrainRing(500, () => 0);
   const workloads = createGracefulWorkloads();
-  const events: EventSpec[] = [];
-  const logged: string[] = [];
+  const recordedEvents: EventSpec[] = [];
+  const loggedSentences: string[] = [];
   const clock = { wallMs: 1_795_000_000_000 };
   let idCount = 0;
-  const log = (_keys: object, sentence: string) => logged.push(sentence);
+  const log = (_keys: object, sentence: string) => loggedSentences.push(sentence);
   const app = createRelayServer({ error: log }, () => context);
   // Adds a parser and a route that uses this parser. The drains route must not replace the parser.
   app.removeAllContentTypeParsers();
@@ -43,7 +43,7 @@ export function createDrainsServer(changes: Partial<DrainsPorts> = {}, context?:
     ring,
     workloads,
     ...drainMetrics(registry),
-    recordEvent: (event) => events.push(event),
+    recordEvent: (event) => recordedEvents.push(event),
     onReport: () => undefined,
     nowMs: () => 0,
     wallMs: () => clock.wallMs,
@@ -55,7 +55,7 @@ export function createDrainsServer(changes: Partial<DrainsPorts> = {}, context?:
     log: { info: log },
     ...changes,
   });
-  const metric = async (line: string): Promise<string | undefined> =>
+  const readMetric = async (line: string): Promise<string | undefined> =>
     (await registry.metrics()).split("\n").find((metricLine) => metricLine.startsWith(`${line} `));
-  return { app, ring, workloads, recordedEvents: events, logged, clock, metric, registry };
+  return { app, ring, workloads, recordedEvents, loggedSentences, clock, readMetric, registry };
 }

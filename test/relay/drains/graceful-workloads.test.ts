@@ -14,66 +14,70 @@ type Stop = {
   readonly outcome?: RecordedOutcome;
 };
 
-const stopOf = (stop: Stop, owner = WEB) => {
+const recordedStopOf = (stop: Stop, owner = WEB) => {
   const { uid, stopping = 0, probes = 0, stoppingMs = 900, outcome = "handed-over" } = stop;
   return { ...owner, uid, report: { ...someReport(), outcome, resets: { draining: 5, stopping, probes, stoppingMs } } };
 };
 
-function afterStops(stops: readonly Stop[]) {
+function recordStops(stops: readonly Stop[]) {
   const workloads = createGracefulWorkloads();
-  const changes = stops.map((stop) => workloads.recordStop(stopOf(stop)));
+  const changes = stops.map((stop) => workloads.recordStop(recordedStopOf(stop)));
   return { workloads, changes, isGraceful: workloads.isGraceful(WEB) };
 }
 
-const cleanStops = (count: number): readonly Stop[] =>
+const createCleanStops = (count: number): readonly Stop[] =>
   Array.from({ length: count }, (_, index) => ({ uid: `${index}` }));
 
 test("a workload is graceful after three Pods with the outcome handed-over that reset no connection", () => {
-  expect(afterStops(cleanStops(CLEAN_STOPS - 1)).isGraceful).toBe(false);
-  const { isGraceful, changes } = afterStops(cleanStops(CLEAN_STOPS + 1));
+  expect(recordStops(createCleanStops(CLEAN_STOPS - 1)).isGraceful).toBe(false);
+  const { isGraceful, changes } = recordStops(createCleanStops(CLEAN_STOPS + 1));
   expect([isGraceful, changes]).toEqual([true, [false, false, true, false]]);
 });
 
 test("a workload is not graceful after one reset until three more Pods reset no connection", () => {
-  const { workloads, changes } = afterStops([...cleanStops(CLEAN_STOPS), { uid: "reset", stopping: 1 }]);
+  const { workloads, changes } = recordStops([...createCleanStops(CLEAN_STOPS), { uid: "reset", stopping: 1 }]);
   expect([workloads.isGraceful(WEB), changes.at(-1)]).toEqual([false, true]);
-  for (const uid of ["a", "b"]) workloads.recordStop(stopOf({ uid }));
+  for (const uid of ["a", "b"]) workloads.recordStop(recordedStopOf({ uid }));
   expect(workloads.isGraceful(WEB)).toBe(false);
-  workloads.recordStop(stopOf({ uid: "c" }));
+  workloads.recordStop(recordedStopOf({ uid: "c" }));
   expect(workloads.isGraceful(WEB)).toBe(true);
 });
 
-const EXPLAINED = { stopping: 1, probes: 1 };
+const EXPLAINABLE_RESETS = { stopping: 1, probes: 1 };
 
 test("resets that probes can explain do not change the result after a fast stop", () => {
-  expect(afterStops([...cleanStops(CLEAN_STOPS), { uid: "fast", ...EXPLAINED, stoppingMs: 999 }]).isGraceful).toBe(
-    true,
-  );
-  const stops = [...cleanStops(CLEAN_STOPS - 1), { uid: "fast", ...EXPLAINED, stoppingMs: 999 }];
-  expect(afterStops(stops).isGraceful).toBe(false);
+  expect(
+    recordStops([...createCleanStops(CLEAN_STOPS), { uid: "fast", ...EXPLAINABLE_RESETS, stoppingMs: 999 }]).isGraceful,
+  ).toBe(true);
+  const stops = [...createCleanStops(CLEAN_STOPS - 1), { uid: "fast", ...EXPLAINABLE_RESETS, stoppingMs: 999 }];
+  expect(recordStops(stops).isGraceful).toBe(false);
 });
 
 test("resets that probes can explain do not count after a stop of a second or longer", () => {
-  const slowStops = cleanStops(CLEAN_STOPS).map(({ uid }) => ({ uid, ...EXPLAINED, stoppingMs: 1_000 }));
-  expect(afterStops(slowStops).isGraceful).toBe(true);
-  expect(afterStops([...slowStops, { uid: "more", stopping: 3, probes: 2, stoppingMs: 2_100 }]).isGraceful).toBe(false);
+  const slowStops = createCleanStops(CLEAN_STOPS).map(({ uid }) => ({ uid, ...EXPLAINABLE_RESETS, stoppingMs: 1_000 }));
+  expect(recordStops(slowStops).isGraceful).toBe(true);
+  expect(recordStops([...slowStops, { uid: "more", stopping: 3, probes: 2, stoppingMs: 2_100 }]).isGraceful).toBe(
+    false,
+  );
 });
 
 test("repeated reports of one Pod count once", () => {
-  expect(afterStops([{ uid: "a" }, { uid: "a" }, { uid: "b" }, { uid: "a" }, { uid: "b" }]).isGraceful).toBe(false);
+  expect(recordStops([{ uid: "a" }, { uid: "a" }, { uid: "b" }, { uid: "a" }, { uid: "b" }]).isGraceful).toBe(false);
 });
 
 test.for<RecordedOutcome>(["drained", "timeout", "blind", "forced", "not-needed"])(
   "a Pod without resets does not count after the outcome %s, because perhaps no client was sending requests",
   (outcome) => {
-    expect(afterStops(cleanStops(CLEAN_STOPS).map((stop) => ({ ...stop, outcome }))).isGraceful).toBe(false);
-    expect(afterStops([...cleanStops(CLEAN_STOPS), { uid: "other", outcome }]).isGraceful).toBe(true);
-    expect(afterStops([...cleanStops(CLEAN_STOPS), { uid: "other", outcome, stopping: 1 }]).isGraceful).toBe(false);
+    expect(recordStops(createCleanStops(CLEAN_STOPS).map((stop) => ({ ...stop, outcome }))).isGraceful).toBe(false);
+    expect(recordStops([...createCleanStops(CLEAN_STOPS), { uid: "other", outcome }]).isGraceful).toBe(true);
+    expect(recordStops([...createCleanStops(CLEAN_STOPS), { uid: "other", outcome, stopping: 1 }]).isGraceful).toBe(
+      false,
+    );
   },
 );
 
 test("a report without the field `resets` does not change whether a workload is graceful", () => {
-  const { workloads } = afterStops(cleanStops(CLEAN_STOPS));
+  const { workloads } = recordStops(createCleanStops(CLEAN_STOPS));
   expect(workloads.recordStop({ ...WEB, uid: "first", report: someReport() })).toBe(false);
   expect(workloads.isGraceful(WEB)).toBe(true);
 });
@@ -87,14 +91,14 @@ test.for([
 ] as const)(
   "three Pods of a ReplicaSet that stopped without resetting a connection make %s graceful: %s",
   ([, owner, isGraceful]) => {
-    expect(afterStops(cleanStops(CLEAN_STOPS)).workloads.isGraceful({ ...WEB, ...owner })).toBe(isGraceful);
+    expect(recordStops(createCleanStops(CLEAN_STOPS)).workloads.isGraceful({ ...WEB, ...owner })).toBe(isGraceful);
   },
 );
 
 test("Pods without an owner are never a graceful workload", () => {
   const workloads = createGracefulWorkloads();
   const owner = { ...WEB, ownerKind: "", ownerName: "" };
-  for (const stop of cleanStops(CLEAN_STOPS)) workloads.recordStop(stopOf(stop, owner));
+  for (const stop of createCleanStops(CLEAN_STOPS)) workloads.recordStop(recordedStopOf(stop, owner));
   expect(workloads.isGraceful(owner)).toBe(false);
 });
 
@@ -102,7 +106,8 @@ test("beyond the limit of workloads, the one whose last Pod stopped first is rem
   const workloads = createGracefulWorkloads(2);
   const owners = ["a", "b", "c"].map((ownerName) => ({ ...WEB, ownerKind: "StatefulSet", ownerName }));
   for (const owner of owners.slice(0, 2))
-    for (const stop of cleanStops(CLEAN_STOPS)) workloads.recordStop(stopOf(stop, owner));
-  for (const owner of [owners[0] ?? WEB, owners[2] ?? WEB]) workloads.recordStop(stopOf({ uid: "last" }, owner));
+    for (const stop of createCleanStops(CLEAN_STOPS)) workloads.recordStop(recordedStopOf(stop, owner));
+  for (const owner of [owners[0] ?? WEB, owners[2] ?? WEB])
+    workloads.recordStop(recordedStopOf({ uid: "last" }, owner));
   expect(owners.map(workloads.isGraceful)).toEqual([true, false, false]);
 });

@@ -16,11 +16,11 @@ const CLAIMS: CredentialClaims = {
 };
 const TIMEOUT = { timeout: 300_000 };
 
-const keysOf =
+const keyFinderOf =
   (...keys: readonly SigningKey[]) =>
   (kid: string) =>
     keys.find((key) => key.kid === kid);
-const read = (text: string, ...keys: readonly SigningKey[]) => readCredential(text, keysOf(...keys));
+const readWith = (text: string, ...keys: readonly SigningKey[]) => readCredential(text, keyFinderOf(...keys));
 
 const anyText = fc.string({
   unit: fc.oneof(fc.constantFrom('"', "\\", "\n", "\u0000"), fc.constantFrom("é", "漢", "😀", "a", ".")),
@@ -39,7 +39,7 @@ test("any claims survive the round trip through a credential", TIMEOUT, () => {
     fc.property(anyClaims, (claims) => {
       const text = mintCredential(claims, KEY);
       fc.pre(text.length <= 1_024);
-      expect(read(text, OTHER_KEY, KEY)).toEqual({ claims, key: KEY });
+      expect(readWith(text, OTHER_KEY, KEY)).toEqual({ claims, key: KEY });
     }),
   );
 });
@@ -50,19 +50,19 @@ test("any changed character makes a credential invalid", TIMEOUT, () => {
   for (let index = 0; index < text.length; index += 1) {
     for (const character of alphabet) {
       if (text[index] === character) continue;
-      expect(read(text.slice(0, index) + character + text.slice(index + 1), KEY, OTHER_KEY)).toBeUndefined();
+      expect(readWith(text.slice(0, index) + character + text.slice(index + 1), KEY, OTHER_KEY)).toBeUndefined();
     }
-    expect(read(text.slice(0, index) + text.slice(index + 1), KEY)).toBeUndefined();
-    expect(read(`${text.slice(0, index)}A${text.slice(index)}`, KEY)).toBeUndefined();
+    expect(readWith(text.slice(0, index) + text.slice(index + 1), KEY)).toBeUndefined();
+    expect(readWith(`${text.slice(0, index)}A${text.slice(index)}`, KEY)).toBeUndefined();
   }
-  expect(read(`${text}A`, KEY)).toBeUndefined();
+  expect(readWith(`${text}A`, KEY)).toBeUndefined();
 });
 
 test("no random text is a valid credential, and the parser never throws", TIMEOUT, () => {
   const part = fc.oneof(fc.string({ unit: "binary" }), fc.base64String(), fc.constantFrom(KEY.kid, "", "a".repeat(43)));
   fc.assert(
     fc.property(fc.array(part, { maxLength: 5 }), fc.constantFrom(".", "", " "), (parts, separator) => {
-      expect(read(parts.join(separator), KEY)).toBeUndefined();
+      expect(readWith(parts.join(separator), KEY)).toBeUndefined();
     }),
     { numRuns: 2_000 },
   );
@@ -70,25 +70,25 @@ test("no random text is a valid credential, and the parser never throws", TIMEOU
 
 describe("a credential is rejected", () => {
   test("if the signing key is unknown", () => {
-    expect(read(mintCredential(CLAIMS, KEY), OTHER_KEY)).toBeUndefined();
+    expect(readWith(mintCredential(CLAIMS, KEY), OTHER_KEY)).toBeUndefined();
   });
 
   test("if another key with the same name signed it", () => {
     const otherKey = { ...OTHER_KEY, kid: KEY.kid };
-    expect(read(mintCredential(CLAIMS, otherKey), KEY)).toBeUndefined();
+    expect(readWith(mintCredential(CLAIMS, otherKey), KEY)).toBeUndefined();
   });
 
   test("if its parts are from two credentials", () => {
     const [kid, , mac] = mintCredential(CLAIMS, KEY).split(".");
     const [, payload] = mintCredential({ ...CLAIMS, namespace: "elsewhere" }, KEY).split(".");
-    expect(read(`${kid}.${payload}.${mac}`, KEY)).toBeUndefined();
+    expect(readWith(`${kid}.${payload}.${mac}`, KEY)).toBeUndefined();
   });
 
   test("if it is longer than the limit", () => {
     const longCredential = mintCredential({ ...CLAIMS, ownerName: "x".repeat(800) }, KEY);
     expect(longCredential.length).toBeGreaterThan(1_024);
-    expect(read(longCredential, KEY)).toBeUndefined();
-    expect(read("a".repeat(5_000_000), KEY)).toBeUndefined();
+    expect(readWith(longCredential, KEY)).toBeUndefined();
+    expect(readWith("a".repeat(5_000_000), KEY)).toBeUndefined();
   });
 });
 
@@ -100,7 +100,7 @@ test("a credential with the longest Kubernetes names is within the limit", () =>
     ownerUid: "u".repeat(64),
     nonce: "0123456789abcdef",
   };
-  expect(read(mintCredential(claims, KEY), KEY)?.claims).toEqual(claims);
+  expect(readWith(mintCredential(claims, KEY), KEY)?.claims).toEqual(claims);
 });
 
 test("a usual credential has less than 300 characters", () => {

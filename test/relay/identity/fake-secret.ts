@@ -9,12 +9,12 @@ export type FakeSecret = {
   /** The names of the received calls, such as `read`. */
   readonly calls: string[];
   /** The message with which every call rejects; empty for success. */
-  failWith: string;
+  rejectionMessage: string;
   /** Called before each write, to simulate a concurrent write. */
-  beforeWrite: () => void;
+  onWrite: () => void;
 };
 
-export function fakeSecret(): FakeSecret {
+export function createFakeSecret(): FakeSecret {
   let stored: StoredSecret | undefined;
   let version = 0;
   const put = (data: Readonly<Record<string, string>> | undefined): void => {
@@ -23,12 +23,12 @@ export function fakeSecret(): FakeSecret {
   };
   const recordCall = async (name: string): Promise<void> => {
     fake.calls.push(name);
-    if (fake.failWith !== "") throw new Error(fake.failWith);
+    if (fake.rejectionMessage !== "") throw new Error(fake.rejectionMessage);
   };
   const fake: FakeSecret = {
     calls: [],
-    failWith: "",
-    beforeWrite: () => undefined,
+    rejectionMessage: "",
+    onWrite: () => undefined,
     data: () => stored?.data,
     put,
     store: {
@@ -38,14 +38,14 @@ export function fakeSecret(): FakeSecret {
       },
       create: async (data) => {
         await recordCall("create");
-        fake.beforeWrite();
+        fake.onWrite();
         if (stored !== undefined) return "conflict";
         put(data);
         return "done";
       },
       update: async (previous, changes) => {
         await recordCall("update");
-        fake.beforeWrite();
+        fake.onWrite();
         if (stored?.resourceVersion !== previous.resourceVersion) return "conflict";
         const merged = Object.entries({ ...stored.data, ...changes });
         put(Object.fromEntries(merged.filter((entry): entry is [string, string] => entry[1] !== undefined)));

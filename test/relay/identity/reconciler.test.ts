@@ -5,7 +5,7 @@ import { fingerprintOf, type SigningCa } from "../../../src/authority/certificat
 import { newestValidCa, signingKey } from "../../../src/relay/identity/identity.ts";
 import { createReconciler, type IdentityEvent, type Reconciler } from "../../../src/relay/identity/reconciler.ts";
 import { entriesOf, IDENTITY_TOOLS, type IdentityTools } from "../../../src/relay/identity/secret-content.ts";
-import { type FakeSecret, fakeSecret } from "./fake-secret.ts";
+import { createFakeSecret, type FakeSecret } from "./fake-secret.ts";
 import { DAY_MS, START_MS, YEAR_MS } from "./fake-tools.ts";
 
 const TIMEOUT = { timeout: 300_000 };
@@ -25,34 +25,34 @@ function createReplica(cluster: Cluster, tools: IdentityTools = IDENTITY_TOOLS, 
   return { reconciler, events };
 }
 
-const newCluster = (): Cluster => ({ secret: fakeSecret(), wallMs: START_MS });
-const eventKinds = ({ events }: Replica) => events.map(({ kind }) => kind);
+const createCluster = (): Cluster => ({ secret: createFakeSecret(), wallMs: START_MS });
+const eventKindsOf = ({ events }: Replica) => events.map(({ kind }) => kind);
 
 describe("the relay's Secret", () => {
   test("is created by the first replica and used by the other replicas", TIMEOUT, async () => {
-    const cluster = newCluster();
+    const cluster = createCluster();
     const [first, second] = [createReplica(cluster), createReplica(cluster)];
     await first.reconciler.reconcile();
     await second.reconciler.reconcile();
-    expect(eventKinds(first)).toEqual(["secret-written"]);
-    expect(eventKinds(second)).toEqual([]);
+    expect(eventKindsOf(first)).toEqual(["secret-written"]);
+    expect(eventKindsOf(second)).toEqual([]);
     expect(first.reconciler.identity()).toEqual(second.reconciler.identity());
     expect(first.reconciler.identity().cas).toHaveLength(1);
     expect(first.reconciler.identity().keys).toHaveLength(1);
   });
 
   test("is created once if two replicas start at the same time", TIMEOUT, async () => {
-    const cluster = newCluster();
+    const cluster = createCluster();
     const replicas = [createReplica(cluster), createReplica(cluster), createReplica(cluster)];
     await Promise.all(replicas.map(({ reconciler }) => reconciler.reconcile()));
-    expect(replicas.flatMap(eventKinds).toSorted()).toEqual(["conflict", "conflict", "secret-written"]);
+    expect(replicas.flatMap(eventKindsOf).toSorted()).toEqual(["conflict", "conflict", "secret-written"]);
     const [one, two, three] = replicas.map(({ reconciler }) => reconciler.identity());
     expect(two).toEqual(one);
     expect(three).toEqual(one);
   });
 
   test("is filled if the chart created it empty, and unknown entries stay", TIMEOUT, async () => {
-    const cluster = newCluster();
+    const cluster = createCluster();
     cluster.secret.put({ note: "theirs" });
     await createReplica(cluster).reconciler.reconcile();
     expect(cluster.secret.data()).toMatchObject({ note: "theirs" });
@@ -60,7 +60,7 @@ describe("the relay's Secret", () => {
   });
 
   test("is read and not written while its entries are valid", TIMEOUT, async () => {
-    const cluster = newCluster();
+    const cluster = createCluster();
     const { reconciler } = createReplica(cluster);
     await reconciler.reconcile();
     const before = cluster.secret.calls.length;
@@ -69,34 +69,34 @@ describe("the relay's Secret", () => {
   });
 
   test("is created again after its deletion, and the deletion is logged once", TIMEOUT, async () => {
-    const cluster = newCluster();
+    const cluster = createCluster();
     const replica = createReplica(cluster);
     await replica.reconciler.reconcile();
     const [old] = replica.reconciler.identity().cas;
     cluster.secret.put(undefined);
     await replica.reconciler.reconcile();
     await replica.reconciler.reconcile();
-    expect(eventKinds(replica)).toEqual(["secret-written", "secret-written", "lost"]);
+    expect(eventKindsOf(replica)).toEqual(["secret-written", "secret-written", "lost"]);
     expect(replica.events.at(-1)).toEqual({ kind: "lost", generations: [old && fingerprintOf(old)] });
     expect(replica.reconciler.identity().cas).toHaveLength(1);
   });
 
   test("keeps its valid entries if another entry is damaged", TIMEOUT, async () => {
-    const cluster = newCluster();
+    const cluster = createCluster();
     const replica = createReplica(cluster);
     await replica.reconciler.reconcile();
     const before = replica.reconciler.identity();
     const keyEntry = `sign-${before.keys[0]?.kid}.json`;
     cluster.secret.put({ ...cluster.secret.data(), [keyEntry]: '{"made":' });
     await replica.reconciler.reconcile();
-    expect(eventKinds(replica)).toEqual(["secret-written", "secret-errors", "secret-written"]);
+    expect(eventKindsOf(replica)).toEqual(["secret-written", "secret-errors", "secret-written"]);
     expect(replica.reconciler.identity().cas).toEqual(before.cas);
     expect(replica.reconciler.identity().keys[0]?.kid).not.toBe(before.keys[0]?.kid);
     expect(cluster.secret.data()).not.toHaveProperty(keyEntry);
   });
 
   test("is used with its valid entries even if no replica is allowed to repair it", TIMEOUT, async () => {
-    const cluster = newCluster();
+    const cluster = createCluster();
     await createReplica(cluster).reconciler.reconcile();
     cluster.secret.put({ ...cluster.secret.data(), "sign-00000000.json": "" });
     const { store } = cluster.secret;
@@ -108,11 +108,11 @@ describe("the relay's Secret", () => {
   });
 
   test("does not change the identity in use while it cannot be read", TIMEOUT, async () => {
-    const cluster = newCluster();
+    const cluster = createCluster();
     const { reconciler } = createReplica(cluster);
     await reconciler.reconcile();
     const before = reconciler.identity();
-    cluster.secret.failWith = "no route to host";
+    cluster.secret.rejectionMessage = "no route to host";
     await expect(reconciler.reconcile()).rejects.toThrow("no route to host");
     expect(reconciler.identity()).toBe(before);
   });
@@ -123,7 +123,7 @@ describe("over ten years", () => {
     "a CA is made every five years, a signing key every 90 days, and credentials of Pods stay valid",
     TIMEOUT,
     async () => {
-      const cluster = newCluster();
+      const cluster = createCluster();
       const [first, second] = [createReplica(cluster), createReplica(cluster)];
       const injectedCas: string[] = [];
       for (let day = 0; day <= 11 * 365; day += 30) {
@@ -136,7 +136,7 @@ describe("over ten years", () => {
       expect(new Set(injectedCas).size).toBe(3);
       expect(injectedCas).not.toContain("none");
       expect(first.reconciler.identity().keys).toHaveLength(10);
-      expect(eventKinds(first)).not.toContain("lost");
+      expect(eventKindsOf(first)).not.toContain("lost");
     },
   );
 
@@ -144,7 +144,7 @@ describe("over ten years", () => {
     "a new CA is already valid, even if the clock of the replica that created it is years ahead",
     TIMEOUT,
     async () => {
-      const cluster = newCluster();
+      const cluster = createCluster();
       await createReplica(cluster).reconciler.reconcile();
       await createReplica(cluster, IDENTITY_TOOLS, 6 * YEAR_MS).reconciler.reconcile();
       const { reconciler } = createReplica(cluster);
@@ -189,7 +189,7 @@ test(
   async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyStep, { maxLength: 25 }), async (steps) => {
-        const cluster = newCluster();
+        const cluster = createCluster();
         const tools = await createPooledTools();
         const replicas = [createReplica(cluster, tools), createReplica(cluster, tools), createReplica(cluster, tools)];
         for (const step of steps) await applyStep(step, cluster, replicas, () => createReplica(cluster, tools));

@@ -18,18 +18,18 @@ type Replica = {
   readonly issueRelayAccess: IssueRelayAccess;
   readonly issueAccess: (request?: Partial<RelayAccessRequest>) => RelayAccess | undefined;
   readonly checkCredential: ReturnType<typeof createCredentialCheck>;
-  readonly unknownKeys: () => number;
+  readonly unknownKeyCount: () => number;
 };
 
 function createReplica(identity: RelayIdentity, wallMs = START_MS): Replica {
-  let nonces = 0;
+  let nonceCount = 0;
   let unknownCount = 0;
   const ports = {
     identity: () => identity,
     wallMs: () => wallMs,
     newNonce: () => {
-      nonces += 1;
-      return String(nonces).padStart(32, "0");
+      nonceCount += 1;
+      return String(nonceCount).padStart(32, "0");
     },
     onUnknownKey: () => {
       unknownCount += 1;
@@ -40,7 +40,7 @@ function createReplica(identity: RelayIdentity, wallMs = START_MS): Replica {
     issueRelayAccess: issueAccess,
     issueAccess: (request) => issueAccess({ ...REQUEST, ...request }),
     checkCredential: createCredentialCheck(ports),
-    unknownKeys: () => unknownCount,
+    unknownKeyCount: () => unknownCount,
   };
 }
 
@@ -92,15 +92,15 @@ describe("an existing credential in a Pod", () => {
 
   test("is not replaced by any replica, even by one that signs with a newer key", () => {
     const next = createFakeKey("next", START_MS + 90 * DAY_MS);
-    const newer = createReplica({ ...IDENTITY, keys: [KEY, next] }, START_MS + 91 * DAY_MS);
-    expect(credentialOf(newer.issueAccess({ existingAccess }))).toBe(credentialOf(existingAccess));
-    expect(credentialOf(newer.issueAccess())?.startsWith(next.kid)).toBe(true);
+    const newerReplica = createReplica({ ...IDENTITY, keys: [KEY, next] }, START_MS + 91 * DAY_MS);
+    expect(credentialOf(newerReplica.issueAccess({ existingAccess }))).toBe(credentialOf(existingAccess));
+    expect(credentialOf(newerReplica.issueAccess())?.startsWith(next.kid)).toBe(true);
   });
 
   test("is combined with the current CA", () => {
     const second = createFakeCa("second", START_MS + DAY_MS);
-    const later = createReplica({ ...IDENTITY, cas: [FIRST, second] }, START_MS + DAY_MS);
-    expect(later.issueAccess({ existingAccess })).toMatchObject({
+    const laterReplica = createReplica({ ...IDENTITY, cas: [FIRST, second] }, START_MS + DAY_MS);
+    expect(laterReplica.issueAccess({ existingAccess })).toMatchObject({
       ca: second.id,
       credential: credentialOf(existingAccess),
     });
@@ -117,26 +117,26 @@ describe("an existing credential in a Pod", () => {
   });
 
   test.for([
-    { title: "another namespace", changed: { namespace: "elsewhere" } },
-    { title: "another owner", changed: { ownerName: "other", ownerUid: "uid-other" } },
-    { title: "a recreated owner of the same name", changed: { ownerUid: "uid-new" } },
-    { title: "a Pod without an owner", changed: { ownerKind: "", ownerName: "", ownerUid: "" } },
-  ])("is replaced if it was copied to $title", ({ changed }) => {
+    { title: "another namespace", changedRequest: { namespace: "elsewhere" } },
+    { title: "another owner", changedRequest: { ownerName: "other", ownerUid: "uid-other" } },
+    { title: "a recreated owner of the same name", changedRequest: { ownerUid: "uid-new" } },
+    { title: "a Pod without an owner", changedRequest: { ownerKind: "", ownerName: "", ownerUid: "" } },
+  ])("is replaced if it was copied to $title", ({ changedRequest }) => {
     const { issueAccess, checkCredential } = createReplica(IDENTITY);
-    const access = issueAccess({ ...changed, existingAccess });
+    const access = issueAccess({ ...changedRequest, existingAccess });
     expect(credentialOf(access)).not.toBe(credentialOf(existingAccess));
-    expect(checkCredential(authorizationOf(access))).toMatchObject(changed);
+    expect(checkCredential(authorizationOf(access))).toMatchObject(changedRequest);
   });
 
   test("is replaced if it is forged or its signing key was removed", () => {
-    const { issueAccess, unknownKeys } = createReplica(IDENTITY);
+    const { issueAccess, unknownKeyCount } = createReplica(IDENTITY);
     const otherAccess = createReplica({ ...IDENTITY, keys: [createFakeKey("foreign", START_MS)] }).issueAccess();
     for (const credential of ["", "x", "$(HOSTNAME)", credentialOf(otherAccess) ?? "", "\u0000".repeat(10_000)]) {
       const access = issueAccess({ existingAccess: { address: "", serverName: "", ca: "", credential } });
       expect(credentialOf(access)?.startsWith(`${KEY.kid}.`)).toBe(true);
     }
     // An admission must not cause a read of the Secret.
-    expect(unknownKeys()).toBe(0);
+    expect(unknownKeyCount()).toBe(0);
   });
 });
 
@@ -152,16 +152,19 @@ test("for any Pod, a second injection at another replica changes nothing, and bo
   fc.assert(
     fc.property(arbitraryPod, fc.array(anyOwner, { maxLength: 3 }), (pod, ownerReferences) => {
       const [first, second] = [createReplica(IDENTITY), createReplica(IDENTITY, START_MS + DAY_MS)];
-      const overridesFor = (each: Replica) => ({ request: { issueRelayAccess: each.issueRelayAccess } });
-      const owned = { ...pod, metadata: { ...("metadata" in pod ? (pod.metadata as object) : {}), ownerReferences } };
-      const outcome = inject(owned, overridesFor(first));
+      const inputsFor = (replica: Replica) => ({ request: { issueRelayAccess: replica.issueRelayAccess } });
+      const podWithOwners = {
+        ...pod,
+        metadata: { ...("metadata" in pod ? (pod.metadata as object) : {}), ownerReferences },
+      };
+      const outcome = inject(podWithOwners, inputsFor(first));
       if (outcome.kind !== "patched") return;
-      expect(inject(outcome.pod, overridesFor(second))).toMatchObject({ reason: "up_to_date" });
+      expect(inject(outcome.pod, inputsFor(second))).toMatchObject({ reason: "up_to_date" });
       const credential = /"LASTCALL_RELAY_CREDENTIAL","value":"([^"]+)"/.exec(JSON.stringify(outcome.pod))?.[1];
       if (credential === undefined) return;
       credentialCount += 1;
-      for (const each of [first, second]) {
-        const claims = each.checkCredential(`Lastcall ${credential}`);
+      for (const replica of [first, second]) {
+        const claims = replica.checkCredential(`Lastcall ${credential}`);
         expect(claims?.namespace).toBe("shop");
         expect(claims?.ownerName.length).toBeLessThanOrEqual(253);
       }
@@ -192,11 +195,14 @@ describe("a request to the relay", () => {
   });
 
   test("causes a read of the Secret only if the credential's signing key is unknown", () => {
-    const { checkCredential, unknownKeys } = createReplica({ ...IDENTITY, keys: [createFakeKey("other", START_MS)] });
+    const { checkCredential, unknownKeyCount } = createReplica({
+      ...IDENTITY,
+      keys: [createFakeKey("other", START_MS)],
+    });
     expect(checkCredential(authorizationOf(createReplica(IDENTITY).issueAccess()))).toBeUndefined();
-    expect(unknownKeys()).toBe(1);
+    expect(unknownKeyCount()).toBe(1);
     checkCredential("Lastcall nonsense");
     checkCredential(`Lastcall ${KEY.kid}`);
-    expect(unknownKeys()).toBe(1);
+    expect(unknownKeyCount()).toBe(1);
   });
 });

@@ -32,16 +32,16 @@ test("an empty relay Secret has no errors", () => {
 });
 
 describe("an invalid entry is reported with its key, and the others are kept:", () => {
-  const fingerprints = () => stored.identity.cas.map(fingerprintOf);
-  const nameOf = (index: number, part: "crt" | "key") => `ca-${fingerprints()[index]}.${part}`;
-  const keyName = () => `sign-${stored.identity.keys[0]?.kid}.json`;
-  type Case = {
+  const fingerprintsOfCas = () => stored.identity.cas.map(fingerprintOf);
+  const nameOf = (index: number, part: "crt" | "key") => `ca-${fingerprintsOfCas()[index]}.${part}`;
+  const nameOfKey = () => `sign-${stored.identity.keys[0]?.kid}.json`;
+  type InvalidEntryCase = {
     title: string;
     change: () => Record<string, string | undefined>;
     error: string;
     validCounts: [number, number];
   };
-  const cases: readonly Case[] = [
+  const cases: readonly InvalidEntryCase[] = [
     {
       title: "a private key without its CA",
       change: () => ({ [nameOf(0, "crt")]: undefined }),
@@ -59,47 +59,51 @@ describe("an invalid entry is reported with its key, and the others are kept:", 
     },
     {
       title: "a truncated signing key",
-      change: () => ({ [keyName()]: '{"made":"2026' }),
+      change: () => ({ [nameOfKey()]: '{"made":"2026' }),
       error: 'the fields "made" and "secret" are missing or invalid',
       validCounts: [2, 1],
     },
     {
       title: "a signing key that is too short",
-      change: () => ({ [keyName()]: JSON.stringify({ made: "2026-08-01T00:00:00Z", secret: "c2hvcnQ=" }) }),
+      change: () => ({ [nameOfKey()]: JSON.stringify({ made: "2026-08-01T00:00:00Z", secret: "c2hvcnQ=" }) }),
       error: 'the fields "made" and "secret" are missing or invalid',
       validCounts: [2, 1],
     },
     {
       title: "a signing key with an invalid date",
-      change: () => ({ [keyName()]: JSON.stringify({ made: "today", secret: Buffer.alloc(32).toString("base64") }) }),
+      change: () => ({ [nameOfKey()]: JSON.stringify({ made: "today", secret: Buffer.alloc(32).toString("base64") }) }),
       error: 'the fields "made" and "secret" are missing or invalid',
       validCounts: [2, 1],
     },
     {
       title: "a signing key that is null",
-      change: () => ({ [keyName()]: "null" }),
+      change: () => ({ [nameOfKey()]: "null" }),
       error: 'the fields "made" and "secret" are missing or invalid',
       validCounts: [2, 1],
     },
   ];
   test.for(cases)("$title", ({ change, error, validCounts }) => {
-    const changed = Object.entries({ ...stored.entries, ...change() });
-    const read = readContent(
-      Object.fromEntries(changed.filter((entry): entry is [string, string] => entry[1] !== undefined)),
+    const changedEntries = Object.entries({ ...stored.entries, ...change() });
+    const content = readContent(
+      Object.fromEntries(changedEntries.filter((entry): entry is [string, string] => entry[1] !== undefined)),
     );
-    expect(read.secretErrors).toHaveLength(1);
-    expect(read.secretErrors[0]).toContain(error);
-    expect([read.identity.cas.length, read.identity.keys.length]).toEqual(validCounts);
+    expect(content.secretErrors).toHaveLength(1);
+    expect(content.secretErrors[0]).toContain(error);
+    expect([content.identity.cas.length, content.identity.keys.length]).toEqual(validCounts);
     // The next write removes invalid entries.
-    const removed = Object.entries(changesTo(read, read.identity)).filter(([, text]) => text === undefined);
-    expect(removed.length).toBeGreaterThan(0);
+    const removedEntries = Object.entries(changesTo(content, content.identity)).filter(
+      ([, text]) => text === undefined,
+    );
+    expect(removedEntries.length).toBeGreaterThan(0);
   });
 
   test("a CA that another program made", async () => {
     const { makeCaPair } = await import("../../../src/authority/signing.ts");
-    const foreign = await makeCaPair("someone's CA", { fromMs: START_MS, untilMs: START_MS + 86_400_000 });
+    const foreignCa = await makeCaPair("someone's CA", { fromMs: START_MS, untilMs: START_MS + 86_400_000 });
     const id = "0123456789abcdef";
-    const read = readContent({ [`ca-${id}.crt`]: foreign.cert, [`ca-${id}.key`]: foreign.key });
-    expect(read.secretErrors).toEqual([`ca-${id}.crt has the subject "CN=someone's CA" and was not made by lastcall`]);
+    const content = readContent({ [`ca-${id}.crt`]: foreignCa.cert, [`ca-${id}.key`]: foreignCa.key });
+    expect(content.secretErrors).toEqual([
+      `ca-${id}.crt has the subject "CN=someone's CA" and was not made by lastcall`,
+    ]);
   });
 });

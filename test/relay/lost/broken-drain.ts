@@ -15,16 +15,16 @@ export const BROKEN_DRAIN: BrokenDrain = {
 };
 
 type PodOptions = {
-  readonly list?: "initContainerStatuses" | "containerStatuses";
+  readonly field?: "initContainerStatuses" | "containerStatuses";
   readonly name?: string;
-  readonly deleted?: boolean;
+  readonly isDeleted?: boolean;
   readonly lastState?: object;
 };
 
 export function podResponse(state: object, options: PodOptions = {}): ApiResponse {
-  const { list = "initContainerStatuses", name = "lastcall", deleted = true, lastState = {} } = options;
-  const metadata = { uid: "uid-1", ...(deleted ? { deletionTimestamp: "2026-11-18T11:06:36Z" } : {}) };
-  return { status: 200, text: JSON.stringify({ metadata, status: { [list]: [{ name, state, lastState }] } }) };
+  const { field = "initContainerStatuses", name = "lastcall", isDeleted = true, lastState = {} } = options;
+  const metadata = { uid: "uid-1", ...(isDeleted ? { deletionTimestamp: "2026-11-18T11:06:36Z" } : {}) };
+  return { status: 200, text: JSON.stringify({ metadata, status: { [field]: [{ name, state, lastState }] } }) };
 }
 
 export const POD_WITH_RUNNING_MANAGER = podResponse({ running: {} });

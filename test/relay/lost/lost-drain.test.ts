@@ -4,7 +4,7 @@ import type { ApiResponse } from "../../../src/api-server/api-request.ts";
 import { isLost, lostReport, readManagerEnd } from "../../../src/relay/lost/lost-drain.ts";
 import { BROKE_AT_MS, BROKEN_DRAIN, podResponse } from "./broken-drain.ts";
 
-const SECOND = 1_000;
+const SECOND_MS = 1_000;
 
 describe("a drain whose stream broke is", () => {
   test.for([
@@ -13,10 +13,10 @@ describe("a drain whose stream broke is", () => {
     {
       title: "killed for lack of memory on a node whose clock is late",
       exitCode: 134,
-      afterMs: -3 * SECOND,
+      afterMs: -3 * SECOND_MS,
       lost: true,
     },
-    { title: "killed on a node whose clock is early", exitCode: 137, afterMs: SECOND, lost: true },
+    { title: "killed on a node whose clock is early", exitCode: 137, afterMs: SECOND_MS, lost: true },
   ])("lost if its manager was $title", ({ exitCode, afterMs, lost }) => {
     expect(isLost(BROKEN_DRAIN, { exitCode, reason: "", endedAtMs: BROKE_AT_MS + afterMs })).toBe(lost);
   });
@@ -24,19 +24,22 @@ describe("a drain whose stream broke is", () => {
   test.for([
     { title: "exited by itself", exitCode: 0, afterMs: 0 },
     { title: "was stopped with open holds and sent a report", exitCode: 3, afterMs: 0 },
-    { title: "was killed after its wait for the withdrawal", exitCode: 137, afterMs: SECOND + 1 },
-    { title: "was killed long before the stream broke", exitCode: 137, afterMs: -3 * SECOND - 1 },
+    { title: "was killed after its wait for the withdrawal", exitCode: 137, afterMs: SECOND_MS + 1 },
+    { title: "was killed long before the stream broke", exitCode: 137, afterMs: -3 * SECOND_MS - 1 },
   ])("not lost if its manager $title", ({ exitCode, afterMs }) => {
     expect(isLost(BROKEN_DRAIN, { exitCode, reason: "", endedAtMs: BROKE_AT_MS + afterMs })).toBe(false);
   });
 });
 
 describe("the exit of a manager's container is read", () => {
-  const END = { exitCode: 137, reason: "OOMKilled", finishedAt: "2026-11-18T11:06:40Z" };
+  const TERMINATED_STATE = { exitCode: 137, reason: "OOMKilled", finishedAt: "2026-11-18T11:06:40Z" };
 
   test.for([{ list: "initContainerStatuses" }, { list: "containerStatuses" }] as const)("from $list", ({ list }) => {
     const end = { exitCode: 137, reason: "OOMKilled", endedAtMs: Date.UTC(2026, 10, 18, 11, 6, 40) };
-    expect(readManagerEnd(podResponse({ terminated: END }, { list }), "uid-1")).toEqual({ kind: "ended", end });
+    expect(readManagerEnd(podResponse({ terminated: TERMINATED_STATE }, { field: list }), "uid-1")).toEqual({
+      kind: "ended",
+      end,
+    });
   });
 
   const otherPod: ApiResponse = { status: 200, text: JSON.stringify({ metadata: { uid: "uid-2" } }) };
@@ -44,15 +47,19 @@ describe("the exit of a manager's container is read", () => {
     { title: "runs", response: podResponse({ running: {} }), kind: "open" },
     {
       title: "was restarted",
-      response: podResponse({ running: {} }, { lastState: { terminated: END } }),
+      response: podResponse({ running: {} }, { lastState: { terminated: TERMINATED_STATE } }),
       kind: "open",
     },
     {
       title: "exited in a Pod that is not deleted",
-      response: podResponse({ terminated: END }, { deleted: false }),
+      response: podResponse({ terminated: TERMINATED_STATE }, { isDeleted: false }),
       kind: "open",
     },
-    { title: "is not the manager", response: podResponse({ terminated: END }, { name: "app" }), kind: "open" },
+    {
+      title: "is not the manager",
+      response: podResponse({ terminated: TERMINATED_STATE }, { name: "app" }),
+      kind: "open",
+    },
     {
       title: "exited at an unknown time",
       response: podResponse({ terminated: { exitCode: 137 } }),

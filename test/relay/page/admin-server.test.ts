@@ -194,9 +194,9 @@ test("clients that do not read their responses are mostly disconnected, and bloc
     clock.nowMs += 1_000;
     const reader = await openConnection(port);
     reader.pause();
-    const requested = once(server, "request");
+    const requestReceived = once(server, "request");
     reader.write("GET /drains.json HTTP/1.1\r\nHost: a\r\n\r\n");
-    await requested;
+    await requestReceived;
     readers.push(reader);
   }
   clock.nowMs += 1_000;
@@ -222,9 +222,9 @@ test("close() disconnects clients that are still sending", async () => {
   await once(socket, "connect");
   // Connections are accepted in order: after this response the first connection is accepted too.
   await fetch(`http://127.0.0.1:${opened.port}/`);
-  const closed = opened.close();
+  const closing = opened.close();
   socket.write("Host: a\r\n\r\n");
-  await Promise.all([closed, ended]);
+  await Promise.all([closing, ended]);
   expect(response).toBe("");
 });
 
@@ -332,13 +332,13 @@ describe("requests of one client address", () => {
     "do not affect another client, at forty requests a second for %s",
     (path) =>
       withLimitedServer(async ({ port, clock }) => {
-        const operator: number[] = [];
+        const operatorStatuses: number[] = [];
         for (let index = 0; index < 120; index += 1) {
           clock.nowMs += 25;
           await requestStatus(port, { path });
-          if (index % 10 === 9) operator.push(await requestStatus(port, { from: "127.0.0.2" }));
+          if (index % 10 === 9) operatorStatuses.push(await requestStatus(port, { from: "127.0.0.2" }));
         }
-        expect(operator).toEqual(Array.from({ length: 12 }, () => 200));
+        expect(operatorStatuses).toEqual(Array.from({ length: 12 }, () => 200));
       }),
   );
 

@@ -7,13 +7,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
-const PROGRAM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((file) =>
+const BROWSER_PROGRAM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((file) =>
   existsSync(file),
 );
 
 /** The reason for skipping the tests; empty if a browser is installed. */
 export const BROWSER_SKIP_REASON =
-  PROGRAM === undefined ? "the admin page is not opened in a browser: the host lacks chromium" : "";
+  BROWSER_PROGRAM === undefined ? "the admin page is not opened in a browser: the host lacks chromium" : "";
 
 export type OpenedPage = {
   /** The markup of the loaded document. */
@@ -21,7 +21,7 @@ export type OpenedPage = {
   readonly screenshot: Buffer;
 };
 
-function browserFlags(folder: string): readonly string[] {
+function browserFlagsOf(folder: string): readonly string[] {
   return [
     "--headless",
     "--disable-gpu",
@@ -36,15 +36,18 @@ function browserFlags(folder: string): readonly string[] {
 }
 
 /** Makes the browser write all its files into this folder. */
-function browserEnvironment(folder: string): NodeJS.ProcessEnv {
+function browserEnvironmentOf(folder: string): NodeJS.ProcessEnv {
   return { ...process.env, HOME: folder, TMPDIR: folder, XDG_CONFIG_HOME: folder, XDG_CACHE_HOME: folder };
 }
 
-/** Evaluates an expression in an emulated phone, because desktop windows cannot be that narrow. */
+/** Evaluates an expression in a page of this width. Emulates a phone, because a desktop window has a minimum width. */
 export async function evaluateAt(url: string, width: number, expression: string): Promise<unknown> {
   const folder = await mkdtemp(join(tmpdir(), "lastcall-browser-"));
-  const args = [...browserFlags(folder), "--remote-debugging-port=0", "about:blank"];
-  const browser = spawn(PROGRAM ?? "", args, { env: browserEnvironment(folder), stdio: ["ignore", "ignore", "pipe"] });
+  const args = [...browserFlagsOf(folder), "--remote-debugging-port=0", "about:blank"];
+  const browser = spawn(BROWSER_PROGRAM ?? "", args, {
+    env: browserEnvironmentOf(folder),
+    stdio: ["ignore", "ignore", "pipe"],
+  });
   const ended = once(browser, "exit");
   try {
     let text = "";
@@ -98,26 +101,26 @@ function waitForMessage(
 
 export async function openPage(url: string, scheme: "light" | "dark"): Promise<OpenedPage> {
   const folder = await mkdtemp(join(tmpdir(), "lastcall-browser-"));
-  const picture = join(folder, "page.png");
+  const screenshotFile = join(folder, "page.png");
   try {
     const { stdout } = await promisify(execFile)(
-      PROGRAM ?? "",
+      BROWSER_PROGRAM ?? "",
       [
-        ...browserFlags(folder),
+        ...browserFlagsOf(folder),
         "--window-size=1200,1400",
         `--blink-settings=preferredColorScheme=${scheme === "dark" ? 0 : 1}`,
-        `--screenshot=${picture}`,
+        `--screenshot=${screenshotFile}`,
         "--dump-dom",
         url,
       ],
       {
-        env: browserEnvironment(folder),
+        env: browserEnvironmentOf(folder),
         timeout: 90_000,
         killSignal: "SIGKILL",
         maxBuffer: 16 * 1024 * 1024,
       },
     );
-    return { dom: stdout, screenshot: await readFile(picture) };
+    return { dom: stdout, screenshot: await readFile(screenshotFile) };
   } finally {
     await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   }

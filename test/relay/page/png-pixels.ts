@@ -10,15 +10,15 @@ export function countColours(png: Buffer): ReadonlyMap<string, number> {
     throw new Error("unsupported PNG: expected 8 bits per colour, not interlaced, without a palette");
   const bytesPerPixel = colourType === 6 ? 4 : 3;
   const stride = width * bytesPerPixel;
-  const raw = inflateSync(imageData(png));
+  const filteredLines = inflateSync(readImageData(png));
   const counts = new Map<string, number>();
   let previousLine = Buffer.alloc(stride);
   for (let y = 0; y < height; y += 1) {
     const start = y * (stride + 1);
     const line = unfilterLine(
-      raw.subarray(start + 1, start + 1 + stride),
+      filteredLines.subarray(start + 1, start + 1 + stride),
       previousLine,
-      raw[start] ?? 0,
+      filteredLines[start] ?? 0,
       bytesPerPixel,
     );
     for (let x = 0; x < stride; x += bytesPerPixel) {
@@ -30,7 +30,7 @@ export function countColours(png: Buffer): ReadonlyMap<string, number> {
   return counts;
 }
 
-function imageData(png: Buffer): Buffer {
+function readImageData(png: Buffer): Buffer {
   const parts: Buffer[] = [];
   for (let index = 8; index < png.length; ) {
     const length = png.readUInt32BE(index);
@@ -48,13 +48,13 @@ function unfilterLine(line: Buffer, previousLine: Buffer, filter: number, bytesP
     const left = pixels[x - bytesPerPixel] ?? 0;
     const up = previousLine[x] ?? 0;
     const predicted =
-      [0, left, up, (left + up) >> 1, paeth(left, up, previousLine[x - bytesPerPixel] ?? 0)][filter] ?? 0;
+      [0, left, up, (left + up) >> 1, predictByPaeth(left, up, previousLine[x - bytesPerPixel] ?? 0)][filter] ?? 0;
     pixels[x] = ((line[x] ?? 0) + predicted) & 0xff;
   }
   return pixels;
 }
 
-function paeth(left: number, up: number, corner: number): number {
+function predictByPaeth(left: number, up: number, corner: number): number {
   const guess = left + up - corner;
   const [toLeft, toUp, toCorner] = [Math.abs(guess - left), Math.abs(guess - up), Math.abs(guess - corner)];
   if (toLeft <= toUp && toLeft <= toCorner) return left;

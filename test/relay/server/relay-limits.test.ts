@@ -56,9 +56,9 @@ describe("status streams of the relay", () => {
 
 test("heartbeats of status streams are limited per namespace, and a stream without a heartbeat is accepted at that limit", () => {
   const limits = createRelayLimits();
-  let heartbeats = 0;
-  while (limits.startHeartbeat("hostile")) heartbeats += 1;
-  expect([heartbeats, limits.startHeartbeat("shop")]).toEqual([2_500, true]);
+  let heartbeatCount = 0;
+  while (limits.startHeartbeat("hostile")) heartbeatCount += 1;
+  expect([heartbeatCount, limits.startHeartbeat("shop")]).toEqual([2_500, true]);
   expect(limits.startStream({ namespace: "hostile", uid: "web-1" })).toBeUndefined();
   limits.endHeartbeat("hostile");
   limits.endHeartbeat("hostile");
@@ -70,17 +70,17 @@ test("each released heartbeat is available again", () => {
   for (let count = 0; count < 3; count += 1) limit.take("a");
   limit.release("a");
   limit.release("a");
-  let available = 0;
-  while (limit.take("a")) available += 1;
-  expect([available, limit.takenCount()]).toEqual([9, 10]);
+  let availableCount = 0;
+  while (limit.take("a")) availableCount += 1;
+  expect([availableCount, limit.takenCount()]).toEqual([9, 10]);
 });
 
 describe("requests to the relay", () => {
   test("of a namespace are rejected for some milliseconds above its limit, and those of other namespaces are accepted", () => {
     const limits = createRelayLimits();
-    let accepted = 0;
-    while (limits.takeRequest("hostile", 0)) accepted += 1;
-    expect(accepted).toBe(12_000);
+    let acceptedCount = 0;
+    while (limits.takeRequest("hostile", 0)) acceptedCount += 1;
+    expect(acceptedCount).toBe(12_000);
     expect(limits.takeRequest("shop", 0)).toBe(true);
     expect(limits.takeRequest("hostile", 4)).toBe(false);
     expect(limits.takeRequest("hostile", 10)).toBe(true);

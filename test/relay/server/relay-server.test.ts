@@ -7,9 +7,9 @@ import { createRelayServer } from "../../../src/relay/server/relay-server.ts";
 import { addWithdrawalRoute } from "../../../src/relay/withdrawal/withdrawal-route.ts";
 
 function createApp(checkCredential: () => undefined) {
-  const logged: string[] = [];
+  const loggedSentences: string[] = [];
   const app = createRelayServer(
-    { error: (keys, sentence) => logged.push(`${sentence} ${Object.keys(keys)}`) },
+    { error: (keys, sentence) => loggedSentences.push(`${sentence} ${Object.keys(keys)}`) },
     () => undefined,
   );
   const clock = { nowMs: () => 0, sleep: async () => undefined, every: () => () => undefined };
@@ -24,25 +24,25 @@ function createApp(checkCredential: () => undefined) {
     wallMs: () => 0,
     registry: new Registry(),
   });
-  return { app, logged };
+  return { app, loggedSentences };
 }
 
 const REQUEST = { method: "POST", url: "/v1/withdrawal", payload: "{}" } as const;
 
 test("an internal error of the relay is logged, and not sent to the client", async () => {
-  const { app, logged } = createApp(() => {
+  const { app, loggedSentences } = createApp(() => {
     throw new Error("the keys are gone");
   });
   const response = await app.inject(REQUEST);
   expect([response.statusCode, response.body]).toEqual([500, "Internal error; see the log of the relay.\n"]);
-  expect(logged).toEqual(["a request to the relay failed err,path"]);
+  expect(loggedSentences).toEqual(["a request to the relay failed err,path"]);
 });
 
 test("the relay does not log rejected requests, unknown paths and malformed requests", async () => {
-  const { app, logged } = createApp(() => undefined);
+  const { app, loggedSentences } = createApp(() => undefined);
   const statuses = [];
   for (const request of [REQUEST, { ...REQUEST, url: "/" }, { ...REQUEST, url: "/%" }]) {
     statuses.push((await app.inject(request)).statusCode);
   }
-  expect([statuses, logged]).toEqual([[401, 404, 400], []]);
+  expect([statuses, loggedSentences]).toEqual([[401, 404, 400], []]);
 });

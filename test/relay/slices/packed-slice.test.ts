@@ -55,14 +55,14 @@ test("two packed EndpointSlices are equal exactly if their contents are equal", 
 });
 
 test("a packed EndpointSlice does not confuse a Pod uid with an address of the same text", () => {
-  const byAddress = packSlice(parseSlice({ name: "a", service: "web", endpoints: [{ address: "10.0.0.1" }] }));
-  expect(unpackEndpoints(byAddress, (key) => key === "=10.0.0.1").size).toBe(0);
-  expect(unpackEndpoints(byAddress, (key) => key === "@10.0.0.1").get("@10.0.0.1")).toHaveLength(1);
+  const packed = packSlice(parseSlice({ name: "a", service: "web", endpoints: [{ address: "10.0.0.1" }] }));
+  expect(unpackEndpoints(packed, (key) => key === "=10.0.0.1").size).toBe(0);
+  expect(unpackEndpoints(packed, (key) => key === "@10.0.0.1").get("@10.0.0.1")).toHaveLength(1);
 });
 
 test("line breaks and quotes in handwritten EndpointSlices stay inside their endpoint", () => {
-  const handwritten = ['x\nA=uid-1"', "\\", "10.0.0.9"];
-  const endpoints = handwritten.map((address) => ({ address }));
+  const addresses = ['x\nA=uid-1"', "\\", "10.0.0.9"];
+  const endpoints = addresses.map((address) => ({ address }));
   const packed = packSlice(parseSlice({ name: "a", service: "web", endpoints }));
   expect(unpackEndpoints(packed, (key) => key === "=uid-1").size).toBe(0);
   expect(unpackEndpoints(packed, (key) => key === "@10.0.0.9").get("@10.0.0.9")).toHaveLength(1);

@@ -8,35 +8,38 @@ import { pause } from "../../time/pause.ts";
 import { createManualClock } from "../manual-clock.ts";
 import { createWatchedCluster, type WatchedCluster, waitForStatus } from "./watched-cluster.ts";
 
-const responseWith = (metadata: object, status = 200): ApiResponse => ({ status, text: JSON.stringify({ metadata }) });
+const createResponse = (metadata: object, status = 200): ApiResponse => ({
+  status,
+  text: JSON.stringify({ metadata }),
+});
 const TERMINATING = { uid: "uid-1", deletionTimestamp: "2026-01-01T00:00:00Z", deletionGracePeriodSeconds: 30 };
 
 describe("the response to a read of a Pod", () => {
   test.for([
     {
       title: "of a terminating Pod contains deletionGracePeriodSeconds",
-      response: responseWith(TERMINATING),
+      response: createResponse(TERMINATING),
       reading: { kind: "terminating", deletion: { terminating: true, graceSeconds: 30 } },
     },
     {
       title: "with an invalid deletionGracePeriodSeconds proves only the deletion",
-      response: responseWith({ ...TERMINATING, deletionGracePeriodSeconds: -5 }),
+      response: createResponse({ ...TERMINATING, deletionGracePeriodSeconds: -5 }),
       reading: { kind: "terminating", deletion: { terminating: true, graceSeconds: undefined } },
     },
     {
       title: "of a Pod that is not deleted counts as not terminating",
-      response: responseWith({ uid: "uid-1" }),
+      response: createResponse({ uid: "uid-1" }),
       reading: { kind: "not-terminating" },
     },
     {
       title: "of a Pod of the same name with another uid counts as gone",
-      response: responseWith({ ...TERMINATING, uid: "uid-2" }),
+      response: createResponse({ ...TERMINATING, uid: "uid-2" }),
       reading: { kind: "gone" },
     },
-    { title: "with status 404 counts as gone", response: responseWith({}, 404), reading: { kind: "gone" } },
+    { title: "with status 404 counts as gone", response: createResponse({}, 404), reading: { kind: "gone" } },
     {
       title: "with status 403 counts as unreadable",
-      response: responseWith(TERMINATING, 403),
+      response: createResponse(TERMINATING, 403),
       reading: { kind: "unreadable" },
     },
     {
@@ -63,17 +66,17 @@ describe("the relay's reader of Pods", () => {
     let metadata: object = { uid: "uid-1" };
     const reader = createPodReader(async () => {
       requestCount += 1;
-      return responseWith(metadata);
+      return createResponse(metadata);
     }, clock);
-    const received: PodDeletion[] = [];
-    reader.read(POD, (deletion) => received.push(deletion));
+    const receivedDeletions: PodDeletion[] = [];
+    reader.read(POD, (deletion) => receivedDeletions.push(deletion));
     await clock.advance(2_900);
-    expect([requestCount, received]).toEqual([1, []]);
+    expect([requestCount, receivedDeletions]).toEqual([1, []]);
     await clock.advance(4_000);
     expect(requestCount).toBe(3);
     metadata = TERMINATING;
     await clock.advance(10_000);
-    expect([requestCount, received]).toEqual([4, [{ terminating: true, graceSeconds: 30 }]]);
+    expect([requestCount, receivedDeletions]).toEqual([4, [{ terminating: true, graceSeconds: 30 }]]);
   });
 
   test("does not read a Pod again after its drain has stopped waiting", async () => {
@@ -81,7 +84,7 @@ describe("the relay's reader of Pods", () => {
     let requestCount = 0;
     const reader = createPodReader(async () => {
       requestCount += 1;
-      return responseWith({ uid: "uid-1" });
+      return createResponse({ uid: "uid-1" });
     }, clock);
     const stopReading = reader.read(POD, () => undefined);
     await clock.advance(100);
@@ -97,7 +100,7 @@ describe("the relay's reader of Pods", () => {
     const reader = createPodReader(() => {
       requestCount += 1;
       return new Promise((resolve) => {
-        respond = (metadata) => resolve(responseWith(metadata));
+        respond = (metadata) => resolve(createResponse(metadata));
       });
     }, clock);
     const received: PodDeletion[] = [];
@@ -115,7 +118,7 @@ describe("the relay's reader of Pods", () => {
     let requestCount = 0;
     const reader = createPodReader(async () => {
       requestCount += 1;
-      return responseWith({}, 403);
+      return createResponse({}, 403);
     }, clock);
     reader.read(POD, () => undefined);
     await clock.advance(60_000);
@@ -125,16 +128,16 @@ describe("the relay's reader of Pods", () => {
 
 test("5 000 draining Pods are read a few at a time, each once, within half a minute", async () => {
   const clock = createManualClock(100);
-  let inProgress = 0;
-  let maxInProgress = 0;
+  let inProgressCount = 0;
+  let maxInProgressCount = 0;
   const requestsByPath = new Map<string, number>();
   const request: SendRequest = async ({ path }) => {
     requestsByPath.set(path, (requestsByPath.get(path) ?? 0) + 1);
-    inProgress += 1;
-    maxInProgress = Math.max(maxInProgress, inProgress);
+    inProgressCount += 1;
+    maxInProgressCount = Math.max(maxInProgressCount, inProgressCount);
     await Promise.resolve();
-    inProgress -= 1;
-    return responseWith({ ...TERMINATING, uid: /pods\/web-([0-9]+)/.exec(path)?.[1] });
+    inProgressCount -= 1;
+    return createResponse({ ...TERMINATING, uid: /pods\/web-([0-9]+)/.exec(path)?.[1] });
   };
   const reader = createPodReader(request, clock);
   let received = 0;
@@ -145,7 +148,7 @@ test("5 000 draining Pods are read a few at a time, each once, within half a min
   }
   await clock.advance(30_000);
   expect([received, requestsByPath.size, Math.max(...requestsByPath.values())]).toEqual([5_000, 5_000, 1]);
-  expect(maxInProgress).toBeLessThanOrEqual(8);
+  expect(maxInProgressCount).toBeLessThanOrEqual(8);
 });
 
 test("the draining Pods of a large namespace do not delay the reads of another namespace", async () => {
@@ -153,15 +156,17 @@ test("the draining Pods of a large namespace do not delay the reads of another n
   const requestedNamespaces: string[] = [];
   const reader = createPodReader(async ({ path }) => {
     requestedNamespaces.push(path.split("/")[4] ?? "");
-    return responseWith({ uid: "uid-1" });
+    return createResponse({ uid: "uid-1" });
   }, clock);
   for (let pod = 0; pod < 3_000; pod += 1)
     reader.read({ namespace: "flood", pod: `web-${pod}`, uid: "uid-1" }, () => undefined);
   await clock.advance(1_000);
-  const before = requestedNamespaces.length;
+  const earlierCount = requestedNamespaces.length;
   for (const pod of ["a", "b"]) reader.read({ namespace: "shop", pod, uid: "uid-1" }, () => undefined);
   await clock.advance(500);
-  expect(requestedNamespaces.slice(before, before + 20).filter((namespace) => namespace === "shop")).toHaveLength(2);
+  expect(
+    requestedNamespaces.slice(earlierCount, earlierCount + 20).filter((namespace) => namespace === "shop"),
+  ).toHaveLength(2);
 });
 
 describe("with permission to read Pods", () => {

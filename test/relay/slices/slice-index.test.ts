@@ -21,28 +21,33 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constant("leave" as const), clientIndex: fc.nat(5) }),
 );
 
-type Client = { readonly pod: PodIdentity; readonly entry: IndexSubscription; received: EndpointStatus; calls: number };
+type Client = {
+  readonly pod: PodIdentity;
+  readonly entry: IndexSubscription;
+  status: EndpointStatus;
+  callCount: number;
+};
 
 /** Applies a step to the index and to a map of the slices, which is the model of the index. */
 function applyStep(step: Step, index: SliceIndex, slices: Map<string, Slice>, clients: Client[]): void {
-  const object = (sliceCase: SliceCase) => sliceObject(sliceCase);
+  const objectOf = (sliceCase: SliceCase) => sliceObject(sliceCase);
   const put = (sliceCase: SliceCase): void => {
-    const slice = readSlice(object(sliceCase));
+    const slice = readSlice(objectOf(sliceCase));
     if (slice !== undefined) slices.set(sliceCase.name, slice);
   };
   if (step.kind === "put") {
     put(step.slice);
-    index.store.put(object(step.slice));
+    index.store.put(objectOf(step.slice));
   } else if (step.kind === "remove") {
     slices.delete(step.slice.name);
-    index.store.remove(object(step.slice));
+    index.store.remove(objectOf(step.slice));
   } else if (step.kind === "list") {
     slices.clear();
     for (const sliceCase of step.slices) put(sliceCase);
     const packed = new Map(
       [...slices.keys()].map((name) => {
         const sliceCase = step.slices.findLast((each) => each.name === name);
-        return [`shop/${name}`, sliceCase === undefined ? undefined : index.store.reduce(object(sliceCase))] as const;
+        return [`shop/${name}`, sliceCase === undefined ? undefined : index.store.reduce(objectOf(sliceCase))] as const;
       }),
     );
     index.store.replace([...packed].flatMap(([key, value]) => (value === undefined ? [] : [[key, value] as const])));
@@ -50,10 +55,10 @@ function applyStep(step: Step, index: SliceIndex, slices: Map<string, Slice>, cl
     const holder: { client?: Client } = {};
     const entry = index.add(step.pod, () => {
       if (holder.client === undefined) return;
-      holder.client.calls += 1;
-      holder.client.received = endpointStateOf(holder.client.entry.slices(), step.pod);
+      holder.client.callCount += 1;
+      holder.client.status = endpointStateOf(holder.client.entry.slices(), step.pod);
     });
-    holder.client = { pod: step.pod, entry, received: endpointStateOf(entry.slices(), step.pod), calls: 0 };
+    holder.client = { pod: step.pod, entry, status: endpointStateOf(entry.slices(), step.pod), callCount: 0 };
     clients.push(holder.client);
   } else {
     for (const { entry } of clients.splice(step.clientIndex, 1)) entry.unsubscribe();
@@ -68,7 +73,7 @@ test("a client always has the status that all EndpointSlices together give its P
       const clients: Client[] = [];
       for (const step of history) {
         applyStep(step, index, slices, clients);
-        for (const { pod, received } of clients) expect(received).toEqual(endpointStateOf(slices.values(), pod));
+        for (const { pod, status } of clients) expect(status).toEqual(endpointStateOf(slices.values(), pod));
       }
     }),
     { numRuns: 400 },
@@ -112,11 +117,11 @@ describe("a change of an EndpointSlice", () => {
       calls += 1;
     });
     const names = ["a", "b", "c"];
-    const listed = names.map((name) => {
+    const listedSlices = names.map((name) => {
       const object = sliceObject({ name, service: "web", endpoints: [{ uid: "uid-1", address: "10.0.0.1" }] });
       return [`shop/${name}`, index.store.reduce(object)] as const;
     });
-    index.store.replace(listed.flatMap(([key, value]) => (value === undefined ? [] : [[key, value] as const])));
+    index.store.replace(listedSlices.flatMap(([key, value]) => (value === undefined ? [] : [[key, value] as const])));
     expect(calls).toBe(1);
   });
 
@@ -148,11 +153,11 @@ test("with 5 000 Pods in 1 500 EndpointSlices, a watch event visits only the Pod
   const object = (slice: number, ready: boolean) =>
     sliceObject({ name: `s-${slice}`, service: "web", endpoints: endpointsOf(slice, ready) });
   for (let slice = 0; slice < 1_500; slice += 1) index.store.put(object(slice, true));
-  const called = new Set<string>();
+  const calledUids = new Set<string>();
   for (let slice = 0; slice < 50; slice += 1) {
-    for (const { uid } of endpointsOf(slice, true)) index.add(pod(uid), () => called.add(uid));
+    for (const { uid } of endpointsOf(slice, true)) index.add(pod(uid), () => calledUids.add(uid));
   }
   index.store.put(object(7, false));
-  expect(called).toEqual(new Set(endpointsOf(7, true).map(({ uid }) => uid)));
+  expect(calledUids).toEqual(new Set(endpointsOf(7, true).map(({ uid }) => uid)));
   expect(index.store.entries.size).toBe(1_500);
 });

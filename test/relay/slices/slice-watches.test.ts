@@ -10,7 +10,7 @@ import type { Conditions, SliceCase } from "./slice-cases.ts";
 import {
   createWatchedCluster,
   type DrainingManager,
-  slicesOf,
+  slicesPathOf,
   type WatchedCluster,
   waitForStatus,
 } from "./watched-cluster.ts";
@@ -25,25 +25,25 @@ afterEach(async () => {
   await cluster.close();
 });
 
-const webSlice = (conditions: Conditions = { ready: true }, changes: Partial<SliceCase> = {}): SliceCase => ({
+const createWebSlice = (conditions: Conditions = { ready: true }, changes: Partial<SliceCase> = {}): SliceCase => ({
   name: "web-a",
   service: "web",
   endpoints: [{ uid: "uid-1", address: "10.0.0.1", conditions }],
   ...changes,
 });
 
-const countWatched = async (): Promise<number | undefined> =>
+const countWatchedNamespaces = async (): Promise<number | undefined> =>
   samplesOf(await cluster.metrics(), "lastcall_relay_watched_namespaces").get("");
 
-const TERMINATING: Conditions = { ready: false, serving: true, terminating: true };
+const TERMINATING_CONDITIONS: Conditions = { ready: false, serving: true, terminating: true };
 
 describe("the manager of a drain", () => {
   test("receives the status `unknown` at once, then `in`, and then `out`", async () => {
-    cluster.put(webSlice());
+    cluster.put(createWebSlice());
     const drainer = cluster.startDrain();
     expect(drainer.lines).toEqual([{ state: "unknown", terminating: false, reason: "EndpointSlices are being read" }]);
     await waitForStatus(drainer, { state: "in", terminating: false, reason: expect.stringContaining("web") });
-    cluster.put(webSlice(TERMINATING));
+    cluster.put(createWebSlice(TERMINATING_CONDITIONS));
     await waitForStatus(drainer, { state: "out", terminating: true });
     cluster.remove("web-a");
     await waitForStatus(drainer, { state: "out", terminating: true, reason: "no Service has the Pod as an endpoint" });
@@ -51,88 +51,88 @@ describe("the manager of a drain", () => {
   });
 
   test("receives that no Service selects its Pod, once the EndpointSlices are read", async () => {
-    cluster.put(webSlice({ ready: true }, { endpoints: [{ uid: "uid-2", address: "10.0.0.2" }] }));
+    cluster.put(createWebSlice({ ready: true }, { endpoints: [{ uid: "uid-2", address: "10.0.0.2" }] }));
     const drainer = cluster.startDrain();
     await waitForStatus(drainer, { state: "out", terminating: false, reason: "no Service has the Pod as an endpoint" });
     expect(drainer.lines.map((line) => line.state)).toEqual(["unknown", "out"]);
   });
 
   test("receives the status `in` again after the status `out`", async () => {
-    cluster.put(webSlice({ ready: false }));
+    cluster.put(createWebSlice({ ready: false }));
     const drainer = cluster.startDrain();
     await waitForStatus(drainer, { state: "out" });
-    cluster.put(webSlice());
+    cluster.put(createWebSlice());
     await waitForStatus(drainer, { state: "in" });
   });
 
   test("does not receive the status `out` while the endpoint of its Pod moves to another EndpointSlice", async () => {
-    cluster.put(webSlice());
+    cluster.put(createWebSlice());
     const drainer = cluster.startDrain();
     await waitForStatus(drainer, { state: "in" });
-    cluster.put(webSlice({ ready: true }, { name: "web-b" }));
+    cluster.put(createWebSlice({ ready: true }, { name: "web-b" }));
     cluster.remove("web-a");
-    cluster.put(webSlice(TERMINATING, { name: "web-b" }));
+    cluster.put(createWebSlice(TERMINATING_CONDITIONS, { name: "web-b" }));
     await waitForStatus(drainer, { state: "out" });
     const states = drainer.lines.map((line) => line.state);
     expect([states.indexOf("out"), states.lastIndexOf("unknown")]).toEqual([states.length - 1, 0]);
   });
 
   test("does not receive changes of other Pods", async () => {
-    cluster.put(webSlice());
+    cluster.put(createWebSlice());
     const drainer = cluster.startDrain();
     await waitForStatus(drainer, { state: "in" });
-    const received = drainer.lines.length;
+    const receivedCount = drainer.lines.length;
     const other = cluster.startDrain({ uid: "uid-2", addresses: ["10.0.0.2"] });
-    cluster.put(webSlice({ ready: true }, { name: "web-b", endpoints: [{ uid: "uid-2", address: "10.0.0.2" }] }));
+    cluster.put(createWebSlice({ ready: true }, { name: "web-b", endpoints: [{ uid: "uid-2", address: "10.0.0.2" }] }));
     await waitForStatus(other, { state: "in" });
-    expect(drainer.lines).toHaveLength(received);
+    expect(drainer.lines).toHaveLength(receivedCount);
   });
 });
 
 describe("a namespace's EndpointSlices", () => {
   test("are listed once and watched by one connection for all drains", async () => {
-    cluster.put(webSlice());
+    cluster.put(createWebSlice());
     const drainers = Array.from({ length: 50 }, () => cluster.startDrain());
     for (const drainer of drainers) await waitForStatus(drainer, { state: "in" });
-    await eventually(() => expect(cluster.openWatches()).toBe(1));
-    expect(cluster.listCount()).toBe(1);
+    await eventually(() => expect(cluster.countOpenWatches()).toBe(1));
+    expect(cluster.countLists()).toBe(1);
     const lateDrainer = cluster.startDrain();
     expect(lateDrainer.lines.map((line) => line.state)).toEqual(["in"]);
-    expect(cluster.listCount()).toBe(1);
+    expect(cluster.countLists()).toBe(1);
   });
 
   test("are watched from the first drain until a while after the last, and again for the next", async () => {
-    cluster.put(webSlice());
+    cluster.put(createWebSlice());
     const first = cluster.startDrain();
     const second = cluster.startDrain();
     await waitForStatus(second, { state: "in" });
-    first.leave();
+    first.unsubscribe();
     await pause(600, "the namespace would be left by now if the second drainer did not count");
-    expect(await countWatched()).toBe(1);
-    second.leave();
-    await eventually(async () => expect(await countWatched()).toBe(0));
-    await eventually(() => expect(cluster.openWatches()).toBe(0));
+    expect(await countWatchedNamespaces()).toBe(1);
+    second.unsubscribe();
+    await eventually(async () => expect(await countWatchedNamespaces()).toBe(0));
+    await eventually(() => expect(cluster.countOpenWatches()).toBe(0));
     const requestCount = cluster.api.requests.length;
     await pause(1_500, "another watch would be asked for by now");
     expect(cluster.api.requests.length).toBe(requestCount);
     await waitForStatus(cluster.startDrain(), { state: "in" });
-    expect(cluster.listCount()).toBe(2);
+    expect(cluster.countLists()).toBe(2);
   });
 
   test("are still cached for a drain that starts soon after the last one", async () => {
     await cluster.close();
     cluster = await createWatchedCluster({ timing: { lingerMs: 60_000 } });
-    cluster.put(webSlice());
+    cluster.put(createWebSlice());
     const first = cluster.startDrain();
     await waitForStatus(first, { state: "in" });
-    first.leave();
+    first.unsubscribe();
     await pause(200, "some checks pass that could drop the namespace");
     expect(cluster.startDrain().lines.map((line) => line.state)).toEqual(["in"]);
   });
 
   test("do not show Pods of another namespace", async () => {
-    cluster.put(webSlice());
-    cluster.put(webSlice({ ready: true }, { namespace: "other" }));
+    cluster.put(createWebSlice());
+    cluster.put(createWebSlice({ ready: true }, { namespace: "other" }));
     await waitForStatus(cluster.startDrain(), { state: "in" });
     const otherDrainer = cluster.startDrain({ namespace: "empty" });
     await waitForStatus(otherDrainer, { state: "out" });
@@ -152,7 +152,7 @@ describe("a namespace's EndpointSlices", () => {
         reason: "the limit of watched namespaces is reached",
       },
     ]);
-    drainers[1]?.leave();
+    drainers[1]?.unsubscribe();
     await waitForStatus(lateDrainer, { state: "out" });
   });
 });
@@ -199,31 +199,31 @@ test("a client that requests one namespace after the other causes few list reque
 
 describe("an API server", () => {
   test("that closes its watches is watched again from the last resourceVersion, and no change is lost", async () => {
-    cluster.put(webSlice());
+    cluster.put(createWebSlice());
     const drainer = cluster.startDrain();
     await waitForStatus(drainer, { state: "in" });
     cluster.api.endWatches(true);
-    cluster.put(webSlice(TERMINATING));
+    cluster.put(createWebSlice(TERMINATING_CONDITIONS));
     await waitForStatus(drainer, { state: "out" });
     expect(drainer.lines.map((line) => line.state)).toEqual(["unknown", "in", "out"]);
-    expect(cluster.listCount()).toBe(1);
+    expect(cluster.countLists()).toBe(1);
   });
 
   test("that compacted the resourceVersion is listed again, and no status becomes unknown", async () => {
-    cluster.put(webSlice());
+    cluster.put(createWebSlice());
     const drainer = cluster.startDrain();
     await waitForStatus(drainer, { state: "in" });
-    cluster.put(webSlice({ ready: true }, { name: "web-b" }));
+    cluster.put(createWebSlice({ ready: true }, { name: "web-b" }));
     cluster.api.compact();
     cluster.api.endWatches();
-    cluster.put(webSlice(TERMINATING));
+    cluster.put(createWebSlice(TERMINATING_CONDITIONS));
     cluster.remove("web-b");
     await waitForStatus(drainer, { state: "out" });
     expect(drainer.lines.filter((line) => line.state === "unknown")).toHaveLength(1);
   });
 
   test("that restarts slowly makes the status unknown until it responds again", async () => {
-    cluster.put(webSlice());
+    cluster.put(createWebSlice());
     const drainer = cluster.startDrain();
     await waitForStatus(drainer, { state: "in" });
     await cluster.api.stopListening();
@@ -233,48 +233,48 @@ describe("an API server", () => {
     });
     await cluster.api.listenAgain();
     await waitForStatus(drainer, { state: "in" });
-    expect(cluster.logged.map((line) => line.split(" {", 1)[0])).toEqual([
+    expect(cluster.logLines.map((line) => line.split(" {", 1)[0])).toEqual([
       "EndpointSlices cannot be read",
       "EndpointSlices can be read again",
     ]);
   });
 
   test("that accepts a watch without sending a response is listed again", async () => {
-    cluster.put(webSlice());
+    cluster.put(createWebSlice());
     const drainer = cluster.startDrain();
     await waitForStatus(drainer, { state: "in" });
     cluster.api.faults.hasSilentWatches = true;
     cluster.api.endWatches();
-    cluster.put(webSlice(TERMINATING));
+    cluster.put(createWebSlice(TERMINATING_CONDITIONS));
     await waitForStatus(drainer, { state: "out", terminating: true });
-    expect(cluster.listCount()).toBeGreaterThan(1);
+    expect(cluster.countLists()).toBeGreaterThan(1);
   });
 
   test("that sends no watch events, not even bookmarks, does not make the status unknown", async () => {
     cluster.api.faults.sendsBookmarks = false;
-    cluster.put(webSlice());
+    cluster.put(createWebSlice());
     const drainer = cluster.startDrain();
     await waitForStatus(drainer, { state: "in" });
     await pause(6_000, "longer than a silence is believed");
     expect(drainer.lines.map((line) => line.state)).toEqual(["unknown", "in"]);
-    expect(cluster.listCount()).toBeGreaterThan(1);
+    expect(cluster.countLists()).toBeGreaterThan(1);
     expect(samplesOf(await cluster.metrics(), "lastcall_relay_watch_failures_total").get("")).toBe(0);
   });
 
   test("whose connection breaks silently makes the status unknown", async () => {
-    cluster.put(webSlice());
+    cluster.put(createWebSlice());
     const drainer = cluster.startDrain();
     await waitForStatus(drainer, { state: "in" });
     cluster.api.faults.hasSilentWatches = true;
     cluster.api.faults.isUnresponsive = true;
-    cluster.put(webSlice(TERMINATING));
+    cluster.put(createWebSlice(TERMINATING_CONDITIONS));
     await waitForStatus(drainer, { state: "unknown" });
   });
 
   test("that responds 429 is retried after the time in Retry-After", async () => {
     cluster.api.faults.errorStatus = 429;
     cluster.api.faults.retryAfter = "2";
-    cluster.put(webSlice());
+    cluster.put(createWebSlice());
     const startMs = performance.now();
     const drainer = cluster.startDrain();
     await waitForStatus(drainer, { state: "unknown", reason: expect.stringContaining("responded with 429") });
@@ -303,38 +303,42 @@ describe("an API server", () => {
     { title: "an ERROR event", bytes: '{"type":"ERROR","object":{"code":500}}\n' },
     { title: "an ERROR event with code 410", bytes: '{"type":"ERROR","object":{"code":410}}\n' },
   ])("that sends $title on a watch is listed again, and no change is lost", async ({ bytes }) => {
-    cluster.put(webSlice());
+    cluster.put(createWebSlice());
     const drainer = cluster.startDrain();
     await waitForStatus(drainer, { state: "in" });
-    await eventually(() => expect(cluster.openWatches()).toBe(1));
-    cluster.api.writeToWatches(slicesOf("shop"), bytes);
-    await eventually(() => expect(cluster.listCount()).toBe(2));
-    cluster.put(webSlice(TERMINATING));
+    await eventually(() => expect(cluster.countOpenWatches()).toBe(1));
+    cluster.api.writeToWatches(slicesPathOf("shop"), bytes);
+    await eventually(() => expect(cluster.countLists()).toBe(2));
+    cluster.put(createWebSlice(TERMINATING_CONDITIONS));
     await waitForStatus(drainer, { state: "out" });
   });
 
   test("that sends malformed EndpointSlices does not end the watch", async () => {
     const drainer = cluster.startDrain();
-    await eventually(() => expect(cluster.openWatches()).toBe(1));
-    const shapes = [{ endpoints: 7 }, { endpoints: [null, 7, {}] }, { endpoints: [{ addresses: "x", targetRef: [] }] }];
-    for (const shape of shapes) {
+    await eventually(() => expect(cluster.countOpenWatches()).toBe(1));
+    const malformedSlices = [
+      { endpoints: 7 },
+      { endpoints: [null, 7, {}] },
+      { endpoints: [{ addresses: "x", targetRef: [] }] },
+    ];
+    for (const malformedSlice of malformedSlices) {
       const metadata = { name: "odd", namespace: "shop", labels: { "kubernetes.io/service-name": "web" } };
-      cluster.api.put(slicesOf("shop"), { metadata, ...shape });
+      cluster.api.put(slicesPathOf("shop"), { metadata, ...malformedSlice });
     }
-    cluster.put(webSlice());
+    cluster.put(createWebSlice());
     await waitForStatus(drainer, { state: "in" });
     expect(samplesOf(await cluster.metrics(), "lastcall_relay_slice_events_total").get("")).toBe(4);
-    expect(cluster.listCount()).toBe(1);
+    expect(cluster.countLists()).toBe(1);
   });
 });
 
 test("two relay replicas send the same statuses", async () => {
   const second = await createWatchedCluster();
   try {
-    for (const replica of [cluster, second]) replica.put(webSlice());
+    for (const replica of [cluster, second]) replica.put(createWebSlice());
     const drainers = [cluster.startDrain(), second.startDrain()];
     for (const drainer of drainers) await waitForStatus(drainer, { state: "in" });
-    for (const replica of [cluster, second]) replica.put(webSlice(TERMINATING));
+    for (const replica of [cluster, second]) replica.put(createWebSlice(TERMINATING_CONDITIONS));
     for (const drainer of drainers) await waitForStatus(drainer, { state: "out" });
     expect(drainers[0]?.lines).toEqual(drainers[1]?.lines);
   } finally {
@@ -344,8 +348,8 @@ test("two relay replicas send the same statuses", async () => {
 
 test("the shutdown of the relay closes every watch at once", async () => {
   for (const namespace of ["ns-1", "ns-2"]) await waitForStatus(cluster.startDrain({ namespace }), { state: "out" });
-  expect(await countWatched()).toBe(2);
+  expect(await countWatchedNamespaces()).toBe(2);
   await cluster.watches.stop();
-  await eventually(() => expect(cluster.openWatches("ns-1") + cluster.openWatches("ns-2")).toBe(0));
-  expect(await countWatched()).toBe(0);
+  await eventually(() => expect(cluster.countOpenWatches("ns-1") + cluster.countOpenWatches("ns-2")).toBe(0));
+  expect(await countWatchedNamespaces()).toBe(0);
 });

@@ -31,17 +31,17 @@ const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
 /** Accepts watches and ends them at their limit without events, until `shutDown` is called. */
 function createSilentApiServer() {
   let isDown = false;
-  let accepted = 0;
+  let acceptedCount = 0;
   const stream: OpenStream = async ({ limitMs, onOpen, signal }) => {
     if (isDown) throw new Error("connect ECONNREFUSED");
     onOpen();
-    accepted += 1;
+    acceptedCount += 1;
     await sleep(limitMs, signal);
     throw new Error("nothing came any more");
   };
   return {
     stream,
-    accepted: () => accepted,
+    acceptedWatches: () => acceptedCount,
     shutDown: () => {
       isDown = true;
     },
@@ -75,7 +75,7 @@ test("a silent watch of EndpointSlices is replaced before its data is stale", as
   const api = createSilentApiServer();
   const { lines, stop } = startDrain(api.stream);
   await vi.advanceTimersByTimeAsync(120_000);
-  expect(api.accepted()).toBeGreaterThan(10);
+  expect(api.acceptedWatches()).toBeGreaterThan(10);
   expect(lines.map(({ state }) => state)).toEqual(["unknown", "out"]);
   await stop();
 });

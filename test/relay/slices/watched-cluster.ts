@@ -37,7 +37,7 @@ const TEST_CLOCK: Clock = {
 };
 
 /** A draining manager with the lines that it received. */
-export type DrainingManager = { readonly lines: readonly WithdrawalStatusLine[]; readonly leave: () => void };
+export type DrainingManager = { readonly lines: readonly WithdrawalStatusLine[]; readonly unsubscribe: () => void };
 
 export type WatchedCluster = {
   readonly api: FakeApiServer;
@@ -45,15 +45,15 @@ export type WatchedCluster = {
   readonly startDrain: (request?: Partial<WithdrawalRequest>) => DrainingManager;
   readonly put: (slice: SliceCase) => void;
   readonly remove: (name: string, namespace?: string) => void;
-  readonly logged: readonly string[];
+  readonly logLines: readonly string[];
   readonly metrics: () => Promise<string>;
   /** Returns the number of list requests for slices until now. */
-  readonly listCount: (namespace?: string) => number;
-  readonly openWatches: (namespace?: string) => number;
+  readonly countLists: (namespace?: string) => number;
+  readonly countOpenWatches: (namespace?: string) => number;
   readonly close: () => Promise<void>;
 };
 
-export const slicesOf = (namespace: string): string =>
+export const slicesPathOf = (namespace: string): string =>
   `/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices`;
 
 export async function createWatchedCluster(
@@ -63,9 +63,9 @@ export async function createWatchedCluster(
   server.faults.sendsBookmarks = true;
   const api: ApiClient = createApiClient(server.connection);
   const registry = new Registry();
-  const logged: string[] = [];
+  const logLines: string[] = [];
   const record = (keys: object, sentence: string): void => {
-    logged.push(`${sentence} ${JSON.stringify(keys)}`);
+    logLines.push(`${sentence} ${JSON.stringify(keys)}`);
   };
   const watches = createSliceWatches({
     request: api.request,
@@ -77,22 +77,23 @@ export async function createWatchedCluster(
     log: { info: record, warn: record },
     timing: { ...SHORT_TIMING, ...options.timing },
   });
-  const lists = (namespace = "shop"): number =>
-    server.requests.filter((request) => request.startsWith(`GET ${slicesOf(namespace)}`) && !request.includes("watch="))
-      .length;
+  const countLists = (namespace = "shop"): number =>
+    server.requests.filter(
+      (request) => request.startsWith(`GET ${slicesPathOf(namespace)}`) && !request.includes("watch="),
+    ).length;
   return {
     api: server,
     watches,
-    logged,
-    listCount: lists,
-    openWatches: (namespace = "shop") => server.countOpenWatches(slicesOf(namespace)),
+    logLines,
+    countLists,
+    countOpenWatches: (namespace = "shop") => server.countOpenWatches(slicesPathOf(namespace)),
     metrics: () => registry.metrics(),
-    put: (slice) => server.put(slicesOf(slice.namespace ?? "shop"), sliceObject(slice)),
-    remove: (name, namespace = "shop") => server.remove(slicesOf(namespace), name, namespace),
+    put: (slice) => server.put(slicesPathOf(slice.namespace ?? "shop"), sliceObject(slice)),
+    remove: (name, namespace = "shop") => server.remove(slicesPathOf(namespace), name, namespace),
     startDrain: (request = {}) => {
       const lines: WithdrawalStatusLine[] = [];
       const fullRequest = { namespace: "shop", pod: "web-1", uid: "uid-1", addresses: ["10.0.0.1"], ...request };
-      return { lines, leave: watches.watchPod(fullRequest, (line) => lines.push(line)) };
+      return { lines, unsubscribe: watches.watchPod(fullRequest, (line) => lines.push(line)) };
     },
     close: async () => {
       await watches.stop();

@@ -14,10 +14,10 @@ export type FakeThread = {
 
 export type SupervisedThread = RelayThread & {
   readonly threads: readonly FakeThread[];
-  readonly newest: () => FakeThread;
+  readonly newestThread: () => FakeThread;
   readonly events: readonly EventSpec[];
   readonly lines: readonly string[];
-  readonly ownMetrics: () => Promise<string>;
+  readonly readOwnMetrics: () => Promise<string>;
   /** Advances the clock and resolves the sleeps that are due. */
   readonly advance: (ms: number) => Promise<void>;
 };
@@ -31,8 +31,8 @@ export function superviseFakeThread(address = ADDRESS, failedStarts = 0): Superv
   const events: EventSpec[] = [];
   const lines: string[] = [];
   const registry = new Registry();
-  const time = createFakeTime();
-  const logAt = (level: string) => (_keys: object, sentence: string) => lines.push(`${level}: ${sentence}`);
+  const clock = createFakeClock();
+  const createLogFunction = (level: string) => (_keys: object, sentence: string) => lines.push(`${level}: ${sentence}`);
   const supervised = superviseWorker({
     start: (callbacks) => {
       startCount += 1;
@@ -45,12 +45,12 @@ export function superviseFakeThread(address = ADDRESS, failedStarts = 0): Superv
     recordDrainEvent: (event) => events.push(event),
     newToken: () => "0123456789abcdef",
     wallMs: () => 1_000,
-    clock: time,
+    clock,
     random: () => 0,
-    log: { info: logAt("info"), warn: logAt("warn"), error: logAt("error") },
+    log: { info: createLogFunction("info"), warn: createLogFunction("warn"), error: createLogFunction("error") },
     registry,
   });
-  const newest = (): FakeThread => {
+  const newestThread = (): FakeThread => {
     const thread = threads.at(-1);
     if (thread === undefined) throw new Error("no thread was started");
     return thread;
@@ -58,11 +58,11 @@ export function superviseFakeThread(address = ADDRESS, failedStarts = 0): Superv
   return {
     ...supervised,
     threads,
-    newest,
+    newestThread,
     events,
     lines,
-    ownMetrics: () => registry.metrics(),
-    advance: time.advance,
+    readOwnMetrics: () => registry.metrics(),
+    advance: clock.advance,
   };
 }
 
@@ -84,7 +84,7 @@ function createFakeThread({ onMessage, onExit }: WorkerCallbacks) {
 
 type Sleeper = { readonly untilMs: number; readonly wake: () => void };
 
-function createFakeTime() {
+function createFakeClock() {
   let nowMs = 0;
   const sleepers = new Set<Sleeper>();
   return {

@@ -104,9 +104,10 @@ test("a signing key from the worker thread creates the same signatures in the ma
       "parentPort.postMessage({ kind: 'identity', identity: { cas: [], keys } });",
     ].join("\n"),
   );
-  const received = await message;
-  const key = received.kind === "identity" ? received.identity.keys[0]?.secret : undefined;
-  const computeMac = (by: Parameters<typeof createHmac>[1]) => createHmac("sha256", by).update("x").digest("hex");
+  const receivedMessage = await message;
+  const key = receivedMessage.kind === "identity" ? receivedMessage.identity.keys[0]?.secret : undefined;
+  const computeMac = (secretKey: Parameters<typeof createHmac>[1]) =>
+    createHmac("sha256", secretKey).update("x").digest("hex");
   expect(computeMac(key ?? "")).toBe(computeMac(createSecretKey(secret)));
 });
 
@@ -133,14 +134,14 @@ test("a log line of the thread can have an error that is its own cause", () => {
 });
 
 test("an error of the relay's thread is logged with its name and causes, like one of the main thread", () => {
-  const printed: { readonly err: { readonly stack: string } }[] = [];
-  const log = createLog("info", { write: (line) => printed.push(JSON.parse(line)) });
+  const logLines: { readonly err: { readonly stack: string } }[] = [];
+  const log = createLog("info", { write: (line) => logLines.push(JSON.parse(line)) });
   const cause = new Error("listen EADDRINUSE", { cause: new Error("someone has it") });
   const fault = new Fault("ERR_LISTEN_FAILED", "port 1", cause);
   const threadLogger = threadLog((line) => log[line.level](structuredClone(line.keys), line.sentence));
-  for (const each of [log, threadLogger]) each.error({ err: fault }, "it failed");
+  for (const logger of [log, threadLogger]) logger.error({ err: fault }, "it failed");
   const message = `${fault.message}: listen EADDRINUSE: someone has it`;
   const expectedError = { type: "Fault", message, code: "ERR_LISTEN_FAILED" };
-  expect(printed).toMatchObject([{ err: expectedError }, { err: expectedError }]);
-  expect(printed[1]?.err.stack).toBe(printed[0]?.err.stack);
+  expect(logLines).toMatchObject([{ err: expectedError }, { err: expectedError }]);
+  expect(logLines[1]?.err.stack).toBe(logLines[0]?.err.stack);
 });

@@ -13,7 +13,7 @@ const REQUEST: RelayAccessRequest = {
   existingAccess: undefined,
 };
 
-function identityOf(name: string) {
+function createIdentity(name: string) {
   const ca = { ...createFakeCa(name, 0), validFromMs: 0, validUntilMs: 1e12 };
   return issuerIdentityOf({ cas: [ca], keys: [createFakeKey(name, 0)] });
 }
@@ -26,8 +26,8 @@ describe("the access of Pods to the relay", () => {
     const relay = superviseFakeThread();
     expect(relay.issueRelayAccess?.(REQUEST)).toBeUndefined();
     for (const name of ["first", "second"]) {
-      const identity = identityOf(name);
-      relay.newest().send({ kind: "identity", identity });
+      const identity = createIdentity(name);
+      relay.newestThread().send({ kind: "identity", identity });
       expect(relay.issueRelayAccess?.(REQUEST)).toMatchObject({
         address: "10.96.0.7:8444",
         ca: identity.cas[0]?.id,
@@ -37,18 +37,18 @@ describe("the access of Pods to the relay", () => {
 
   test("stays after the thread exits, until the next thread sends another identity", async () => {
     const relay = superviseFakeThread();
-    relay.newest().send({ kind: "identity", identity: identityOf("first") });
-    const before = relay.issueRelayAccess?.(REQUEST);
-    expect(before).toBeDefined();
-    relay.newest().fail("out of memory");
-    expect(relay.issueRelayAccess?.(REQUEST)).toEqual(before);
+    relay.newestThread().send({ kind: "identity", identity: createIdentity("first") });
+    const earlierAccess = relay.issueRelayAccess?.(REQUEST);
+    expect(earlierAccess).toBeDefined();
+    relay.newestThread().fail("out of memory");
+    expect(relay.issueRelayAccess?.(REQUEST)).toEqual(earlierAccess);
     await relay.advance(PAUSE_MS);
     expect(relay.threads).toHaveLength(2);
-    expect(relay.issueRelayAccess?.(REQUEST)).toEqual(before);
+    expect(relay.issueRelayAccess?.(REQUEST)).toEqual(earlierAccess);
   });
 
   test("does not contain the private key of a CA", () => {
-    const [ca] = identityOf("first").cas;
+    const [ca] = createIdentity("first").cas;
     expect(Object.keys(ca ?? {}).sort()).toEqual(["id", "validFromMs", "validUntilMs"]);
   });
 
@@ -64,22 +64,22 @@ describe("a relay thread that exits unexpectedly", () => {
     const relay = superviseFakeThread();
     for (const pauseMs of [250, 500, 1_000, 2_000]) {
       const before = relay.threads.length;
-      relay.newest().fail("it threw");
+      relay.newestThread().fail("it threw");
       await relay.advance(pauseMs - 1);
       expect(relay.threads).toHaveLength(before);
       await relay.advance(1);
       expect(relay.threads).toHaveLength(before + 1);
     }
     expect(relay.lines).toHaveLength(4);
-    expect(await relay.ownMetrics()).toMatch(/^lastcall_relay_thread_starts_total 5$/m);
+    expect(await relay.readOwnMetrics()).toMatch(/^lastcall_relay_thread_starts_total 5$/m);
   });
 
   test("is restarted soon after a long run", async () => {
     const relay = superviseFakeThread();
-    relay.newest().fail("it threw");
+    relay.newestThread().fail("it threw");
     await relay.advance(250);
     await relay.advance(60_000);
-    relay.newest().fail("it threw");
+    relay.newestThread().fail("it threw");
     await relay.advance(250);
     expect(relay.threads).toHaveLength(3);
   });
@@ -96,7 +96,7 @@ describe("a relay thread that exits unexpectedly", () => {
 
   test("is not restarted after the process starts to shut down", async () => {
     const relay = superviseFakeThread();
-    relay.newest().fail("it threw");
+    relay.newestThread().fail("it threw");
     await relay.endStreams();
     await relay.stop();
     await relay.advance(PAUSE_MS);
@@ -108,9 +108,9 @@ describe("the relay's metrics", () => {
   test("are requested from the relay's thread", async () => {
     const relay = superviseFakeThread();
     const metrics = relay.metrics();
-    relay.newest().send({ kind: "metrics", text: "lastcall_relay_streams 3\n" });
+    relay.newestThread().send({ kind: "metrics", text: "lastcall_relay_streams 3\n" });
     expect(await metrics).toBe("lastcall_relay_streams 3\n");
-    expect(await relay.ownMetrics()).toMatch(/^lastcall_relay_answering 1$/m);
+    expect(await relay.readOwnMetrics()).toMatch(/^lastcall_relay_answering 1$/m);
   });
 
   test("are missing if the thread does not respond in time, and another metric shows the delay", async () => {
@@ -118,7 +118,7 @@ describe("the relay's metrics", () => {
     const metrics = relay.metrics();
     await relay.advance(METRICS_LIMIT_MS);
     expect(await metrics).toBe("");
-    expect(await relay.ownMetrics()).toMatch(/^lastcall_relay_answering 0$/m);
+    expect(await relay.readOwnMetrics()).toMatch(/^lastcall_relay_answering 0$/m);
   });
 
   test("are requested once by concurrent scrapes of a busy thread, and a late response serves the next scrape", async () => {
@@ -127,25 +127,25 @@ describe("the relay's metrics", () => {
     await relay.advance(METRICS_LIMIT_MS);
     expect(await Promise.all(scrapes)).toEqual(["", ""]);
     const next = relay.metrics();
-    expect(relay.newest().requests).toEqual(["metrics"]);
-    relay.newest().send({ kind: "metrics", text: "late 1\n" });
+    expect(relay.newestThread().requests).toEqual(["metrics"]);
+    relay.newestThread().send({ kind: "metrics", text: "late 1\n" });
     expect(await next).toBe("late 1\n");
   });
 
   test("are missing at once if the thread exits or is missing", async () => {
     const relay = superviseFakeThread();
     const metrics = relay.metrics();
-    relay.newest().fail("it threw");
+    relay.newestThread().fail("it threw");
     expect(await metrics).toBe("");
     expect(await relay.metrics()).toBe("");
-    expect(await relay.ownMetrics()).toMatch(/^lastcall_relay_answering 0$/m);
+    expect(await relay.readOwnMetrics()).toMatch(/^lastcall_relay_answering 0$/m);
   });
 });
 
 describe("the process waits for the relay", () => {
   test.for([
-    ["the relay is ready", (relay: SupervisedThread) => relay.newest().send({ kind: "ready" })],
-    ["the relay failed to start", (relay: SupervisedThread) => relay.newest().fail("it threw")],
+    ["the relay is ready", (relay: SupervisedThread) => relay.newestThread().send({ kind: "ready" })],
+    ["the relay failed to start", (relay: SupervisedThread) => relay.newestThread().fail("it threw")],
     ["the limit has passed", (relay: SupervisedThread): unknown => relay.advance(5_000)],
   ] as const)("during its start until %s", async ([_title, trigger]) => {
     const relay = superviseFakeThread();
@@ -160,8 +160,11 @@ describe("the process waits for the relay", () => {
   });
 
   test.for([
-    ["the relay has ended its streams", (relay: SupervisedThread) => relay.newest().send({ kind: "streams-ended" })],
-    ["the thread ended", (relay: SupervisedThread) => relay.newest().fail("it threw")],
+    [
+      "the relay has ended its streams",
+      (relay: SupervisedThread) => relay.newestThread().send({ kind: "streams-ended" }),
+    ],
+    ["the thread ended", (relay: SupervisedThread) => relay.newestThread().fail("it threw")],
     ["the limit has passed", (relay: SupervisedThread): unknown => relay.advance(END_STREAMS_LIMIT_MS)],
   ] as const)("during its shutdown until %s, and then terminates the thread", async ([_title, trigger]) => {
     const relay = superviseFakeThread();
@@ -171,9 +174,9 @@ describe("the process waits for the relay", () => {
       isWaiting = false;
     });
     await relay.advance(END_STREAMS_LIMIT_MS - 1);
-    expect([isWaiting, relay.newest().requests, relay.newest().wasTerminated()]).toEqual([
+    expect([isWaiting, relay.newestThread().requests, relay.newestThread().wasTerminated()]).toEqual([
       true,
-      ["end-streams"],
+      ["leave"],
       false,
     ]);
     trigger(relay);
@@ -184,21 +187,21 @@ describe("the process waits for the relay", () => {
 
   test("during its shutdown for the running thread, despite an earlier exited thread", async () => {
     const relay = superviseFakeThread();
-    relay.newest().fail("it threw");
+    relay.newestThread().fail("it threw");
     await relay.advance(250);
     void relay.endStreams();
     const stopped = relay.stop();
     await relay.advance(END_STREAMS_LIMIT_MS - 1);
-    expect([relay.newest().requests, relay.newest().wasTerminated()]).toEqual([["end-streams"], false]);
-    relay.newest().send({ kind: "streams-ended" });
+    expect([relay.newestThread().requests, relay.newestThread().wasTerminated()]).toEqual([["leave"], false]);
+    relay.newestThread().send({ kind: "streams-ended" });
     await stopped;
-    expect(relay.newest().wasTerminated()).toBe(true);
+    expect(relay.newestThread().wasTerminated()).toBe(true);
   });
 
   test("only if it has requested the end of the streams", async () => {
     const relay = superviseFakeThread();
     await relay.stop();
-    expect(relay.newest().wasTerminated()).toBe(true);
+    expect(relay.newestThread().wasTerminated()).toBe(true);
     expect(relay.lines).toEqual([]);
   });
 });
@@ -207,7 +210,7 @@ test("log lines and Events of the relay's thread are passed on by the process", 
   const relay = superviseFakeThread();
   const owner = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web-5d9", uid: "uid-5d9" };
   const event = { namespace: "shop", owner, type: "Normal", reason: "Drained", message: "drained in 5 s" } as const;
-  relay.newest().send({ kind: "event", event });
-  relay.newest().send({ kind: "line", level: "warn", keys: {}, sentence: "something" });
+  relay.newestThread().send({ kind: "event", event });
+  relay.newestThread().send({ kind: "line", level: "warn", keys: {}, sentence: "something" });
   expect([relay.events, relay.lines]).toEqual([[event], ["warn: something"]]);
 });

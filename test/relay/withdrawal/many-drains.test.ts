@@ -26,15 +26,19 @@ afterEach(async () => {
 
 const uidOf = (slice: number, pod: number): string => `uid-${slice}-${pod}`;
 
-function putSlice(slice: number, isEnding: (pod: number) => boolean, targetCluster: WatchedCluster = cluster): void {
+function putSlice(
+  slice: number,
+  isTerminating: (pod: number) => boolean,
+  targetCluster: WatchedCluster = cluster,
+): void {
   const endpoints = Array.from({ length: PODS_PER_SLICE }, (_, pod): EndpointCase => {
-    const conditions = isEnding(pod) ? { ready: false, serving: true, terminating: true } : { ready: true };
+    const conditions = isTerminating(pod) ? { ready: false, serving: true, terminating: true } : { ready: true };
     return { uid: uidOf(slice, pod), address: `10.0.${slice}.${pod + 1}`, conditions };
   });
   targetCluster.put({ name: `web-${slice}`, service: "web", endpoints });
 }
 
-const lastStates = (responses: readonly RelayResponse[]): readonly (string | undefined)[] =>
+const lastStatesOf = (responses: readonly RelayResponse[]): readonly (string | undefined)[] =>
   responses.map((response) => response.lines().at(-1)?.state);
 
 test("each of many managers receives its own Pod's status, from one list and one watch", {
@@ -48,7 +52,7 @@ test("each of many managers receives its own Pod's status, from one list and one
   );
   const responses: RelayResponse[] = [];
   for (const uid of pods) responses.push(await relay.request({ uid, addresses: [] }));
-  await eventually(() => expect(new Set(lastStates(responses))).toEqual(new Set(["in"])));
+  await eventually(() => expect(new Set(lastStatesOf(responses))).toEqual(new Set(["in"])));
 
   for (let slice = 0; slice < SLICE_COUNT; slice += 2) putSlice(slice, (pod) => pod < 10);
   const expected = Array.from(
@@ -56,12 +60,12 @@ test("each of many managers receives its own Pod's status, from one list and one
     (_uid, index) => (index % SLICE_COUNT) % 2 === 0 && Math.floor(index / SLICE_COUNT) < 10,
   );
   const expectedStates = expected.map((isOut) => (isOut ? "out" : "in"));
-  await eventually(() => expect(lastStates(responses)).toEqual(expectedStates));
+  await eventually(() => expect(lastStatesOf(responses)).toEqual(expectedStates));
   for (const [index, response] of responses.entries()) {
     expect(response.lines().filter(({ state }) => state !== "unknown")).toHaveLength(expected[index] === true ? 2 : 1);
   }
-  await eventually(() => expect(cluster.openWatches()).toBe(1));
-  expect(cluster.listCount()).toBe(3);
+  await eventually(() => expect(cluster.countOpenWatches()).toBe(1));
+  expect(cluster.countLists()).toBe(3);
   expect(samplesOf(await relay.metrics(), "lastcall_relay_streams").get("")).toBe(pods.length);
 });
 
@@ -71,13 +75,13 @@ test("a manager receives the same status from another replica", async () => {
     for (const replica of [cluster, second]) putSlice(0, () => false, replica);
     const replicas = [cluster.watches.watchPod, second.watches.watchPod];
     relays = await Promise.all(replicas.map((watchPod) => startStreamingRelay({ watchPod })));
-    const [first, other] = relays;
-    const before = await first?.request({ uid: uidOf(0, 0) });
-    await eventually(() => expect(before?.lines().at(-1)?.state).toBe("in"));
-    await first?.end();
-    expect(await before?.ended).toBe("ended");
-    const after = await other?.request({ uid: uidOf(0, 0) });
-    await eventually(() => expect(after?.lines().at(-1)).toEqual(before?.lines().at(-1)));
+    const [firstRelay, otherRelay] = relays;
+    const firstResponse = await firstRelay?.request({ uid: uidOf(0, 0) });
+    await eventually(() => expect(firstResponse?.lines().at(-1)?.state).toBe("in"));
+    await firstRelay?.end();
+    expect(await firstResponse?.ended).toBe("ended");
+    const otherResponse = await otherRelay?.request({ uid: uidOf(0, 0) });
+    await eventually(() => expect(otherResponse?.lines().at(-1)).toEqual(firstResponse?.lines().at(-1)));
   } finally {
     await second.close();
   }

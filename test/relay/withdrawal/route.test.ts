@@ -7,7 +7,7 @@ import { pause } from "../../time/pause.ts";
 import { samplesOf } from "../../webhook/server-under-test.ts";
 import {
   AUTHORIZED,
-  IN,
+  IN_STATUS,
   OUT_STATUS,
   REQUEST,
   type RelayResponse,
@@ -26,61 +26,61 @@ afterEach(async () => {
   await relay.close();
 });
 
-const waitForLines = (answer: RelayResponse, lines: readonly object[]): Promise<unknown> =>
-  eventually(() => expect(answer.lines()).toEqual(lines));
+const waitForLines = (response: RelayResponse, lines: readonly object[]): Promise<unknown> =>
+  eventually(() => expect(response.lines()).toEqual(lines));
 
-const streams = async (): Promise<number | undefined> =>
+const countStreams = async (): Promise<number | undefined> =>
   samplesOf(await relay.metrics(), "lastcall_relay_streams").get("");
 
-const refusedFor = async (reason: string): Promise<number | undefined> =>
+const countRefusals = async (reason: string): Promise<number | undefined> =>
   samplesOf(await relay.metrics(), "lastcall_relay_refused_total").get(`{reason="${reason}"}`);
 
 describe("a manager that requests the withdrawal of its Pod", () => {
   test("receives a status line at once and after every change, until it closes the stream", async () => {
-    const answer = await relay.request();
-    expect([answer.status, answer.headers["content-type"]]).toEqual([200, "application/x-ndjson"]);
-    await waitForLines(answer, [IN]);
+    const response = await relay.request();
+    expect([response.status, response.headers["content-type"]]).toEqual([200, "application/x-ndjson"]);
+    await waitForLines(response, [IN_STATUS]);
     expect(relay.watchers.map(({ request }) => request)).toEqual([REQUEST]);
     relay.watchers[0]?.send(OUT_STATUS);
-    await waitForLines(answer, [IN, OUT_STATUS]);
-    relay.watchers[0]?.send(IN);
-    await waitForLines(answer, [IN, OUT_STATUS, IN]);
-    expect(await streams()).toBe(1);
-    answer.disconnect();
+    await waitForLines(response, [IN_STATUS, OUT_STATUS]);
+    relay.watchers[0]?.send(IN_STATUS);
+    await waitForLines(response, [IN_STATUS, OUT_STATUS, IN_STATUS]);
+    expect(await countStreams()).toBe(1);
+    response.disconnect();
     await eventually(() => expect(relay.watchers[0]?.hasLeft).toBe(true));
-    expect(await streams()).toBe(0);
+    expect(await countStreams()).toBe(0);
   });
 
   test("receives the shutdown `graceful` in each line if the last Pods of its workload reset no connection", async () => {
     await relay.close();
     relay = await startStreamingRelay({ isGraceful: ({ namespace }) => namespace === "shop" });
-    const answer = await relay.request();
+    const response = await relay.request();
     relay.watchers[0]?.send(OUT_STATUS);
-    await waitForLines(answer, [
-      { ...IN, shutdown: "graceful" },
+    await waitForLines(response, [
+      { ...IN_STATUS, shutdown: "graceful" },
       { ...OUT_STATUS, shutdown: "graceful" },
     ]);
     const other = await relay.request({ namespace: "bank" });
-    await waitForLines(other, [IN]);
+    await waitForLines(other, [IN_STATUS]);
   });
 
   test("receives the last status line again every 10 s", async () => {
-    const answer = await relay.request();
-    await waitForLines(answer, [IN]);
+    const response = await relay.request();
+    await waitForLines(response, [IN_STATUS]);
     relay.watchers[0]?.send(OUT_STATUS);
-    await waitForLines(answer, [IN, OUT_STATUS]);
+    await waitForLines(response, [IN_STATUS, OUT_STATUS]);
     relay.advance(9_900);
     relay.advance(100);
-    await waitForLines(answer, [IN, OUT_STATUS, OUT_STATUS]);
+    await waitForLines(response, [IN_STATUS, OUT_STATUS, OUT_STATUS]);
   });
 
   test("receives the last line again every 200 ms if it requests a heartbeat", async () => {
-    const answer = await relay.request({}, "/v1/withdrawal?heartbeat");
-    await waitForLines(answer, [IN]);
+    const response = await relay.request({}, "/v1/withdrawal?heartbeat");
+    await waitForLines(response, [IN_STATUS]);
     relay.advance(200);
-    await waitForLines(answer, [IN, IN]);
+    await waitForLines(response, [IN_STATUS, IN_STATUS]);
     relay.advance(200);
-    await waitForLines(answer, [IN, IN, IN]);
+    await waitForLines(response, [IN_STATUS, IN_STATUS, IN_STATUS]);
   });
 
   test("counts in the limit of heartbeats until its stream ends, and gets no heartbeat beyond that limit", async () => {
@@ -98,23 +98,23 @@ describe("a manager that requests the withdrawal of its Pod", () => {
     relay = await startStreamingRelay({ limits });
     const responseWithHeartbeats = await relay.request({}, "/v1/withdrawal?heartbeat");
     const responseWithoutHeartbeats = await relay.request({}, "/v1/withdrawal?heartbeat");
-    await waitForLines(responseWithoutHeartbeats, [IN]);
+    await waitForLines(responseWithoutHeartbeats, [IN_STATUS]);
     relay.advance(200);
-    await waitForLines(responseWithHeartbeats, [IN, IN]);
-    expect([remainingHeartbeats, responseWithoutHeartbeats.lines()]).toEqual([-1, [IN]]);
+    await waitForLines(responseWithHeartbeats, [IN_STATUS, IN_STATUS]);
+    expect([remainingHeartbeats, responseWithoutHeartbeats.lines()]).toEqual([-1, [IN_STATUS]]);
     responseWithHeartbeats.disconnect();
     responseWithoutHeartbeats.disconnect();
-    await eventually(async () => expect(await streams()).toBe(0));
+    await eventually(async () => expect(await countStreams()).toBe(0));
     expect(remainingHeartbeats).toBe(0);
   });
 
   test("is disconnected after a day, and when the relay shuts down", async () => {
     const first = await relay.request();
-    await waitForLines(first, [IN]);
+    await waitForLines(first, [IN_STATUS]);
     relay.advance(24 * 60 * 60_000);
     expect(await first.ended).toBe("ended");
     const second = await relay.request();
-    await waitForLines(second, [IN]);
+    await waitForLines(second, [IN_STATUS]);
     await relay.end();
     expect(await second.ended).toBe("ended");
     expect(relay.watchers.map(({ hasLeft }) => hasLeft)).toEqual([true, true]);
@@ -123,15 +123,15 @@ describe("a manager that requests the withdrawal of its Pod", () => {
   test("stays connected for longer than the request timeout", async () => {
     await relay.close();
     relay = await startStreamingRelay({ requestTimeoutMs: 2_000 });
-    const answer = await relay.request();
-    await waitForLines(answer, [IN]);
+    const response = await relay.request();
+    await waitForLines(response, [IN_STATUS]);
     // A later client without a request is disconnected, which proves that the timeout has passed.
-    const later = await relay.openConnection();
-    const socketClosed = new Promise((resolve) => later.once("close", resolve));
-    later.resume();
+    const laterSocket = await relay.openConnection();
+    const socketClosed = new Promise((resolve) => laterSocket.once("close", resolve));
+    laterSocket.resume();
     await socketClosed;
     relay.watchers[0]?.send(OUT_STATUS);
-    await waitForLines(answer, [IN, OUT_STATUS]);
+    await waitForLines(response, [IN_STATUS, OUT_STATUS]);
   });
 });
 
@@ -141,11 +141,11 @@ describe("a request for a withdrawal is rejected", () => {
     { title: "a forged credential", headers: { ...AUTHORIZED, authorization: "Lastcall forged" } },
     { title: "an endless credential", headers: { ...AUTHORIZED, authorization: `Lastcall ${"a".repeat(12_000)}` } },
   ])("before its body is read if it has $title", async ({ headers }) => {
-    const answer = await relay.send({ body: "x".repeat(64 * 1024), headers, endless: true }).catch(() => undefined);
+    const response = await relay.send({ body: "x".repeat(64 * 1024), headers, isEndless: true }).catch(() => undefined);
     // A client that is still sending may be disconnected before it receives the response.
-    if (answer !== undefined) expect(answer.status).toBe(401);
+    if (response !== undefined) expect(response.status).toBe(401);
     await eventually(async () => expect(await relay.connections()).toBe(0));
-    expect(await refusedFor("credential")).toBe(1);
+    expect(await countRefusals("credential")).toBe(1);
     expect(relay.watchers).toEqual([]);
   });
 
@@ -164,16 +164,16 @@ describe("a request for a withdrawal is rejected", () => {
   });
 
   test("without a credential, with a message as response", async () => {
-    const answer = await relay.send({ body: JSON.stringify(REQUEST), headers: { authorization: "Bearer x" } });
-    expect(answer.status).toBe(401);
-    await answer.ended;
-    expect(answer.text()).toBe("The authorization header does not contain a valid credential.\n");
+    const response = await relay.send({ body: JSON.stringify(REQUEST), headers: { authorization: "Bearer x" } });
+    expect(response.status).toBe(401);
+    await response.ended;
+    expect(response.text()).toBe("The authorization header does not contain a valid credential.\n");
   });
 
   test("if its namespace is not the credential's", async () => {
-    const answer = await relay.send({ body: JSON.stringify({ ...REQUEST, namespace: "other" }) });
-    expect(answer.status).toBe(403);
-    expect(await refusedFor("foreign_namespace")).toBe(1);
+    const response = await relay.send({ body: JSON.stringify({ ...REQUEST, namespace: "other" }) });
+    expect(response.status).toBe(403);
+    expect(await countRefusals("foreign_namespace")).toBe(1);
     expect(relay.watchers).toEqual([]);
   });
 
@@ -184,15 +184,15 @@ describe("a request for a withdrawal is rejected", () => {
     },
     { title: "in chunks", headers: { ...AUTHORIZED, "transfer-encoding": "chunked" } },
   ])("if its body is larger than 16 KiB $title", async ({ headers }) => {
-    const answer = await relay.send({ body: "x".repeat(RELAY_BODY_LIMIT_BYTES + 1), headers });
-    expect([answer.status, await refusedFor("too_large")]).toEqual([413, 1]);
+    const response = await relay.send({ body: "x".repeat(RELAY_BODY_LIMIT_BYTES + 1), headers });
+    expect([response.status, await countRefusals("too_large")]).toEqual([413, 1]);
   });
 
   test("if its body is endless, and its connection is closed", async () => {
-    const answer = await relay.send({ body: "x".repeat(1_024), endless: true }).catch(() => undefined);
-    if (answer !== undefined) expect(answer.status).toBe(413);
+    const response = await relay.send({ body: "x".repeat(1_024), isEndless: true }).catch(() => undefined);
+    if (response !== undefined) expect(response.status).toBe(413);
     await eventually(async () => expect(await relay.connections()).toBe(0));
-    expect(await refusedFor("too_large")).toBe(1);
+    expect(await countRefusals("too_large")).toBe(1);
   });
 
   test.for([
@@ -205,16 +205,16 @@ describe("a request for a withdrawal is rejected", () => {
       message: "pod is 7; it must be",
     },
   ])("if its body is $title, with the reason in the message", async ({ body, status, message }) => {
-    const answer = await relay.send({ body });
-    await answer.ended;
-    expect([answer.status, answer.text()]).toEqual([status, expect.stringContaining(message)]);
-    expect(await refusedFor("malformed")).toBe(1);
+    const response = await relay.send({ body });
+    await response.ended;
+    expect([response.status, response.text()]).toEqual([status, expect.stringContaining(message)]);
+    expect(await countRefusals("malformed")).toBe(1);
   });
 
   test("if its content type is not application/json", async () => {
     const headers = { ...AUTHORIZED, "content-type": "text/plain" };
-    const answer = await relay.send({ body: JSON.stringify(REQUEST), headers });
-    expect([answer.status, await refusedFor("content_type")]).toEqual([415, 1]);
+    const response = await relay.send({ body: JSON.stringify(REQUEST), headers });
+    expect([response.status, await countRefusals("content_type")]).toEqual([415, 1]);
   });
 });
 
@@ -234,7 +234,7 @@ describe("a client of the relay that stops after", () => {
     socket.resume();
     if (bytes !== "") socket.write(bytes);
     await socketClosed;
-    expect(await streams()).toBe(0);
+    expect(await countStreams()).toBe(0);
   });
 });
 
@@ -245,49 +245,53 @@ describe("a flood", () => {
     const requests = Array.from({ length: 60 }, (_, index) => relay.request({ uid: `uid-${index}` }));
     const responses = await Promise.all(requests);
     const acceptedResponses = responses.filter(({ status }) => status === 200);
-    const refused = responses.filter(({ status }) => status === 429);
-    expect([acceptedResponses.length, refused.length, refused[0]?.headers["retry-after"]]).toEqual([20, 40, "1"]);
-    expect(await refusedFor("namespace_streams")).toBe(40);
+    const refusedResponses = responses.filter(({ status }) => status === 429);
+    expect([acceptedResponses.length, refusedResponses.length, refusedResponses[0]?.headers["retry-after"]]).toEqual([
+      20,
+      40,
+      "1",
+    ]);
+    expect(await countRefusals("namespace_streams")).toBe(40);
     const other = await relay.request({ namespace: "other" });
-    await waitForLines(other, [IN]);
-    for (const answer of acceptedResponses) answer.disconnect();
-    await eventually(async () => expect(await streams()).toBe(1));
-    await waitForLines(await relay.request(), [IN]);
+    await waitForLines(other, [IN_STATUS]);
+    for (const response of acceptedResponses) response.disconnect();
+    await eventually(async () => expect(await countStreams()).toBe(1));
+    await waitForLines(await relay.request(), [IN_STATUS]);
   });
 
   test("of requests with a replayed credential for one Pod is limited to 16 streams", async () => {
     const responses = await Promise.all(Array.from({ length: 40 }, () => relay.request()));
     expect(responses.filter(({ status }) => status === 200)).toHaveLength(16);
-    expect(await refusedFor("pod_streams")).toBe(24);
+    expect(await countRefusals("pod_streams")).toBe(24);
   });
 
   test("of requests on one connection uses no memory after that connection is closed", async () => {
     const body = JSON.stringify(REQUEST);
-    const one = `POST /v1/withdrawal HTTP/1.1\r\nhost: x\r\nauthorization: ${AUTHORIZED.authorization}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+    const requestText = `POST /v1/withdrawal HTTP/1.1\r\nhost: x\r\nauthorization: ${AUTHORIZED.authorization}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
     const socket = await relay.openConnection();
     let received = "";
     socket.on("data", (bytes: Buffer) => {
       received += bytes.toString();
     });
-    socket.write(one.repeat(200));
+    socket.write(requestText.repeat(200));
     await eventually(() => expect(received).toContain('"state":"in"'));
-    expect(await streams()).toBeLessThanOrEqual(16);
+    expect(await countStreams()).toBeLessThanOrEqual(16);
     socket.destroy();
-    await eventually(async () => expect(await streams()).toBe(0));
+    await eventually(async () => expect(await countStreams()).toBe(0));
     expect(relay.watchers.every(({ hasLeft }) => hasLeft)).toBe(true);
   });
 
   test("of status lines for a client that does not read is reduced to the newest line", async () => {
-    const answer = await relay.request();
-    await waitForLines(answer, [IN]);
-    answer.message.pause();
+    const response = await relay.request();
+    await waitForLines(response, [IN_STATUS]);
+    response.message.pause();
     const count = 200_000;
-    for (let line = 0; line < count; line += 1) relay.watchers[0]?.send({ ...IN, reason: `line ${line}` });
+    for (let line = 0; line < count; line += 1) relay.watchers[0]?.send({ ...IN_STATUS, reason: `line ${line}` });
     relay.watchers[0]?.send(OUT_STATUS);
     await pause(50, "what the connection holds of it is written");
-    answer.message.resume();
-    await eventually(() => expect(answer.lines().at(-1)).toEqual(OUT_STATUS));
-    expect(answer.lines().length).toBeLessThan(10);
+    response.message.resume();
+    await eventually(() => expect(response.lines().at(-1)).toEqual(OUT_STATUS));
+    expect(response.lines().length).toBeLessThan(10);
   });
 });
 
@@ -300,60 +304,60 @@ test("a client that disconnects before the end of its body causes no watch", asy
   await pause(50, "the head of the request arrives");
   socket.destroy();
   await eventually(async () => expect(await relay.connections()).toBe(0));
-  expect([relay.watchers, await streams()]).toEqual([[], 0]);
+  expect([relay.watchers, await countStreams()]).toEqual([[], 0]);
 });
 
 describe("the end of a status stream", () => {
-  let closed: (BrokenDrain | undefined)[];
-  let opened: string[];
+  let closedDrains: (BrokenDrain | undefined)[];
+  let openedUids: string[];
   let wallMs: number;
 
   beforeEach(async () => {
     await relay.close();
-    closed = [];
-    opened = [];
+    closedDrains = [];
+    openedUids = [];
     wallMs = WALL_MS;
-    const lost = {
-      onStreamOpened: ({ uid }: { readonly uid: string }) => opened.push(uid),
-      onStreamClosed: (_pod: object, drain: BrokenDrain | undefined) => closed.push(drain),
+    const lostDrains = {
+      onStreamOpened: ({ uid }: { readonly uid: string }) => openedUids.push(uid),
+      onStreamClosed: (_pod: object, drain: BrokenDrain | undefined) => closedDrains.push(drain),
       onReport: () => undefined,
     };
-    relay = await startStreamingRelay({ lostDrains: lost, wallMs: () => wallMs });
+    relay = await startStreamingRelay({ lostDrains, wallMs: () => wallMs });
   });
 
   test("by the client during a drain is reported with the times and the last status", async () => {
-    const answer = await relay.request();
+    const response = await relay.request();
     relay.watchers[0]?.send({ ...OUT_STATUS, graceSeconds: 30 });
-    await waitForLines(answer, [IN, { ...OUT_STATUS, graceSeconds: 30 }]);
+    await waitForLines(response, [IN_STATUS, { ...OUT_STATUS, graceSeconds: 30 }]);
     wallMs += 1_500;
-    answer.disconnect();
-    await eventually(() => expect(closed).toHaveLength(1));
-    expect(closed[0]).toMatchObject({
+    response.disconnect();
+    await eventually(() => expect(closedDrains).toHaveLength(1));
+    expect(closedDrains[0]).toMatchObject({
       openedAtMs: WALL_MS,
       brokeAtMs: WALL_MS + 1_500,
       state: "out",
       graceSeconds: 30,
     });
-    expect([closed[0]?.pod, closed[0]?.claims.namespace, opened]).toEqual([REQUEST, "shop", ["uid-1"]]);
+    expect([closedDrains[0]?.pod, closedDrains[0]?.claims.namespace, openedUids]).toEqual([REQUEST, "shop", ["uid-1"]]);
   });
 
   test("of a Pod that does not terminate is not reported as a broken drain", async () => {
-    const answer = await relay.request();
-    await waitForLines(answer, [IN]);
-    answer.disconnect();
-    await eventually(() => expect(closed).toHaveLength(1));
-    expect(closed).toEqual([undefined]);
+    const response = await relay.request();
+    await waitForLines(response, [IN_STATUS]);
+    response.disconnect();
+    await eventually(() => expect(closedDrains).toHaveLength(1));
+    expect(closedDrains).toEqual([undefined]);
   });
 
   test.for([
     { title: "after a day", end: () => relay.advance(24 * 60 * 60_000) },
     { title: "at the relay's shutdown", end: () => relay.end() },
   ])("by the relay $title is not reported as a broken drain", async ({ end }) => {
-    const answer = await relay.request();
+    const response = await relay.request();
     relay.watchers[0]?.send(OUT_STATUS);
-    await waitForLines(answer, [IN, OUT_STATUS]);
+    await waitForLines(response, [IN_STATUS, OUT_STATUS]);
     await end();
-    await eventually(() => expect(closed).toHaveLength(1));
-    expect(closed).toEqual([undefined]);
+    await eventually(() => expect(closedDrains).toHaveLength(1));
+    expect(closedDrains).toEqual([undefined]);
   });
 });

@@ -20,7 +20,7 @@ export const WALL_MS = 1_795_000_000_000;
 
 const certificate = makeCertificate("lastcall", Date.now());
 
-export const IN: WithdrawalStatusLine = { state: "in", terminating: false, reason: "web" };
+export const IN_STATUS: WithdrawalStatusLine = { state: "in", terminating: false, reason: "web" };
 export const OUT_STATUS: WithdrawalStatusLine = { state: "out", terminating: true, reason: "web" };
 
 export const REQUEST: WithdrawalRequest = {
@@ -78,7 +78,7 @@ export type RawRequest = {
   readonly path?: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** The body is repeated without end. */
-  readonly endless?: boolean;
+  readonly isEndless?: boolean;
 };
 
 export type RelayOptions = {
@@ -108,7 +108,7 @@ export async function startStreamingRelay(options: RelayOptions = {}): Promise<S
   const watchPod: WatchPod = (request, send) => {
     const watcher: Watcher = { request, send, hasLeft: false };
     watchers.push(watcher);
-    send(IN);
+    send(IN_STATUS);
     return () => {
       watcher.hasLeft = true;
     };
@@ -131,7 +131,7 @@ export async function startStreamingRelay(options: RelayOptions = {}): Promise<S
     body,
     path = "/v1/withdrawal",
     headers = AUTHORIZED,
-    endless = false,
+    isEndless = false,
   }: RawRequest): Promise<RelayResponse> =>
     new Promise((resolve, reject) => {
       const clientRequest: ClientRequest = request(
@@ -142,7 +142,7 @@ export async function startStreamingRelay(options: RelayOptions = {}): Promise<S
         },
       );
       clientRequest.on("error", reject);
-      if (endless) writeEndlessly(clientRequest, body);
+      if (isEndless) writeEndlessly(clientRequest, body);
       else clientRequest.end(body);
     });
 

@@ -14,8 +14,8 @@ test.for([
 });
 
 test("unknown fields in the withdrawal request of a later manager are ignored", () => {
-  const later = { ...COMPLETE_REQUEST, zone: "eu-1", __proto__: { x: 1 } };
-  expect(readWithdrawalRequest(JSON.stringify(later))).toEqual({ ok: true, request: COMPLETE_REQUEST });
+  const laterRequest = { ...COMPLETE_REQUEST, zone: "eu-1", __proto__: { x: 1 } };
+  expect(readWithdrawalRequest(JSON.stringify(laterRequest))).toEqual({ ok: true, request: COMPLETE_REQUEST });
 });
 
 test.for([
@@ -54,8 +54,8 @@ test.for([
 test("the parser of withdrawal requests never throws, and its messages are short", () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.json()), (body) => {
-      const read = readWithdrawalRequest(body);
-      expect(read.ok || read.message.length < 300).toBe(true);
+      const request = readWithdrawalRequest(body);
+      expect(request.ok || request.message.length < 300).toBe(true);
     }),
   );
 });

@@ -21,12 +21,12 @@ export type ApiStore = {
   readonly writeBundle: (current: WebhookConfiguration, bundle: string) => WriteResult;
   readonly versions: () => readonly ConfigurationVersion[];
   /** The number of accepted writes of replicas. */
-  readonly writes: () => number;
+  readonly writeCount: () => number;
 };
 
-export function apiStore(nowMs: () => number, webhooks: number): ApiStore {
+export function createApiStore(nowMs: () => number, webhookCount: number): ApiStore {
   let version = 1;
-  let writes = 0;
+  let writeCount = 0;
   let secret: StoredSecret | undefined;
   let configuration: WebhookConfiguration | undefined;
   const versions: ConfigurationVersion[] = [];
@@ -46,11 +46,11 @@ export function apiStore(nowMs: () => number, webhooks: number): ApiStore {
     });
   };
   setConfiguration(
-    Array.from({ length: webhooks }, () => ""),
+    Array.from({ length: webhookCount }, () => ""),
     false,
   );
-  const accepted = (): WriteResult => {
-    writes += 1;
+  const acceptWrite = (): WriteResult => {
+    writeCount += 1;
     return "done";
   };
   return {
@@ -61,14 +61,14 @@ export function apiStore(nowMs: () => number, webhooks: number): ApiStore {
     createSecret: (data) => {
       if (secret !== undefined) return "conflict";
       secret = { resourceVersion: nextVersion(), data };
-      return accepted();
+      return acceptWrite();
     },
     updateSecret: (current, changes) => {
       if (secret?.resourceVersion !== current.resourceVersion) return "conflict";
       const merged = Object.entries({ ...secret.data, ...changes });
       const data = Object.fromEntries(merged.filter((entry): entry is [string, string] => entry[1] !== undefined));
       secret = { resourceVersion: nextVersion(), data };
-      return accepted();
+      return acceptWrite();
     },
     configuration: () => configuration,
     setBundles: (bundles) => setConfiguration(bundles, false),
@@ -78,9 +78,9 @@ export function apiStore(nowMs: () => number, webhooks: number): ApiStore {
         configuration.bundles.map(() => bundle),
         true,
       );
-      return accepted();
+      return acceptWrite();
     },
     versions: () => versions,
-    writes: () => writes,
+    writeCount: () => writeCount,
   };
 }

@@ -5,7 +5,7 @@ import { createCluster, type SimulatedCluster } from "./simulated-cluster.ts";
 /** Marks the name of a dropped CA, which is still in the Secret but no longer in caBundles. */
 export const DROPPED_SUFFIX = " (dropped)";
 
-export type State = {
+export type ClusterState = {
   readonly signer: string;
   readonly next: string;
   readonly retired: readonly string[];
@@ -13,7 +13,7 @@ export type State = {
   readonly leaves: readonly string[];
 };
 
-export function stateOf(cluster: SimulatedCluster): State {
+export function stateOf(cluster: SimulatedCluster): ClusterState {
   const data = cluster.store.secret()?.data ?? {};
   const rows = JSON.parse(data["retired.json"] ?? "[]") as readonly { certificate: string; dropped?: boolean }[];
   return {
@@ -26,10 +26,10 @@ export function stateOf(cluster: SimulatedCluster): State {
 }
 
 /** Starts a cluster whose replicas are ready; `reconcileAll` reconciles them in sequence. */
-export async function startedCluster(
-  size: number,
+export async function startCluster(
+  replicaCount: number,
 ): Promise<{ readonly cluster: SimulatedCluster; readonly reconcileAll: () => Promise<void> }> {
-  const cluster = createCluster(size);
+  const cluster = createCluster(replicaCount);
   const reconcileAll = async (): Promise<void> => {
     for (const replica of cluster.replicas) await cluster.reconcile(replica);
   };

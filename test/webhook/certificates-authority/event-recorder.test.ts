@@ -6,15 +6,15 @@ import { addAuthorityGauges, addExpiryGauge, eventRecorder } from "../../../src/
 import type { AuthorityEvent, AuthorityStatus } from "../../../src/webhook/certificates/reconciler.ts";
 import { createLog } from "../../../src/webhook/log.ts";
 import { samplesOf } from "../server-under-test.ts";
-import { fakeCa } from "./fake-certificates.ts";
+import { createFakeCa } from "./fake-certificates.ts";
 
 async function recordEvents(...events: readonly AuthorityEvent[]) {
   const sink = new PassThrough();
   const registry = new Registry();
   const record = eventRecorder(createLog("debug", sink), registry);
   for (const event of events) record(event);
-  const written = (sink.read() as Buffer | null)?.toString().trim().split("\n") ?? [];
-  const lines = written.map((line): unknown => {
+  const lineTexts = (sink.read() as Buffer | null)?.toString().trim().split("\n") ?? [];
+  const lines = lineTexts.map((line): unknown => {
     const { time: _time, ...rest } = JSON.parse(line);
     return rest;
   });
@@ -67,13 +67,13 @@ test("the expiry metric is in seconds, and is absent without a certificate", asy
   const registry = new Registry();
   let expiry: { leafMs: number | undefined; caMs?: number } = { leafMs: undefined };
   addExpiryGauge(registry, () => expiry);
-  const samples = async () =>
+  const readSamples = async () =>
     Object.fromEntries(samplesOf(await registry.metrics(), "lastcall_certificate_not_after_seconds"));
-  expect(await samples()).toEqual({});
+  expect(await readSamples()).toEqual({});
   expiry = { leafMs: 7_000 };
-  expect(await samples()).toEqual({ '{kind="leaf"}': 7 });
+  expect(await readSamples()).toEqual({ '{kind="leaf"}': 7 });
   expiry = { leafMs: 8_000, caMs: 9_500 };
-  expect(await samples()).toEqual({ '{kind="leaf"}': 8, '{kind="ca"}': 9.5 });
+  expect(await readSamples()).toEqual({ '{kind="leaf"}': 8, '{kind="ca"}': 9.5 });
   expect(await registry.metrics()).toContain("Expiry of a certificate, in seconds since 1970.");
 });
 
@@ -87,7 +87,7 @@ test("gauges show the expiry of the leaf certificate and of its CA, and whether 
     return { expiries, inSync: samplesOf(metrics, "lastcall_cabundle_in_sync").get("") };
   };
   expect(await read()).toEqual({ expiries: {}, inSync: 0 });
-  status = { leafValidUntilMs: 5_000, signer: fakeCa("a", 0, 60_000), isInSync: true };
+  status = { leafValidUntilMs: 5_000, signer: createFakeCa("a", 0, 60_000), isInSync: true };
   expect(await read()).toEqual({ expiries: { '{kind="leaf"}': 5, '{kind="ca"}': 60 }, inSync: 1 });
   expect(await registry.metrics()).toContain(
     "1 while the caBundle of every webhook contains the CA of this replica's certificate.",

@@ -1,7 +1,7 @@
 /** Tests single failures of the webhook's CAs, and their repair. */
 import { describe, expect, test } from "vitest";
-import { DROPPED_SUFFIX, startedCluster, stateOf } from "./cluster-state.ts";
-import { fakeCa } from "./fake-certificates.ts";
+import { DROPPED_SUFFIX, startCluster, stateOf } from "./cluster-state.ts";
+import { createFakeCa } from "./fake-certificates.ts";
 import {
   createCluster,
   DAY_MS,
@@ -18,7 +18,7 @@ describe("at the startup of the webhook's replicas", () => {
     const reconciliations = cluster.replicas.map((replica) => cluster.startReconcile(replica));
     await Promise.all(reconciliations);
     // The API calls of the replicas alternate.
-    for (let index = 0; cluster.pendingCalls() > 0; index += 1) await cluster.endCall(index, "completed");
+    for (let index = 0; cluster.pendingCallCount() > 0; index += 1) await cluster.endCall(index, "completed");
     for (const replica of cluster.replicas) await cluster.reconcile(replica);
     const { signer, bundles } = stateOf(cluster);
     expect(bundles).toEqual([[signer], [signer]]);
@@ -42,43 +42,43 @@ describe("at the startup of the webhook's replicas", () => {
   });
 
   test("a restarted replica is ready at once, and does not write to the API server", async () => {
-    const { cluster, reconcileAll } = await startedCluster(2);
-    const writes = cluster.store.writes();
+    const { cluster, reconcileAll } = await startCluster(2);
+    const writeCount = cluster.store.writeCount();
     const [first] = cluster.replicas;
     if (first === undefined) return;
     await cluster.crash(first);
     await reconcileAll();
     expect(isReady(cluster, first)).toBe(true);
-    expect(cluster.store.writes()).toBe(writes);
+    expect(cluster.store.writeCount()).toBe(writeCount);
   });
 });
 
 describe("a rotation of the CA", () => {
   test("adds the next CA to the caBundles, waits for the duration of --ca-settle, and then signs with the next CA", async () => {
-    const { cluster, reconcileAll } = await startedCluster(2);
-    const old = stateOf(cluster).signer;
+    const { cluster, reconcileAll } = await startCluster(2);
+    const oldSigner = stateOf(cluster).signer;
     cluster.advance(201 * DAY_MS);
     await reconcileAll();
     const { next } = stateOf(cluster);
     expect(stateOf(cluster)).toMatchObject({
-      signer: old,
+      signer: oldSigner,
       bundles: [
-        [old, next],
-        [old, next],
+        [oldSigner, next],
+        [oldSigner, next],
       ],
     });
     cluster.advance(LIFETIMES.settleMs - 1_000);
     await reconcileAll();
-    expect(stateOf(cluster).signer).toBe(old);
-    expect(stateOf(cluster).leaves).toEqual([old, old]);
+    expect(stateOf(cluster).signer).toBe(oldSigner);
+    expect(stateOf(cluster).leaves).toEqual([oldSigner, oldSigner]);
     cluster.advance(1_000);
     await reconcileAll();
     await reconcileAll();
-    expect(stateOf(cluster)).toMatchObject({ signer: next, next: "", leaves: [next, next], retired: [old] });
+    expect(stateOf(cluster)).toMatchObject({ signer: next, next: "", leaves: [next, next], retired: [oldSigner] });
   });
 
   test("removes the old CA from the caBundles one hour after the last leaf certificate of that CA has expired", async () => {
-    const { cluster, reconcileAll } = await startedCluster(2);
+    const { cluster, reconcileAll } = await startCluster(2);
     const old = stateOf(cluster).signer;
     cluster.advance(201 * DAY_MS);
     await reconcileAll();
@@ -97,19 +97,19 @@ describe("a rotation of the CA", () => {
   });
 
   test("renews leaf certificates at two thirds of their validity under the same CA", async () => {
-    const { cluster, reconcileAll } = await startedCluster(1);
+    const { cluster, reconcileAll } = await startCluster(1);
     const [replica] = cluster.replicas;
-    const first = replica?.reconciler.leaf()?.validUntilMs ?? 0;
+    const firstValidUntilMs = replica?.reconciler.leaf()?.validUntilMs ?? 0;
     cluster.advance(4 * DAY_MS);
     await reconcileAll();
-    expect(replica?.reconciler.leaf()?.validUntilMs).toBe(first);
+    expect(replica?.reconciler.leaf()?.validUntilMs).toBe(firstValidUntilMs);
     cluster.advance(DAY_MS);
     await reconcileAll();
-    expect(replica?.reconciler.leaf()?.validUntilMs).toBe(first + 5 * DAY_MS);
+    expect(replica?.reconciler.leaf()?.validUntilMs).toBe(firstValidUntilMs + 5 * DAY_MS);
   });
 
   test("creates a new CA if the CA expired while no replica ran", async () => {
-    const { cluster, reconcileAll } = await startedCluster(2);
+    const { cluster, reconcileAll } = await startCluster(2);
     const old = stateOf(cluster).signer;
     cluster.advance(400 * DAY_MS);
     await reconcileAll();
@@ -124,8 +124,8 @@ describe("a rotation of the CA", () => {
 });
 
 describe("the served certificate stays trusted and a new CA replaces the old one if the Secret is", () => {
-  const byHand = fakeCa("by hand", 0, DAY_MS * 40_000);
-  const otherCa = fakeCa("other", 0, DAY_MS * 40_000);
+  const manualCa = createFakeCa("by hand", 0, DAY_MS * 40_000);
+  const otherCa = createFakeCa("other", 0, DAY_MS * 40_000);
   type Data = Readonly<Record<string, string>>;
   test.for<{ title: string; edit: (data: Data) => Data | undefined }>([
     { title: "deleted", edit: () => undefined },
@@ -136,10 +136,10 @@ describe("the served certificate stays trusted and a new CA replaces the old one
     { title: "with invalid text as its certificate", edit: (data) => ({ ...data, "ca.crt": "garbage" }) },
     {
       title: "edited by hand to another CA",
-      edit: (data) => ({ ...data, "ca.crt": byHand.cert, "ca.key": byHand.key }),
+      edit: (data) => ({ ...data, "ca.crt": manualCa.cert, "ca.key": manualCa.key }),
     },
   ])("$title", async ({ edit }) => {
-    const { cluster, reconcileAll } = await startedCluster(2);
+    const { cluster, reconcileAll } = await startCluster(2);
     const old = stateOf(cluster).signer;
     cluster.store.setSecret(edit(cluster.store.secret()?.data ?? {}));
     await reconcileAll();
@@ -161,7 +161,7 @@ describe("the served certificate stays trusted and a new CA replaces the old one
   });
 
   test("restored to an earlier CA, which signs only after --ca-settle even though the caBundles still contain it", async () => {
-    const { cluster, reconcileAll } = await startedCluster(2);
+    const { cluster, reconcileAll } = await startCluster(2);
     const backup = cluster.store.secret()?.data ?? {};
     const first = stateOf(cluster).signer;
     cluster.store.setSecret(undefined);
@@ -169,10 +169,14 @@ describe("the served certificate stays trusted and a new CA replaces the old one
     cluster.advance(LIFETIMES.settleMs);
     await reconcileAll();
     await reconcileAll();
-    const second = stateOf(cluster).signer;
+    const secondSigner = stateOf(cluster).signer;
     cluster.store.setSecret(backup);
     await reconcileAll();
-    expect(stateOf(cluster)).toMatchObject({ signer: first, retired: [second], leaves: [second, second] });
+    expect(stateOf(cluster)).toMatchObject({
+      signer: first,
+      retired: [secondSigner],
+      leaves: [secondSigner, secondSigner],
+    });
     cluster.advance(LIFETIMES.settleMs);
     await reconcileAll();
     expect(stateOf(cluster).leaves).toEqual([first, first]);
@@ -180,7 +184,7 @@ describe("the served certificate stays trusted and a new CA replaces the old one
   });
 
   test("edited by another client, and unknown entries stay in the Secret", async () => {
-    const { cluster, reconcileAll } = await startedCluster(1);
+    const { cluster, reconcileAll } = await startCluster(1);
     cluster.store.setSecret({ "relay.json": "{}", ...cluster.store.secret()?.data, "ca.key": "garbage" });
     await reconcileAll();
     expect(cluster.store.secret()?.data["relay.json"]).toBe("{}");
@@ -188,46 +192,46 @@ describe("the served certificate stays trusted and a new CA replaces the old one
 });
 
 describe("any replica repairs the caBundles of all webhooks:", () => {
-  const foreign = fakeCa("foreign", 0, DAY_MS * 40_000).cert.replace("ey", "xx");
+  const foreignCertificate = createFakeCa("foreign", 0, DAY_MS * 40_000).cert.replace("ey", "xx");
   test.for<{ title: string; edit: (bundles: readonly string[]) => readonly string[] }>([
     { title: "every caBundle emptied", edit: (bundles) => bundles.map(() => "") },
     { title: "one caBundle emptied", edit: ([first = ""]) => [first, ""] },
     { title: "a webhook added", edit: (bundles) => [...bundles, ""] },
-    { title: "an unknown CA added", edit: (bundles) => bundles.map((bundle) => bundle + foreign) },
-    { title: "every caBundle replaced by an unknown CA", edit: (bundles) => bundles.map(() => foreign) },
+    { title: "an unknown CA added", edit: (bundles) => bundles.map((bundle) => bundle + foreignCertificate) },
+    { title: "every caBundle replaced by an unknown CA", edit: (bundles) => bundles.map(() => foreignCertificate) },
     { title: "every caBundle replaced by invalid text", edit: (bundles) => bundles.map(() => "garbage") },
   ])("$title", async ({ edit }) => {
-    const { cluster, reconcileAll } = await startedCluster(2);
+    const { cluster, reconcileAll } = await startCluster(2);
     const { signer, bundles } = stateOf(cluster);
-    const writes = cluster.store.writes();
+    const writes = cluster.store.writeCount();
     cluster.store.setBundles(edit(cluster.store.configuration()?.bundles ?? []));
     await reconcileAll();
     expect(new Set(stateOf(cluster).bundles.flat())).toEqual(new Set(bundles.flat()));
     expect(stateOf(cluster)).toMatchObject({ signer, next: "" });
-    expect(cluster.store.writes()).toBe(writes + 1);
+    expect(cluster.store.writeCount()).toBe(writes + 1);
   });
 
   test("a caBundle with the desired CAs in another order is not written", async () => {
-    const { cluster, reconcileAll } = await startedCluster(1);
+    const { cluster, reconcileAll } = await startCluster(1);
     cluster.advance(201 * DAY_MS);
     await reconcileAll();
-    const reversed = (cluster.store.configuration()?.bundles ?? []).map((bundle) =>
+    const reversedBundles = (cluster.store.configuration()?.bundles ?? []).map((bundle) =>
       bundle
         .split(/(?<=-----END CERTIFICATE-----\n)/)
         .reverse()
         .join(""),
     );
-    expect(reversed[0]).not.toBe(cluster.store.configuration()?.bundles[0]);
-    cluster.store.setBundles(reversed);
-    const writes = cluster.store.writes();
+    expect(reversedBundles[0]).not.toBe(cluster.store.configuration()?.bundles[0]);
+    cluster.store.setBundles(reversedBundles);
+    const writes = cluster.store.writeCount();
     await reconcileAll();
-    expect(cluster.store.writes()).toBe(writes);
+    expect(cluster.store.writeCount()).toBe(writes);
   });
 });
 
 describe("the reconciler", () => {
   test("reads the webhook configuration before the Secret, so the Secret is never older than the caBundles", async () => {
-    const { cluster } = await startedCluster(1);
+    const { cluster } = await startCluster(1);
     const [replica] = cluster.replicas;
     if (replica === undefined) return;
     await cluster.crash(replica);
@@ -239,7 +243,7 @@ describe("the reconciler", () => {
   });
 
   test("does not sign with a CA that is missing in one webhook's caBundle", async () => {
-    const { cluster } = await startedCluster(1);
+    const { cluster } = await startCluster(1);
     const [replica] = cluster.replicas;
     if (replica === undefined) return;
     await cluster.crash(replica);
@@ -257,7 +261,7 @@ describe("the reconciler", () => {
 
 describe("with a wrong clock or during an outage", () => {
   test("a CA of a replica whose clock is ahead is valid for the other replicas", async () => {
-    const { cluster, reconcileAll } = await startedCluster(2);
+    const { cluster, reconcileAll } = await startCluster(2);
     const [ahead] = cluster.replicas;
     if (ahead === undefined) return;
     ahead.clockOffsetMs = 250 * DAY_MS;
@@ -270,7 +274,7 @@ describe("with a wrong clock or during an outage", () => {
   });
 
   test("a replica's clock that jumps ahead by a month causes one renewal of the replica's leaf certificate", async () => {
-    const { cluster, reconcileAll } = await startedCluster(2);
+    const { cluster, reconcileAll } = await startCluster(2);
     const [replica] = cluster.replicas;
     if (replica === undefined) return;
     replica.clockOffsetMs = 30 * DAY_MS;
@@ -284,7 +288,7 @@ describe("with a wrong clock or during an outage", () => {
   });
 
   test("an unreachable API server does not change the served certificate", async () => {
-    const { cluster } = await startedCluster(1);
+    const { cluster } = await startCluster(1);
     const [replica] = cluster.replicas;
     if (replica === undefined) return;
     const leaf = replica.reconciler.leaf();
@@ -296,7 +300,7 @@ describe("with a wrong clock or during an outage", () => {
   });
 
   test("a repeatedly deleted Secret does not make the caBundle grow without limit", async () => {
-    const { cluster, reconcileAll } = await startedCluster(1);
+    const { cluster, reconcileAll } = await startCluster(1);
     for (let round = 0; round < 60; round += 1) {
       cluster.store.setSecret(undefined);
       await reconcileAll();

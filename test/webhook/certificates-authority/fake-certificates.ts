@@ -4,14 +4,14 @@ import type { CertificateTools } from "../../../src/authority/signing.ts";
 
 type Claims = { readonly name: string; readonly from: number; readonly until: number };
 
-export function fakeCa(name: string, fromMs: number, untilMs: number): SigningCa {
+export function createFakeCa(name: string, fromMs: number, untilMs: number): SigningCa {
   const claims: Claims = { name, from: fromMs, until: untilMs };
   const body = Buffer.from(JSON.stringify(claims)).toString("base64");
   const cert = `-----BEGIN CERTIFICATE-----\n${body}\n-----END CERTIFICATE-----\n`;
   return { id: body, cert, key: `key of ${name}`, validFromMs: fromMs, validUntilMs: untilMs };
 }
 
-export function fakeTools(newName: () => string): CertificateTools {
+export function createFakeTools(newName: () => string): CertificateTools {
   return {
     readCa: (cert) => {
       const id = pemId(cert);
@@ -21,7 +21,7 @@ export function fakeTools(newName: () => string): CertificateTools {
     },
     isKeyOf: (ca, key) => key === `key of ${claimsIn(ca.id)?.name}`,
     makeCa: async ({ nowMs, lifeMs, validFromMs }) =>
-      fakeCa(newName(), Math.min(nowMs - 3_600_000, validFromMs ?? nowMs), nowMs + lifeMs),
+      createFakeCa(newName(), Math.min(nowMs - 3_600_000, validFromMs ?? nowMs), nowMs + lifeMs),
     makeLeaf: async ({ signer, validUntilMs }) => ({
       cert: signer.id,
       key: "",

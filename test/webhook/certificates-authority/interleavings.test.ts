@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { containsExactly } from "../../../src/authority/certificate.ts";
 import { trustedBy } from "../../../src/webhook/certificates/authority.ts";
 import { readContent } from "../../../src/webhook/certificates/secret-content.ts";
-import { fakeCa, fakeTools } from "./fake-certificates.ts";
+import { createFakeCa, createFakeTools } from "./fake-certificates.ts";
 import {
   type CallOutcome,
   createCluster,
@@ -19,7 +19,7 @@ import {
 
 const TIMEOUT = { timeout: 240_000 };
 const REPLICAS = 3;
-const READER = fakeTools(() => "");
+const TOOLS = createFakeTools(() => "");
 
 type Action =
   | { readonly do: "reconcile"; readonly replicaIndex: number }
@@ -96,7 +96,7 @@ async function perform(cluster: SimulatedCluster, action: Action, backup: Backup
   else if (action.do === "clock") replica.clockOffsetMs = action.offsetMs;
   else if (action.do === "back up") backup.data = cluster.store.secret()?.data ?? {};
   else if (action.do === "edit secret") {
-    cluster.editSecret(editedSecret(action.editIndex, cluster.store.secret()?.data ?? {}, backup));
+    cluster.editSecret(editEntries(action.editIndex, cluster.store.secret()?.data ?? {}, backup));
   } else if (action.do === "edit bundles") editBundles(cluster, action.editIndex);
   else await reconcileRounds(cluster, action);
 }
@@ -104,7 +104,7 @@ async function perform(cluster: SimulatedCluster, action: Action, backup: Backup
 /** Advances the clock. Ends all pending API calls before a step of more than 10 s, which is the time limit of a call. */
 async function advance(cluster: SimulatedCluster, ms: number): Promise<void> {
   if (ms > 10_000) {
-    for (let count = 0; cluster.pendingCalls() > 0; count += 1) {
+    for (let count = 0; cluster.pendingCallCount() > 0; count += 1) {
       await cluster.endCall(0, count % 2 === 0 ? "request lost" : "response lost");
     }
   }
@@ -125,9 +125,9 @@ async function reconcileRounds(
 }
 
 /** Returns the complete content of the Secret after a manual edit. */
-function editedSecret(editIndex: number, data: Entries, backup: Backup): Entries | undefined {
+function editEntries(editIndex: number, data: Entries, backup: Backup): Entries | undefined {
   const { "ca.crt": caCert = "", ...withoutCa } = data;
-  const byHand = fakeCa(`by hand ${editIndex}`, 0, DAY_MS * 40_000);
+  const manualCa = createFakeCa(`by hand ${editIndex}`, 0, DAY_MS * 40_000);
   const edits: readonly (Entries | undefined)[] = [
     undefined,
     {},
@@ -137,31 +137,31 @@ function editedSecret(editIndex: number, data: Entries, backup: Backup): Entries
     { ...data, "next.crt": "garbage", "next.key": "garbage", "ca.crt": caCert },
     { ...data, "retired.json": "[{}]" },
     backup.data,
-    { ...data, "ca.crt": byHand.cert, "ca.key": byHand.key },
+    { ...data, "ca.crt": manualCa.cert, "ca.key": manualCa.key },
   ];
   return edits[editIndex];
 }
 
 function editBundles(cluster: SimulatedCluster, editIndex: number): void {
   const bundles = cluster.store.configuration()?.bundles ?? [];
-  const foreign = fakeCa("foreign", 0, Number.MAX_SAFE_INTEGER).cert;
+  const foreignCertificate = createFakeCa("foreign", 0, Number.MAX_SAFE_INTEGER).cert;
   if (editIndex === 0) cluster.store.setBundles(["", ""]);
   else if (editIndex === 1) cluster.store.setBundles(bundles.map((text, index) => (index === 0 ? "" : text)));
-  else if (editIndex === 2) cluster.store.setBundles(bundles.map((text) => text + foreign));
+  else if (editIndex === 2) cluster.store.setBundles(bundles.map((text) => text + foreignCertificate));
   else if (editIndex === 3) cluster.store.setBundles([...bundles.slice(0, 4), ""]);
   else cluster.store.setBundles(bundles.map(() => "not PEM at all"));
 }
 
 /** Checks the invariants that hold after some minutes without failures, whatever happened before. */
 async function expectRecovered(cluster: SimulatedCluster): Promise<void> {
-  while (cluster.pendingCalls() > 0) await cluster.endCall(0, "request lost");
+  while (cluster.pendingCallCount() > 0) await cluster.endCall(0, "request lost");
   for (const replica of cluster.replicas) replica.clockOffsetMs = 0;
   await reconcileRounds(cluster, { rounds: 8, ms: LIFETIMES.settleMs + 1_000, replicaIndex: 0 });
-  const writes = cluster.store.writes();
+  const writeCount = cluster.store.writeCount();
   await reconcileRounds(cluster, { rounds: 2, ms: 10_000, replicaIndex: 1 });
-  expect(cluster.store.writes() - writes).toBe(0);
+  expect(cluster.store.writeCount() - writeCount).toBe(0);
   expect(cluster.replicas.map((replica) => isReady(cluster, replica))).toEqual(cluster.replicas.map(() => true));
-  const content = readContent(cluster.store.secret()?.data ?? {}, READER);
+  const content = readContent(cluster.store.secret()?.data ?? {}, TOOLS);
   expect(content.secretErrors).toEqual([]);
   expect(content.authority.next).toBeUndefined();
   const leaves = new Set(cluster.replicas.map((replica) => replica.reconciler.leaf()?.cert));
@@ -172,33 +172,33 @@ async function expectRecovered(cluster: SimulatedCluster): Promise<void> {
 }
 
 /**
- * Replaces the signer in the Secret by a new CA. The replicas, which reconcile after `passedMs`, make the new CA the next CA, which
+ * Replaces the signer in the Secret by a new CA. The replicas, which reconcile after `elapsedMs`, make the new CA the next CA, which
  * issues nothing yet. A second edit makes it the signer again, before the settle time has passed.
  */
-async function clusterWithEarlySigner(passedMs: number): Promise<SimulatedCluster> {
+async function createClusterWithEarlySigner(elapsedMs: number): Promise<SimulatedCluster> {
   const cluster = createCluster(REPLICAS);
-  const pace = { rounds: 1, ms: 5_000, replicaIndex: 0 };
-  await reconcileRounds(cluster, pace);
-  await reconcileRounds(cluster, pace);
-  const byHand = editedSecret(8, cluster.store.secret()?.data ?? {}, { data: {} });
+  const options = { rounds: 1, ms: 5_000, replicaIndex: 0 };
+  await reconcileRounds(cluster, options);
+  await reconcileRounds(cluster, options);
+  const byHand = editEntries(8, cluster.store.secret()?.data ?? {}, { data: {} });
   cluster.editSecret(byHand);
-  await advance(cluster, passedMs);
-  await reconcileRounds(cluster, pace);
+  await advance(cluster, elapsedMs);
+  await reconcileRounds(cluster, options);
   cluster.editSecret(byHand);
-  await reconcileRounds(cluster, pace);
+  await reconcileRounds(cluster, options);
   return cluster;
 }
 
 test("a CA that a user makes the signer too early signs after --ca-settle, or at once if the leaf certificate has expired", async () => {
   const certificatesOf = (cluster: SimulatedCluster) =>
     cluster.replicas.map((replica) => atob(replica.reconciler.leaf()?.cert ?? ""));
-  const earlyCluster = await clusterWithEarlySigner(5_000);
+  const earlyCluster = await createClusterWithEarlySigner(5_000);
   expect(certificatesOf(earlyCluster)).toEqual(
     Array.from({ length: REPLICAS }, () => expect.stringContaining('"CA 1"')),
   );
   await reconcileRounds(earlyCluster, { rounds: 3, ms: LIFETIMES.settleMs, replicaIndex: 0 });
   const certificatesAfterSettling = certificatesOf(earlyCluster);
-  const certificatesAfterExpiry = certificatesOf(await clusterWithEarlySigner(LIFETIMES.leafLifeMs + DAY_MS));
+  const certificatesAfterExpiry = certificatesOf(await createClusterWithEarlySigner(LIFETIMES.leafLifeMs + DAY_MS));
   for (const cas of [certificatesAfterSettling, certificatesAfterExpiry]) {
     expect(cas).toEqual(Array.from({ length: REPLICAS }, () => expect.stringContaining('"by hand 8"')));
   }
@@ -206,8 +206,8 @@ test("a CA that a user makes the signer too early signs after --ca-settle, or at
 
 type Rules = { readonly oracle: (cluster: SimulatedCluster) => readonly string[]; readonly runs: number };
 
-async function expectForHistories(kinds: readonly fc.WeightedArbitrary<Action>[], rules: Rules): Promise<void> {
-  const histories = fc.array(fc.oneof(...kinds), { minLength: 20, maxLength: 120, size: "max" });
+async function expectForHistories(actions: readonly fc.WeightedArbitrary<Action>[], rules: Rules): Promise<void> {
+  const histories = fc.array(fc.oneof(...actions), { minLength: 20, maxLength: 120, size: "max" });
   await fc.assert(
     fc.asyncProperty(histories, async (history) => {
       const cluster = createCluster(REPLICAS);

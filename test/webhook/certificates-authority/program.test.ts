@@ -10,12 +10,12 @@ import { eventually } from "../../time/eventually.ts";
 import { pause } from "../../time/pause.ts";
 import { type RunningWebhook, startWebhook } from "../running-webhook.ts";
 import {
-  bundleAgo,
   bundlesIn,
   CONFIGURATION,
   CONFIGURATIONS,
   type Configuration,
-  freshConfiguration,
+  createConfiguration,
+  pastBundleOf,
   SECRETS,
 } from "./shared-objects.ts";
 
@@ -29,15 +29,15 @@ afterEach(async () => {
 async function startApiServer(): Promise<FakeApiServer> {
   const api = await startFakeApiServer();
   cleanups.push(api.close);
-  api.put(CONFIGURATIONS, freshConfiguration());
+  api.put(CONFIGURATIONS, createConfiguration());
   return api;
 }
 
-async function startReplica(api: Pick<FakeApiServer, "url">, settle = "1s"): Promise<RunningWebhook> {
+async function startReplica(api: Pick<FakeApiServer, "url">, settleTime = "1s"): Promise<RunningWebhook> {
   const folder = mkdtempSync(join(tmpdir(), "lastcall-authority-"));
   cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
   writeFileSync(join(folder, "kubeconfig"), kubeconfigFor(api.url));
-  const flags = ["--ca-secret=lastcall-ca", "--webhook-configuration=drain.lastcall.dev", `--ca-settle=${settle}`];
+  const flags = ["--ca-secret=lastcall-ca", "--webhook-configuration=drain.lastcall.dev", `--ca-settle=${settleTime}`];
   const args = [...flags, `--kubeconfig=${join(folder, "kubeconfig")}`, "--certificate-check=100ms"];
   const starting = startWebhook(args, "not used");
   // Also destroys a program whose test ends before the program has started.
@@ -86,7 +86,7 @@ test("two replicas create one CA, and write every caBundle and no other field", 
     ...rest,
     clientConfig,
   }));
-  expect([first, second]).toEqual(freshConfiguration().webhooks);
+  expect([first, second]).toEqual(createConfiguration().webhooks);
   expect(metadata["labels"]).toEqual({ a: "b" });
   const metrics = await fetchMetrics(replicas[0], bundlesIn(api)[0] ?? "");
   expect(metrics).toMatch(/^lastcall_cabundle_in_sync 1$/m);
@@ -102,15 +102,15 @@ test(
     for (const replica of replicas) await waitUntilReady(api, replica);
     const [first] = replicas;
     if (first === undefined) return;
-    const keepAlive = await openKeepAliveConnection(first, bundlesIn(api)[0] ?? "");
+    const keepAliveConnection = await openKeepAliveConnection(first, bundlesIn(api)[0] ?? "");
     const { issuer: old } = await probeAsApiServer(api, first);
     const failures: string[] = [];
     /** Sends requests until a certificate of a new CA is served; returns the issuers of all served certificates. */
-    const load = async (replica: RunningWebhook): Promise<ReadonlySet<string>> => {
+    const sendRequests = async (replica: RunningWebhook): Promise<ReadonlySet<string>> => {
       const issuers = new Set<string>();
       while (issuers.size < 2 && failures.length === 0) {
         // An API server receives a new caBundle late: it uses the caBundle of half a second ago.
-        const bundle = bundleAgo(api, 500);
+        const bundle = pastBundleOf(api, 500);
         const result = await probe(replica, bundle).catch((error: unknown) => ({ status: 0, issuer: String(error) }));
         if (result.status === 200) issuers.add(result.issuer);
         else failures.push(`${result.status} ${result.issuer}`);
@@ -119,14 +119,14 @@ test(
       return issuers;
     };
     await pause(600, "the slow API server has the current caBundle afterwards");
-    const loads = replicas.map(load);
+    const sending = replicas.map(sendRequests);
     await pause(500, "some requests are sent before the Secret is deleted");
     api.remove(SECRETS, "lastcall-ca", "lastcall");
-    const [ofFirst, ofSecond] = await Promise.all(loads);
+    const [ofFirst, ofSecond] = await Promise.all(sending);
     expect(failures).toEqual([]);
     expect(ofFirst).toEqual(ofSecond);
     expect(ofFirst).toContain(old);
-    expect(await keepAlive.request()).toBe(200);
+    expect(await keepAliveConnection.request()).toBe(200);
     expect((await probeAsApiServer(api, first)).issuer).not.toBe(old);
     expect(bundlesIn(api)[0]?.match(/BEGIN/g)).toHaveLength(2);
   },
@@ -136,13 +136,13 @@ test("an emptied caBundle is filled again by one write", TIMEOUT, async () => {
   const api = await startApiServer();
   const replica = await startReplica(api);
   await waitUntilReady(api, replica);
-  const before = bundlesIn(api);
-  const writes = api.writes.length;
-  api.put(CONFIGURATIONS, freshConfiguration());
+  const earlierBundles = bundlesIn(api);
+  const writeCount = api.writes.length;
+  api.put(CONFIGURATIONS, createConfiguration());
   await eventually(() => expect(bundlesIn(api)[0] ?? "").not.toBe(""));
-  expect(bundlesIn(api)).toEqual(before);
+  expect(bundlesIn(api)).toEqual(earlierBundles);
   await pause(1_000, "a second write would have been made by now");
-  expect(api.writes.slice(writes)).toEqual([`PATCH ${CONFIGURATION} 200`]);
+  expect(api.writes.slice(writeCount)).toEqual([`PATCH ${CONFIGURATION} 200`]);
 });
 
 test("the webhook logs errors of the API server, and stays ready during errors after a success", TIMEOUT, async () => {
@@ -181,7 +181,7 @@ test("an API server that never responds delays neither the start nor the exit of
   const stopMs = performance.now();
   replica.signal("SIGINT");
   expect((await replica.ended).status).toBe(0);
-  expect(performance.now() - stopMs).toBeLessThan(8_000); // bound: a request may take 10 s; the exit must not wait for one
+  expect(performance.now() - stopMs).toBeLessThan(8_000); // bound: the exit must not wait for an API call of up to 10 s
 });
 
 async function fetchMetrics(replica: RunningWebhook | undefined, ca: string): Promise<string> {

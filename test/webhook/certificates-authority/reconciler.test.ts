@@ -1,8 +1,8 @@
 /** Tests the events that a replica records about its writes, and its behaviour under constant conflicts. */
 import { expect, test } from "vitest";
 import { type AuthorityEvent, createReconciler } from "../../../src/webhook/certificates/reconciler.ts";
-import { apiStore } from "./api-store.ts";
-import { fakeTools } from "./fake-certificates.ts";
+import { createApiStore } from "./api-store.ts";
+import { createFakeTools } from "./fake-certificates.ts";
 
 const HOUR_MS = 3_600_000;
 const LIFETIMES = { caLifeMs: 240 * HOUR_MS, leafLifeMs: 24 * HOUR_MS, settleMs: 60_000, dropDelayMs: 60_000 };
@@ -10,20 +10,20 @@ const LIFETIMES = { caLifeMs: 240 * HOUR_MS, leafLifeMs: 24 * HOUR_MS, settleMs:
 type ForcedConflicts = { readonly secret?: "conflict"; readonly configuration?: "conflict" };
 
 function startReplica(conflicts: ForcedConflicts = {}) {
-  const store = apiStore(() => 0, 2);
+  const store = createApiStore(() => 0, 2);
   const events: AuthorityEvent[] = [];
-  const created: object[] = [];
-  let names = 0;
+  const createdSecrets: object[] = [];
+  let nameCount = 0;
   const newName = (): string => {
-    names += 1;
-    return `ca-${names}`;
+    nameCount += 1;
+    return `ca-${nameCount}`;
   };
   const reconciler = createReconciler(
     {
       secrets: {
         read: async () => store.secret(),
         create: async (data) => {
-          created.push(data);
+          createdSecrets.push(data);
           return conflicts.secret ?? store.createSecret(data);
         },
         update: async (current, changes) => conflicts.secret ?? store.updateSecret(current, changes),
@@ -33,17 +33,17 @@ function startReplica(conflicts: ForcedConflicts = {}) {
         read: async () => store.configuration(),
         writeBundle: async (current, bundle) => conflicts.configuration ?? store.writeBundle(current, bundle),
       },
-      tools: fakeTools(newName),
+      tools: createFakeTools(newName),
       now: () => ({ wallMs: 10 * HOUR_MS, monotonicMs: 10 * HOUR_MS }),
       recordEvent: (event) => events.push(event),
     },
     LIFETIMES,
   );
-  return { reconciler, events, created, store };
+  return { reconciler, events, createdSecrets, store };
 }
 
 test("the first replica records the new CA, the write of the caBundle and the promotion to signer, and no Secret errors", async () => {
-  const { reconciler, events, created } = startReplica();
+  const { reconciler, events, createdSecrets } = startReplica();
   await reconciler.reconcile();
   expect(events).toEqual([
     { kind: "secret-written", reason: "begin" },
@@ -51,7 +51,7 @@ test("the first replica records the new CA, the write of the caBundle and the pr
     { kind: "secret-written", reason: "promote" },
   ]);
   // The first write contains only the next CA.
-  expect(created.map((data) => Object.keys(data))).toEqual([["next.crt", "next.key"]]);
+  expect(createdSecrets.map((data) => Object.keys(data))).toEqual([["next.crt", "next.key"]]);
 });
 
 test("a caBundle without the served certificate's CA is repaired in the same reconciliation", async () => {
@@ -84,9 +84,9 @@ test.for([
     await expect(reconciler.reconcile()).rejects.toThrow(
       /^the Secret or the webhook configuration was changed by other clients \d+ times/,
     );
-    const recorded = events.filter(({ kind }) => kind === "conflict");
-    expect(recorded.length).toBeGreaterThan(5);
-    expect(new Set(recorded.map((event) => JSON.stringify(event)))).toEqual(
+    const conflictEvents = events.filter(({ kind }) => kind === "conflict");
+    expect(conflictEvents.length).toBeGreaterThan(5);
+    expect(new Set(conflictEvents.map((event) => JSON.stringify(event)))).toEqual(
       new Set([JSON.stringify({ kind: "conflict", on })]),
     );
     expect(events.filter(({ kind }) => kind === "bundle-written")).toEqual([]);

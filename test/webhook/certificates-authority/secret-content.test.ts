@@ -2,17 +2,17 @@
 import { expect, test } from "vitest";
 import type { RetiredCa } from "../../../src/webhook/certificates/authority.ts";
 import { contentOf, readContent } from "../../../src/webhook/certificates/secret-content.ts";
-import { fakeCa, fakeTools } from "./fake-certificates.ts";
+import { createFakeCa, createFakeTools } from "./fake-certificates.ts";
 
-const reader = fakeTools(() => "unused");
-const read = (entries: Readonly<Record<string, string>>) => readContent(entries, reader);
+const tools = createFakeTools(() => "unused");
+const read = (entries: Readonly<Record<string, string>>) => readContent(entries, tools);
 
-const SIGNER = fakeCa("signer", 0, 9_000);
-const NEXT = fakeCa("next", 0, 9_000);
-const { key: _key, ...OLD } = fakeCa("old", 0, 9_000);
+const SIGNER = createFakeCa("signer", 0, 9_000);
+const NEXT = createFakeCa("next", 0, 9_000);
+const { key: _key, ...OLD } = createFakeCa("old", 0, 9_000);
 const VALID_ENTRIES = { "ca.crt": SIGNER.cert, "ca.key": SIGNER.key, "next.crt": NEXT.cert, "next.key": NEXT.key };
 const RETIRED_AT = "2026-01-02T03:04:05.000Z";
-const retiredAs = (...rows: readonly unknown[]) => ({ "retired.json": JSON.stringify(rows) });
+const retiredEntryOf = (...rows: readonly unknown[]) => ({ "retired.json": JSON.stringify(rows) });
 const ROW = { retiredAt: RETIRED_AT, certificate: OLD.cert };
 const INVALID_ROW_MESSAGE = "retired.json has an entry without valid fields retiredAt and certificate";
 
@@ -23,7 +23,7 @@ test("an empty Secret has no CAs and no errors", () => {
 
 test("the Secret's entries are read as they were written, unknown entries are ignored, and entries without a CA are deleted", () => {
   const dropped: RetiredCa = { ...OLD, retiredAtMs: Date.parse(RETIRED_AT), isDropped: true };
-  const trusted: RetiredCa = { ...fakeCa("older", 0, 9_000), retiredAtMs: 5_000, isDropped: false };
+  const trusted: RetiredCa = { ...createFakeCa("older", 0, 9_000), retiredAtMs: 5_000, isDropped: false };
   const { key: _older, ...older } = trusted as RetiredCa & { key: string };
   const authority = { signer: SIGNER, next: undefined, retired: [dropped, older] };
   const content = contentOf(authority);
@@ -66,7 +66,7 @@ test("a CA that is in both ca.crt and next.crt does not sign, because the caBund
 });
 
 test("a retired CA is read with its retiredAt, and is dropped only if the field `dropped` is true", () => {
-  const { authority, secretErrors } = read(retiredAs(ROW, { ...ROW, dropped: true }, { ...ROW, dropped: "yes" }));
+  const { authority, secretErrors } = read(retiredEntryOf(ROW, { ...ROW, dropped: true }, { ...ROW, dropped: "yes" }));
   const retiredAtMs = Date.parse(RETIRED_AT);
   expect(secretErrors).toEqual([]);
   expect(authority.retired).toEqual([
@@ -88,7 +88,7 @@ test.for<unknown>([
   { ...ROW, certificate: 7 },
   { ...ROW, certificate: "no PEM" },
 ])("an invalid entry %j of the retired CAs is reported and skipped, and the next entry is still read", (row) => {
-  const { authority, secretErrors } = read(retiredAs(row, ROW));
+  const { authority, secretErrors } = read(retiredEntryOf(row, ROW));
   expect(secretErrors).toEqual([INVALID_ROW_MESSAGE]);
   expect(authority.retired.map(({ id }) => id)).toEqual([OLD.id]);
 });

@@ -9,26 +9,26 @@ export const CONFIGURATIONS = "/apis/admissionregistration.k8s.io/v1/mutatingweb
 export const CONFIGURATION = `${CONFIGURATIONS}/drain.lastcall.dev`;
 export const SECRETS = "/api/v1/namespaces/lastcall/secrets";
 
-/** A configuration as the chart installs it, without a caBundle, and with a field that the webhook does not use. */
-export function freshConfiguration(): Configuration {
-  const webhook = (name: string): Webhook => ({
+/** Creates a configuration as the chart installs it, without a caBundle, and with a field that the webhook does not use. */
+export function createConfiguration(): Configuration {
+  const createWebhook = (name: string): Webhook => ({
     name,
     clientConfig: { service: { name: "lastcall-webhook", namespace: "lastcall" } },
     futureField: "kept",
   });
   return {
     metadata: { name: "drain.lastcall.dev", labels: { a: "b" } },
-    webhooks: [webhook("pods.drain.lastcall.dev"), webhook("labelled.drain.lastcall.dev")],
+    webhooks: [createWebhook("pods.drain.lastcall.dev"), createWebhook("labelled.drain.lastcall.dev")],
   };
 }
 
-/** The caBundle of each webhook, decoded. */
+/** Returns the decoded caBundle of each webhook. */
 export function bundlesIn(api: FakeApiServer): readonly string[] {
   return bundlesOf(api.find(CONFIGURATION));
 }
 
-/** The caBundle that the first webhook had `ms` milliseconds ago. */
-export function bundleAgo(api: FakeApiServer, ms: number): string {
+/** Returns the caBundle that the first webhook had `ms` milliseconds ago. */
+export function pastBundleOf(api: FakeApiServer, ms: number): string {
   const untilMs = performance.now() - ms;
   const change = api.changes.findLast(({ path, atMs }) => path === CONFIGURATIONS && atMs <= untilMs);
   return bundlesOf(change?.object)[0] ?? "";

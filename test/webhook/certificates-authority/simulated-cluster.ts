@@ -6,8 +6,8 @@ import {
   createReconciler,
   type Reconciler,
 } from "../../../src/webhook/certificates/reconciler.ts";
-import { type ApiStore, apiStore } from "./api-store.ts";
-import { fakeTools } from "./fake-certificates.ts";
+import { type ApiStore, createApiStore } from "./api-store.ts";
+import { createFakeTools } from "./fake-certificates.ts";
 
 export const MINUTE_MS = 60_000;
 export const HOUR_MS = 60 * MINUTE_MS;
@@ -41,7 +41,7 @@ export type SimulatedCluster = {
   readonly advance: (ms: number) => void;
   readonly startReconcile: (replica: Replica) => Promise<void>;
   readonly endCall: (index: number, outcome: CallOutcome) => Promise<void>;
-  readonly pendingCalls: () => number;
+  readonly pendingCallCount: () => number;
   /** Edits the Secret as an operator would. */
   readonly editSecret: (data: Readonly<Record<string, string>> | undefined) => void;
   /** By CA ID, the time until which API servers may distrust the CA, because an operator made the CA the signer early. */
@@ -51,17 +51,17 @@ export type SimulatedCluster = {
   readonly reconcile: (replica: Replica) => Promise<void>;
 };
 
-export function createCluster(size: number, webhooks = 2): SimulatedCluster {
+export function createCluster(replicaCount: number, webhookCount = 2): SimulatedCluster {
   let nowMs = Date.parse("2026-06-01T12:00:00Z");
-  let names = 0;
-  let calls: Call[] = [];
-  const store = apiStore(() => nowMs, webhooks);
-  const tools = fakeTools(() => {
-    names += 1;
-    return `CA ${names}`;
+  let nameCount = 0;
+  let pendingCalls: Call[] = [];
+  const store = createApiStore(() => nowMs, webhookCount);
+  const tools = createFakeTools(() => {
+    nameCount += 1;
+    return `CA ${nameCount}`;
   });
 
-  const call = <T>(replica: Replica, apply: () => T): Promise<T> =>
+  const startCall = <T>(replica: Replica, apply: () => T): Promise<T> =>
     new Promise((resolve, reject) => {
       const end = (outcome: CallOutcome): void => {
         if (outcome === "request lost") {
@@ -72,21 +72,21 @@ export function createCluster(size: number, webhooks = 2): SimulatedCluster {
         if (outcome === "completed") resolve(result);
         else reject(new Error("the connection was lost"));
       };
-      calls.push({ replica, end });
+      pendingCalls.push({ replica, end });
     });
 
   const reconcilerOf = (replica: () => Replica): Reconciler =>
     createReconciler(
       {
         secrets: {
-          read: () => call(replica(), store.secret),
-          create: (data) => call(replica(), () => store.createSecret(data)),
-          update: (current, changes) => call(replica(), () => store.updateSecret(current, changes)),
+          read: () => startCall(replica(), store.secret),
+          create: (data) => startCall(replica(), () => store.createSecret(data)),
+          update: (current, changes) => startCall(replica(), () => store.updateSecret(current, changes)),
         },
         configurations: {
           title: "MutatingWebhookConfiguration w",
-          read: () => call(replica(), store.configuration),
-          writeBundle: (current, bundle) => call(replica(), () => store.writeBundle(current, bundle)),
+          read: () => startCall(replica(), store.configuration),
+          writeBundle: (current, bundle) => startCall(replica(), () => store.writeBundle(current, bundle)),
         },
         tools,
         now: () => ({ wallMs: nowMs + replica().clockOffsetMs, monotonicMs: nowMs }),
@@ -95,7 +95,7 @@ export function createCluster(size: number, webhooks = 2): SimulatedCluster {
       LIFETIMES,
     );
 
-  const newReplica = (): Replica => {
+  const createReplica = (): Replica => {
     const replica: Replica = {
       reconciler: reconcilerOf(() => replica),
       clockOffsetMs: 0,
@@ -106,7 +106,7 @@ export function createCluster(size: number, webhooks = 2): SimulatedCluster {
     };
     return replica;
   };
-  const replicas = Array.from({ length: size }, newReplica);
+  const replicas = Array.from({ length: replicaCount }, createReplica);
 
   const startReconcile = async (replica: Replica): Promise<void> => {
     if (replica.running !== undefined) return;
@@ -122,13 +122,13 @@ export function createCluster(size: number, webhooks = 2): SimulatedCluster {
     replica.running = finished.then(() => {
       if (replica.reconciler === reconciler) replica.running = undefined;
     });
-    await pendingCallbacks();
+    await waitForCallbacks();
   };
 
   const endCall = async (index: number, outcome: CallOutcome): Promise<void> => {
-    const [endedCall] = calls.splice(calls.length === 0 ? 0 : index % calls.length, 1);
+    const [endedCall] = pendingCalls.splice(pendingCalls.length === 0 ? 0 : index % pendingCalls.length, 1);
     endedCall?.end(outcome);
-    await pendingCallbacks();
+    await waitForCallbacks();
   };
 
   const unsettledSigners = new Map<string, number>();
@@ -156,21 +156,21 @@ export function createCluster(size: number, webhooks = 2): SimulatedCluster {
     },
     startReconcile,
     endCall,
-    pendingCalls: () => calls.length,
+    pendingCallCount: () => pendingCalls.length,
     crash: async (replica) => {
-      calls = calls.filter((pending) => pending.replica !== replica);
+      pendingCalls = pendingCalls.filter((pending) => pending.replica !== replica);
       replica.reconciler = reconcilerOf(() => replica);
       replica.running = undefined;
       replica.distrustReason = undefined;
       replica.syncedAtMs = Number.NEGATIVE_INFINITY;
-      await pendingCallbacks();
+      await waitForCallbacks();
     },
     reconcile: async (replica) => {
       await startReconcile(replica);
       while (replica.running !== undefined) {
-        const own = calls.findIndex((pending) => pending.replica === replica);
-        if (own < 0) await pendingCallbacks();
-        else await endCall(own, "completed");
+        const callIndex = pendingCalls.findIndex((pending) => pending.replica === replica);
+        if (callIndex < 0) await waitForCallbacks();
+        else await endCall(callIndex, "completed");
       }
     },
   };
@@ -198,12 +198,12 @@ export function untrustedReadyReplicas(
     if (leaf === undefined || !isReady(cluster, replica)) return [];
     if (cluster.nowMs() - replica.syncedAtMs > syncedWithinMs) return [];
     if ((cluster.unsettledSigners.get(leaf.cert) ?? 0) > cluster.nowMs()) return [];
-    const trusts = (bundle: string) => hasCa(bundle, leaf.cert);
-    return versions.some((version) => !version.bundles.every(trusts)) ? [`replica ${index}`] : [];
+    const isTrustedBy = (bundle: string) => hasCa(bundle, leaf.cert);
+    return versions.some((version) => !version.bundles.every(isTrustedBy)) ? [`replica ${index}`] : [];
   });
 }
 
-/** The versions, written by replicas, that an API server may still use. */
+/** Returns the versions, written by replicas, that an API server may still use. */
 function possibleVersions(store: ApiStore, nowMs: number): ReturnType<ApiStore["versions"]> {
   return store.versions().filter((version) => version.isByReplica && version.untilMs > nowMs - LIFETIMES.settleMs);
 }
@@ -212,6 +212,6 @@ function hasCa(bundle: string, id: string | undefined): boolean {
   return pemBlocks(bundle).blocks.some((block) => block.id === id);
 }
 
-function pendingCallbacks(): Promise<void> {
+function waitForCallbacks(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

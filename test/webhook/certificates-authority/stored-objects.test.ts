@@ -5,9 +5,9 @@ import { createSecretStore } from "../../../src/api-server/secret-store.ts";
 import { webhookConfigurations } from "../../../src/webhook/certificates/webhook-configurations.ts";
 
 const STORED_SECRET = { resourceVersion: "7", data: { "ca.crt": "old", "next.crt": "x", "relay.json": "{}" } };
-const immutable = { reason: "FieldValueForbidden", message: "field is immutable", field: "data" };
+const immutableCause = { reason: "FieldValueForbidden", message: "field is immutable", field: "data" };
 
-function apiServerWith(
+function createApiServer(
   status: number,
   body: unknown = {},
 ): { send: (request: ApiRequest) => Promise<ApiResponse>; requests: ApiRequest[] } {
@@ -20,7 +20,7 @@ function apiServerWith(
 }
 
 test("an update of the Secret changes single entries, and only at the resourceVersion that was read", async () => {
-  const { send, requests } = apiServerWith(200);
+  const { send, requests } = createApiServer(200);
   const store = createSecretStore(send, "lastcall", "ca");
   expect(await store.update(STORED_SECRET, { "ca.crt": "new", "next.crt": undefined, "next.key": undefined })).toBe(
     "done",
@@ -34,13 +34,13 @@ test("an update of the Secret changes single entries, and only at the resourceVe
 });
 
 test("an update of a Secret without data adds the field `data` before the entry", async () => {
-  const { send, requests } = apiServerWith(200);
+  const { send, requests } = createApiServer(200);
   await createSecretStore(send, "lastcall", "ca").update({ resourceVersion: "7", data: {} }, { "ca.crt": "new" });
   expect(JSON.parse(requests[0]?.body ?? "")[1]).toEqual({ op: "add", path: "/data", value: {} });
 });
 
 test("a write of the webhook configuration changes the caBundle of every webhook and no other field", async () => {
-  const { send, requests } = apiServerWith(200);
+  const { send, requests } = createApiServer(200);
   await webhookConfigurations(send, "w").writeBundle({ resourceVersion: "9", bundles: ["", "old"] }, "new");
   expect(JSON.parse(requests[0]?.body ?? "").map((operation: { path: string }) => operation.path)).toEqual([
     "/metadata/resourceVersion",
@@ -50,29 +50,32 @@ test("a write of the webhook configuration changes the caBundle of every webhook
 });
 
 describe("a webhook configuration with a copy whose failurePolicy is Fail", () => {
-  const object = (resourceVersion: string, ...bundles: readonly string[]) => ({
+  const configurationWith = (resourceVersion: string, ...bundles: readonly string[]) => ({
     metadata: { resourceVersion },
     webhooks: bundles.map((text) => ({ clientConfig: { caBundle: Buffer.from(text).toString("base64") } })),
   });
-  /** `copies`: the caBundles in the copy of the configuration; `undefined` if there is no copy. */
-  const withCopy = (copies: readonly string[] | undefined) => {
+  /** @param copies the caBundles in the copy of the configuration; `undefined` if no copy exists */
+  const createApiServerWithCopy = (copies: readonly string[] | undefined) => {
     const requests: ApiRequest[] = [];
     const send = async (request: ApiRequest): Promise<ApiResponse> => {
       requests.push(request);
       const isCopy = request.path.endsWith("/c");
       if (isCopy && copies === undefined) return { status: 404, text: "{}" };
-      return { status: 200, text: JSON.stringify(isCopy ? object("8", ...(copies ?? [])) : object("7", "a", "b")) };
+      return {
+        status: 200,
+        text: JSON.stringify(isCopy ? configurationWith("8", ...(copies ?? [])) : configurationWith("7", "a", "b")),
+      };
     };
     return { configurations: webhookConfigurations(send, "w", "c"), requests };
   };
 
   test("is read and written together with the copy, each at its own resourceVersion", async () => {
-    const { configurations, requests } = withCopy(["a", "old"]);
+    const { configurations, requests } = createApiServerWithCopy(["a", "old"]);
     const configuration = await configurations.read();
     expect(configuration?.bundles).toEqual(["a", "b", "a", "old"]);
     requests.length = 0;
     expect(configuration && (await configurations.writeBundle(configuration, "new"))).toBe("done");
-    const patches = requests.map(({ path, body }) => [path.slice(-2), ...JSON.parse(body ?? "").map(patchedValue)]);
+    const patches = requests.map(({ path, body }) => [path.slice(-2), ...JSON.parse(body ?? "").map(patchedValueOf)]);
     const value = Buffer.from("new").toString("base64");
     expect(patches).toEqual([
       ["/w", "7", value, value],
@@ -81,7 +84,7 @@ describe("a webhook configuration with a copy whose failurePolicy is Fail", () =
   });
 
   test.for([undefined, []])("is written without the copy if the copy is missing or empty: %s", async (copies) => {
-    const { configurations, requests } = withCopy(copies);
+    const { configurations, requests } = createApiServerWithCopy(copies);
     const configuration = await configurations.read();
     expect(configuration).toEqual({ resourceVersion: "7", bundles: ["a", "b"] });
     requests.length = 0;
@@ -89,7 +92,7 @@ describe("a webhook configuration with a copy whose failurePolicy is Fail", () =
     expect(requests.map(({ path }) => path.slice(-2))).toEqual(["/w"]);
   });
 
-  const patchedValue = ({ value }: { readonly value: unknown }): unknown => value;
+  const patchedValueOf = ({ value }: { readonly value: unknown }): unknown => value;
 });
 
 test.for([
@@ -97,30 +100,33 @@ test.for([
   { status: 404, body: {}, title: "the deletion of the Secret" },
   { status: 422, body: { details: {} }, title: "a change that makes the patch inapplicable" },
 ])("an update of the Secret returns a conflict after $title", async ({ status, body }) => {
-  expect(await createSecretStore(apiServerWith(status, body).send, "n", "s").update(STORED_SECRET, {})).toBe(
+  expect(await createSecretStore(createApiServer(status, body).send, "n", "s").update(STORED_SECRET, {})).toBe(
     "conflict",
   );
 });
 
 test("a read of a missing Secret is not an error, and a failed create returns a conflict", async () => {
-  expect(await createSecretStore(apiServerWith(404).send, "n", "s").read()).toBeUndefined();
-  expect(await webhookConfigurations(apiServerWith(404).send, "w").read()).toBeUndefined();
-  expect(await createSecretStore(apiServerWith(409).send, "n", "s").create({})).toBe("conflict");
+  expect(await createSecretStore(createApiServer(404).send, "n", "s").read()).toBeUndefined();
+  expect(await webhookConfigurations(createApiServer(404).send, "w").read()).toBeUndefined();
+  expect(await createSecretStore(createApiServer(409).send, "n", "s").create({})).toBe("conflict");
 });
 
 test("an error for a refused request has the object's name and the API server's message", async () => {
-  const forbidden = createSecretStore(apiServerWith(403, { message: "user may not" }).send, "lastcall", "ca");
-  await expect(forbidden.read()).rejects.toThrow(
+  const forbiddenStore = createSecretStore(createApiServer(403, { message: "user may not" }).send, "lastcall", "ca");
+  await expect(forbiddenStore.read()).rejects.toThrow(
     "cannot read Secret lastcall/ca: the API server responded with 403 user may not",
   );
-  await expect(forbidden.create({})).rejects.toThrow(
+  await expect(forbiddenStore.create({})).rejects.toThrow(
     "cannot create Secret lastcall/ca: the API server responded with 403",
   );
-  const invalid = apiServerWith(422, { message: "field is immutable", details: { causes: [immutable] } });
-  await expect(createSecretStore(invalid.send, "n", "s").update(STORED_SECRET, {})).rejects.toThrow(
+  const rejectingServer = createApiServer(422, {
+    message: "field is immutable",
+    details: { causes: [immutableCause] },
+  });
+  await expect(createSecretStore(rejectingServer.send, "n", "s").update(STORED_SECRET, {})).rejects.toThrow(
     "field is immutable",
   );
-  await expect(webhookConfigurations(apiServerWith(200, "<html>").send, "w").read()).rejects.toThrow("<html>");
+  await expect(webhookConfigurations(createApiServer(200, "<html>").send, "w").read()).rejects.toThrow("<html>");
 });
 
 test("an error for an unreachable API server contains the action that failed", async () => {
@@ -132,7 +138,7 @@ test("an error for an unreachable API server contains the action that failed", a
 
 test("a caBundle that is not a base64 string is read as empty", async () => {
   const invalid = { metadata: { resourceVersion: "1" }, webhooks: [{ clientConfig: { caBundle: 7 } }, {}] };
-  expect(await webhookConfigurations(apiServerWith(200, invalid).send, "w").read()).toEqual({
+  expect(await webhookConfigurations(createApiServer(200, invalid).send, "w").read()).toEqual({
     resourceVersion: "1",
     bundles: ["", ""],
   });

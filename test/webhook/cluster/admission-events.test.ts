@@ -12,19 +12,19 @@ const POD = { metadata: { generateName: "web-7d9f-", ownerReferences: [{ ...OWNE
 
 const { policy, origin } = resolvePolicy([], {});
 
-function skipped(reason: SkipReason, problems: readonly Problem[] = []): Outcome {
+function createSkippedOutcome(reason: SkipReason, problems: readonly Problem[] = []): Outcome {
   return { kind: "unchanged", reason, explanation: { policy, origin, problems } };
 }
 
-function problem(code: ProblemCode, message = "Got nonsense."): Problem {
+function createProblem(code: ProblemCode, message = "Got nonsense."): Problem {
   return { code, where: "pod web-7d9f-, somewhere", message };
 }
 
 test("an Event is recorded for a Pod that is skipped for an unexpected reason, and not for an expected reason", () => {
-  const recorded = (Object.keys(SKIP_REASONS) as SkipReason[]).filter(
-    (reason) => outcomeEvents(POD, "shop", skipped(reason)).length,
+  const recordedReasons = (Object.keys(SKIP_REASONS) as SkipReason[]).filter(
+    (reason) => outcomeEvents(POD, "shop", createSkippedOutcome(reason)).length,
   );
-  expect(recorded).toEqual([
+  expect(recordedReasons).toEqual([
     "too_many_containers",
     "host_network",
     "zero_grace",
@@ -40,7 +40,7 @@ test("an Event is recorded for a Pod that is skipped for an unexpected reason, a
 });
 
 test("the Event of a skipped Pod has the Pod's name, the reason and the message", () => {
-  expect(outcomeEvents(POD, "shop", skipped("own_hooks"))).toEqual([
+  expect(outcomeEvents(POD, "shop", createSkippedOutcome("own_hooks"))).toEqual([
     {
       namespace: "shop",
       owner: OWNER,
@@ -52,23 +52,27 @@ test("the Event of a skipped Pod has the Pod's name, the reason and the message"
 });
 
 test("problems with the same code share one Event, and an unknown namespace does not cause an Event", () => {
-  const problems = (Object.keys(PROBLEMS) as ProblemCode[]).map((code) => problem(code));
-  const events = outcomeEvents(POD, "shop", skipped("up_to_date", [...problems, problem("bad_value", "Another.")]));
+  const problems = (Object.keys(PROBLEMS) as ProblemCode[]).map((code) => createProblem(code));
+  const events = outcomeEvents(
+    POD,
+    "shop",
+    createSkippedOutcome("up_to_date", [...problems, createProblem("bad_value", "Another.")]),
+  );
   expect(events).toHaveLength(problems.length - 1);
   expect(events.map(({ reason }) => reason)).not.toContain("NamespaceUnknown");
-  const bad = events.find(({ reason }) => reason === "BadValue");
-  expect(bad?.message).toBe("pod web-7d9f-, somewhere: Got nonsense. pod web-7d9f-, somewhere: Another.");
+  const badValueEvent = events.find(({ reason }) => reason === "BadValue");
+  expect(badValueEvent?.message).toBe("pod web-7d9f-, somewhere: Got nonsense. pod web-7d9f-, somewhere: Another.");
 });
 
 test.for(["disabled", "not_enabled", "system_namespace", "mirror_pod"] as const)(
   "a Pod that is skipped as `%s` does not get an Event about its invalid settings",
   (reason) => {
-    expect(outcomeEvents(POD, "shop", skipped(reason, [problem("bad_value")]))).toEqual([]);
+    expect(outcomeEvents(POD, "shop", createSkippedOutcome(reason, [createProblem("bad_value")]))).toEqual([]);
   },
 );
 
 test("a refused Pod does not get an Event, because the response contains the reason", () => {
-  const explanation = { policy, origin, problems: [problem("bad_value")] };
+  const explanation = { policy, origin, problems: [createProblem("bad_value")] };
   expect(outcomeEvents(POD, "shop", { kind: "refused", message: "no", explanation })).toEqual([]);
 });
 
@@ -84,7 +88,9 @@ describe("the owner reference", () => {
     },
     { title: "a string instead of a list", ownerReferences: "ReplicaSet" },
   ])("of a Pod is ignored if it is invalid or not a controller: $title", ({ ownerReferences }) => {
-    expect(outcomeEvents({ metadata: { name: "a", ownerReferences } }, "shop", skipped("own_hooks"))).toEqual([]);
+    expect(
+      outcomeEvents({ metadata: { name: "a", ownerReferences } }, "shop", createSkippedOutcome("own_hooks")),
+    ).toEqual([]);
   });
 
   test("of the controller is used among several", () => {
@@ -92,7 +98,9 @@ describe("the owner reference", () => {
       { ...OWNER, uid: "u-0", controller: false },
       { ...OWNER, controller: true },
     ];
-    expect(outcomeEvents({ metadata: { ownerReferences } }, "shop", skipped("own_hooks"))[0]?.owner).toEqual(OWNER);
+    expect(
+      outcomeEvents({ metadata: { ownerReferences } }, "shop", createSkippedOutcome("own_hooks"))[0]?.owner,
+    ).toEqual(OWNER);
   });
 });
 
@@ -101,8 +109,8 @@ test("for any Pod, Events have printable messages of limited length, and no call
     fc.property(fc.jsonValue(), anyText({ maxLength: 3_000 }), (metadata, message) => {
       const pod = { metadata: { ...POD.metadata, generateName: metadata } };
       const events = [
-        ...outcomeEvents(pod, "shop", skipped("own_hooks", [problem("bad_value", message)])),
-        ...outcomeEvents({ metadata }, "shop", skipped("own_hooks")),
+        ...outcomeEvents(pod, "shop", createSkippedOutcome("own_hooks", [createProblem("bad_value", message)])),
+        ...outcomeEvents({ metadata }, "shop", createSkippedOutcome("own_hooks")),
       ];
       for (const event of events) expect(event.message).toMatch(/^[\x20-\x7e]{1,1000}$/);
     }),
@@ -110,7 +118,7 @@ test("for any Pod, Events have printable messages of limited length, and no call
 });
 
 test("an Event has the form that the API server accepts: name, namespace, whole seconds, count", () => {
-  const [spec] = outcomeEvents(POD, "shop", skipped("own_hooks"));
+  const [spec] = outcomeEvents(POD, "shop", createSkippedOutcome("own_hooks"));
   if (spec === undefined) throw new Error("no Event was created");
   const longName = { ...spec, owner: { ...spec.owner, name: `${"a".repeat(229)}.${"b".repeat(20)}` } };
   const occurrences = { count: 3, firstMs: 1_000_999, lastMs: 2_000_000, suffix: "0123456789abcdef" };
@@ -128,12 +136,12 @@ test("an Event has the form that the API server accepts: name, namespace, whole 
 });
 
 test("every Event of an admission is sent to the API server", () => {
-  const sent: EventSpec[] = [];
-  const record = outcomeRecorder((event) => sent.push(event));
-  const outcome = skipped("own_hooks", [problem("bad_value")]);
+  const sentEvents: EventSpec[] = [];
+  const record = outcomeRecorder((event) => sentEvents.push(event));
+  const outcome = createSkippedOutcome("own_hooks", [createProblem("bad_value")]);
   record(POD, "shop", outcome);
-  expect(sent).toEqual(outcomeEvents(POD, "shop", outcome));
-  expect(sent).toHaveLength(2);
+  expect(sentEvents).toEqual(outcomeEvents(POD, "shop", outcome));
+  expect(sentEvents).toHaveLength(2);
 });
 
 describe("an invalid setting of an object", () => {
@@ -141,7 +149,7 @@ describe("an invalid setting of an object", () => {
   const namespace = { apiVersion: "v1", kind: "Namespace", metadata };
 
   test("of a Namespace is recorded as an Event of the Namespace", () => {
-    expect(settingsEvents(namespace, "shop", [problem("unknown_label", "There is none.")])).toEqual([
+    expect(settingsEvents(namespace, "shop", [createProblem("unknown_label", "There is none.")])).toEqual([
       {
         namespace: "shop",
         owner: { apiVersion: "v1", kind: "Namespace", name: "shop", uid: "7" },
@@ -154,12 +162,12 @@ describe("an invalid setting of an object", () => {
 
   test("of a Pod is recorded as an Event of the Pod's controller", () => {
     expect(
-      settingsEvents({ kind: "Pod", ...POD }, "shop", [problem("bad_value")]).map(({ owner }) => owner.kind),
+      settingsEvents({ kind: "Pod", ...POD }, "shop", [createProblem("bad_value")]).map(({ owner }) => owner.kind),
     ).toEqual(["ReplicaSet"]);
   });
 
   test("is not recorded for an object that the API server has not stored yet", () => {
     const { uid: _none, ...unstored } = metadata;
-    expect(settingsEvents({ ...namespace, metadata: unstored }, "shop", [problem("bad_value")])).toEqual([]);
+    expect(settingsEvents({ ...namespace, metadata: unstored }, "shop", [createProblem("bad_value")])).toEqual([]);
   });
 });

@@ -26,17 +26,17 @@ test("the lowest kubelet version is known only while the cached nodes are fresh"
     log: createLog("silent", new PassThrough()),
     registry: new Registry(),
   });
-  const kubelet = () => cluster.factsOf("shop").lowestKubeletVersion;
+  const readKubeletVersion = () => cluster.factsOf("shop").lowestKubeletVersion;
   try {
-    expect(kubelet()).toBeUndefined();
+    expect(readKubeletVersion()).toBeUndefined();
     await cluster.firstRead(60_000);
-    expect(kubelet()).toBe("v1.31.2");
+    expect(readKubeletVersion()).toBe("v1.31.2");
     server.faults.isUnresponsive = true;
     const realNow = performance.now.bind(performance);
     vi.spyOn(performance, "now").mockImplementation(() => realNow() + STALE_AFTER_MS - 60_000);
-    expect(kubelet()).toBe("v1.31.2");
+    expect(readKubeletVersion()).toBe("v1.31.2");
     vi.spyOn(performance, "now").mockImplementation(() => realNow() + STALE_AFTER_MS + 1);
-    expect(kubelet()).toBeUndefined();
+    expect(readKubeletVersion()).toBeUndefined();
   } finally {
     await cluster.stop();
     await server.close();
@@ -91,17 +91,17 @@ test("a cache of Events that cannot be read is logged and exported as stale, and
     log: createLog("warn", output),
     registry,
   });
-  const staleCaches = async (): Promise<readonly string[]> =>
+  const readStaleCaches = async (): Promise<readonly string[]> =>
     [...(await registry.metrics()).matchAll(/^lastcall_cache_stale\{cache="([a-z]+)"\} 1$/gm)].map(
       ([, cache = ""]) => cache,
     );
   try {
-    await eventually(async () => expect(await staleCaches()).toEqual(["events"]));
+    await eventually(async () => expect(await readStaleCaches()).toEqual(["events"]));
     await eventually(() =>
       expect(lines.join("")).toMatch(/"cache":"events","why":"the response is larger than 16777216 bytes"/),
     );
     server.put("/api/v1/events", { metadata, message: "" });
-    await eventually(async () => expect(await staleCaches()).toEqual([]));
+    await eventually(async () => expect(await readStaleCaches()).toEqual([]));
   } finally {
     await cluster.stop();
     await server.close();

@@ -5,7 +5,7 @@ import { byNamespace, reduceLimitRange } from "../../../src/webhook/cluster/redu
 import { versionIn } from "../../../src/webhook/cluster/server-version.ts";
 import { FACTS } from "../server-under-test.ts";
 
-const CACHED: CachedFacts = {
+const CACHED_FACTS: CachedFacts = {
   apiServerVersion: "v1.30.1",
   lowestKubeletVersion: "v1.29.0",
   nodesAreStale: false,
@@ -16,7 +16,7 @@ const CACHED: CachedFacts = {
 };
 
 test("the cluster facts for an admission combine the caches with the configuration", () => {
-  expect(factsOf(FACTS, "shop", CACHED)).toEqual({
+  expect(factsOf(FACTS, "shop", CACHED_FACTS)).toEqual({
     ...FACTS,
     apiServerVersion: "v1.30.1",
     lowestKubeletVersion: "v1.29.0",
@@ -27,8 +27,13 @@ test("the cluster facts for an admission combine the caches with the configurati
 });
 
 test("missing cluster facts are replaced by safe defaults, and an unknown namespace is reported", () => {
-  const incomplete = { ...CACHED, nodesAreStale: true, apiServerVersion: undefined, namespaceIsUnknown: true };
-  const facts = factsOf(FACTS, "shop", incomplete);
+  const incompleteFacts = {
+    ...CACHED_FACTS,
+    nodesAreStale: true,
+    apiServerVersion: undefined,
+    namespaceIsUnknown: true,
+  };
+  const facts = factsOf(FACTS, "shop", incompleteFacts);
   expect(facts.lowestKubeletVersion).toBeUndefined();
   expect(facts.apiServerVersion).toBe(FACTS.apiServerVersion);
   expect(facts.problems).toMatchObject([{ code: "namespace_unknown", where: "namespace shop" }]);

@@ -9,14 +9,14 @@ const IMAGE = "registry.example/lastcall-manager:0.1.0";
 const NOW_MS = Date.parse("2026-11-23T12:00:00Z");
 const MESSAGE_BYTES = 200_000;
 
-const newStore = () =>
+const createPullStore = () =>
   createStore(
     pullEventReducer(IMAGE, () => NOW_MS),
     newPullEvents,
   );
 
-/** An Event that is parsed from JSON, as in the webhook, so every string has its own memory. */
-function event(namespace: string, name: number, padding = 0): Record<string, unknown> {
+/** Creates an Event by parsing JSON, as the webhook does, so that every string has its own memory. */
+function createEvent(namespace: string, name: number, padding = 0): Record<string, unknown> {
   const message = `Failed to pull image "${IMAGE}": ${String(name).padEnd(padding, "x")}`;
   const lastTimestamp = new Date(NOW_MS).toISOString();
   return JSON.parse(
@@ -33,15 +33,15 @@ function event(namespace: string, name: number, padding = 0): Record<string, unk
 test("200 Events of 200 KB each take little memory, because only the start of a message is stored", () => {
   setFlagsFromString("--expose-gc");
   const collectGarbage: () => void = runInNewContext("gc");
-  const store = newStore();
-  const heapBytes = (): number => {
+  const store = createPullStore();
+  const readHeapBytes = (): number => {
     collectGarbage();
     return process.memoryUsage().heapUsed;
   };
-  const before = heapBytes();
+  const heapBytesBefore = readHeapBytes();
   // One namespace per Event, so that the limit of a namespace does not evict entries.
-  for (let at = 0; at < 200; at += 1) store.put(event(`shop-${at}`, at, MESSAGE_BYTES));
-  const heapGrowthBytes = heapBytes() - before;
+  for (let at = 0; at < 200; at += 1) store.put(createEvent(`shop-${at}`, at, MESSAGE_BYTES));
+  const heapGrowthBytes = readHeapBytes() - heapBytesBefore;
   expect(store.entries.size).toBe(200);
   expect([...store.entries.values()].every(({ message }) => message.length === 300)).toBe(true);
   // bound: of memory. The messages have 40 MB, and their stored first characters 0.2 MB; the test itself needs the rest.
@@ -49,9 +49,9 @@ test("200 Events of 200 KB each take little memory, because only the start of a 
 });
 
 test("a namespace with 100 000 Events has eight cache entries, and other namespaces lose none", () => {
-  const store = newStore();
-  store.put(event("other", 0));
-  const template = event("shop", 0);
+  const store = createPullStore();
+  store.put(createEvent("other", 0));
+  const template = createEvent("shop", 0);
   for (let at = 0; at < 100_000; at += 1)
     store.put({ ...template, metadata: { namespace: "shop", name: `web.${at}` } });
   expect(store.entries.size).toBe(9);
@@ -59,8 +59,8 @@ test("a namespace with 100 000 Events has eight cache entries, and other namespa
 });
 
 test("the cache has at most 2 000 Events of all namespaces, and a new namespace still gets an entry", () => {
-  const store = newStore();
-  const template = event("shop", 0);
+  const store = createPullStore();
+  const template = createEvent("shop", 0);
   const entries = store.newEntries?.() ?? new Map();
   for (let at = 0; at < 10_000; at += 1) {
     const metadata = { namespace: `shop-${at % 1_000}`, name: `web.${at}` };
@@ -69,7 +69,7 @@ test("the cache has at most 2 000 Events of all namespaces, and a new namespace 
   }
   expect(entries.size).toBe(2_000);
   store.replace(entries);
-  store.put(event("last", 0));
+  store.put(createEvent("last", 0));
   expect(store.entries.size).toBe(2_000);
   expect(pullErrorsByNamespace(store.entries).has("last")).toBe(true);
   expect(pullErrorsByNamespace(store.entries).size).toBe(1_001);

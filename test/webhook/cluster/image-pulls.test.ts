@@ -20,18 +20,18 @@ type EventFields = {
   readonly namespace?: string;
 };
 
-let names = 0;
+let nameCount = 0;
 
-/** An Event as the kubelet writes it. */
-function event(
+/** Creates an Event as the kubelet writes it. */
+function createEvent(
   reason: string,
   text: string,
   { atMs = 0, count = 1, image = IMAGE, namespace = "shop" }: EventFields = {},
 ) {
-  names += 1;
+  nameCount += 1;
   const time = new Date(START_MS + atMs).toISOString();
   return {
-    metadata: { name: `web-0.${names}`, namespace },
+    metadata: { name: `web-0.${nameCount}`, namespace },
     reason,
     message: text.replace("IMAGE", `"${image}"`),
     firstTimestamp: time,
@@ -40,127 +40,136 @@ function event(
   };
 }
 
-const failedPull = (fields?: EventFields) => event("Failed", "Failed to pull image IMAGE: not found", fields);
-const pullBackOff = (fields?: EventFields) => event("BackOff", "Back-off pulling image IMAGE", fields);
-const successfulPull = (fields?: EventFields) => event("Pulled", "Successfully pulled image IMAGE in 1.2s", fields);
+const createFailedPull = (fields?: EventFields) =>
+  createEvent("Failed", "Failed to pull image IMAGE: not found", fields);
+const createPullBackOff = (fields?: EventFields) => createEvent("BackOff", "Back-off pulling image IMAGE", fields);
+const createSuccessfulPull = (fields?: EventFields) =>
+  createEvent("Pulled", "Successfully pulled image IMAGE in 1.2s", fields);
 
 function failuresAfter(...events: readonly object[]) {
   const store = createStore(
     pullEventReducer(IMAGE, () => START_MS + 6 * MINUTE_MS),
     newPullEvents,
   );
-  for (const each of events) store.put(each as Record<string, unknown>);
+  for (const event of events) store.put(event as Record<string, unknown>);
   return pullErrorsByNamespace(store.entries);
 }
 
 describe("the manager's image counts as unpullable in a namespace", () => {
   test("after three failed pulls, in one Event or in several", () => {
-    const failure = failuresAfter(failedPull({ count: 3, atMs: MINUTE_MS })).get("shop");
+    const failure = failuresAfter(createFailedPull({ count: 3, atMs: MINUTE_MS })).get("shop");
     const message = `Failed to pull image "${IMAGE}": not found`;
     expect(failure).toMatchObject({ lastMs: START_MS + MINUTE_MS, message });
-    expect(failuresAfter(failedPull(), failedPull(), pullBackOff()).size).toBe(1);
-    expect(failuresAfter(failedPull(), failedPull()).size).toBe(0);
+    expect(failuresAfter(createFailedPull(), createFailedPull(), createPullBackOff()).size).toBe(1);
+    expect(failuresAfter(createFailedPull(), createFailedPull()).size).toBe(0);
   });
 
   test("only for failed pulls of its own Pods", () => {
-    const here = failedPull({ count: 5 });
-    const there = failedPull({ count: 2, namespace: "other" });
-    expect([...failuresAfter(here, there).keys()]).toEqual(["shop"]);
+    const shopEvent = createFailedPull({ count: 5 });
+    const otherEvent = createFailedPull({ count: 2, namespace: "other" });
+    expect([...failuresAfter(shopEvent, otherEvent).keys()]).toEqual(["shop"]);
   });
 
   test.for<[string, object]>([
-    ["pulled the image after the last failure", successfulPull({ atMs: 4 * MINUTE_MS })],
-    ["pulled the image at most two minutes before the last failure", successfulPull({ atMs: MINUTE_MS + SECOND_MS })],
+    ["pulled the image after the last failure", createSuccessfulPull({ atMs: 4 * MINUTE_MS })],
+    [
+      "pulled the image at most two minutes before the last failure",
+      createSuccessfulPull({ atMs: MINUTE_MS + SECOND_MS }),
+    ],
     [
       "already had the image",
-      event("Pulled", "Container image IMAGE already present on machine", { atMs: 3 * MINUTE_MS }),
+      createEvent("Pulled", "Container image IMAGE already present on machine", { atMs: 3 * MINUTE_MS }),
     ],
   ])("unless a node %s", ([, success]) => {
-    expect(failuresAfter(failedPull({ count: 9, atMs: 3 * MINUTE_MS }), success).size).toBe(0);
+    expect(failuresAfter(createFailedPull({ count: 9, atMs: 3 * MINUTE_MS }), success).size).toBe(0);
   });
 
   test("even if a node pulled the image long before the failures", () => {
-    expect(failuresAfter(failedPull({ count: 9, atMs: 3 * MINUTE_MS }), successfulPull({ atMs: 0 })).size).toBe(1);
+    expect(
+      failuresAfter(createFailedPull({ count: 9, atMs: 3 * MINUTE_MS }), createSuccessfulPull({ atMs: 0 })).size,
+    ).toBe(1);
   });
 
   test.for<[string, object]>([
-    ["about another image", failedPull({ count: 9, image: "registry.example/lastcall-manager:0.0.9" })],
-    ["of another kind", { ...failedPull({ count: 9 }), reason: "Unhealthy" }],
-    ["without a time", { ...failedPull({ count: 9 }), firstTimestamp: null, lastTimestamp: null }],
-    ["without a message", { ...failedPull({ count: 9 }), message: 7 }],
+    ["about another image", createFailedPull({ count: 9, image: "registry.example/lastcall-manager:0.0.9" })],
+    ["of another kind", { ...createFailedPull({ count: 9 }), reason: "Unhealthy" }],
+    ["without a time", { ...createFailedPull({ count: 9 }), firstTimestamp: null, lastTimestamp: null }],
+    ["without a message", { ...createFailedPull({ count: 9 }), message: 7 }],
   ])("but not after an Event %s", ([, other]) => {
     expect(failuresAfter(other).size).toBe(0);
   });
 
   test("after Events of events.k8s.io, whose series contains the count", () => {
     const series = { count: 4, lastObservedTime: "2026-11-23T12:05:00.000000Z" };
-    const newer = {
-      ...failedPull(),
+    const seriesEvent = {
+      ...createFailedPull(),
       firstTimestamp: null,
       lastTimestamp: null,
       eventTime: "2026-11-23T12:00:00Z",
       series,
     };
-    expect(failuresAfter(newer).get("shop")?.lastMs).toBe(START_MS + 5 * MINUTE_MS);
+    expect(failuresAfter(seriesEvent).get("shop")?.lastMs).toBe(START_MS + 5 * MINUTE_MS);
   });
 });
 
 describe("the time of an Event about an image pull", () => {
-  const at = (ms: number) => new Date(START_MS + ms).toISOString();
-  const forged = (metadata: object) => ({
-    ...failedPull({ count: 3 }),
+  const timeAt = (ms: number) => new Date(START_MS + ms).toISOString();
+  const createForgedEvent = (metadata: object) => ({
+    ...createFailedPull({ count: 3 }),
     metadata: { name: "web-0.forged", namespace: "shop", ...metadata },
     lastTimestamp: "2099-01-01T00:00:00Z",
   });
-  const created = forged({ creationTimestamp: at(0) });
-  const lastMs = (event: object, readMs: number) => {
+  const forgedEvent = createForgedEvent({ creationTimestamp: timeAt(0) });
+  const readLastMs = (event: object, readMs: number) => {
     const storedEvent = pullEventReducer(IMAGE, () => START_MS + readMs)(event as Record<string, unknown>);
     return storedEvent === undefined ? undefined : storedEvent.lastMs - START_MS;
   };
 
   test("is its creationTimestamp if its other times are years ahead, also in later reads", () => {
-    expect([0, 5 * MINUTE_MS, 12 * MINUTE_MS].map((readMs) => lastMs(created, readMs))).toEqual([0, 0, 0]);
-    expect(lastMs(created, 12 * MINUTE_MS + 1)).toBeUndefined();
+    expect([0, 5 * MINUTE_MS, 12 * MINUTE_MS].map((readMs) => readLastMs(forgedEvent, readMs))).toEqual([0, 0, 0]);
+    expect(readLastMs(forgedEvent, 12 * MINUTE_MS + 1)).toBeUndefined();
   });
 
   test("is the time of the read if the node's clock is at most two minutes ahead", () => {
-    const early = { ...created, lastTimestamp: at(2 * MINUTE_MS) };
-    expect(lastMs(early, 0)).toBe(0);
-    expect(lastMs(early, MINUTE_MS)).toBe(MINUTE_MS);
-    expect(lastMs(early, 3 * MINUTE_MS)).toBe(2 * MINUTE_MS);
-    const tooEarly = { ...created, lastTimestamp: at(3 * MINUTE_MS + 1) };
-    expect(lastMs(tooEarly, MINUTE_MS)).toBe(0);
+    const earlyEvent = { ...forgedEvent, lastTimestamp: timeAt(2 * MINUTE_MS) };
+    expect(readLastMs(earlyEvent, 0)).toBe(0);
+    expect(readLastMs(earlyEvent, MINUTE_MS)).toBe(MINUTE_MS);
+    expect(readLastMs(earlyEvent, 3 * MINUTE_MS)).toBe(2 * MINUTE_MS);
+    const tooEarlyEvent = { ...forgedEvent, lastTimestamp: timeAt(3 * MINUTE_MS + 1) };
+    expect(readLastMs(tooEarlyEvent, MINUTE_MS)).toBe(0);
   });
 
   test("is never after the read, even if the API server's clock is ahead", () => {
-    expect(lastMs(forged({ creationTimestamp: at(MINUTE_MS) }), 0)).toBe(0);
+    expect(readLastMs(createForgedEvent({ creationTimestamp: timeAt(MINUTE_MS) }), 0)).toBe(0);
   });
 
   test("is its creationTimestamp if the last time of its series is years ahead", () => {
-    expect(lastMs({ ...created, series: { count: 3, lastObservedTime: "2099-01-01T00:00:00.000000Z" } }, 1)).toBe(0);
+    expect(
+      readLastMs({ ...forgedEvent, series: { count: 3, lastObservedTime: "2099-01-01T00:00:00.000000Z" } }, 1),
+    ).toBe(0);
   });
 
   test("is unknown if its other times are years ahead and it has no creationTimestamp, and the Event is skipped", () => {
-    expect(lastMs(forged({}), 0)).toBeUndefined();
+    expect(readLastMs(createForgedEvent({}), 0)).toBeUndefined();
   });
 
   test("can be years ahead, and a later successful pull still removes the error", () => {
-    expect(failuresAfter(created).size).toBe(1);
-    expect(failuresAfter(created, successfulPull({ atMs: SECOND_MS })).size).toBe(0);
+    expect(failuresAfter(forgedEvent).size).toBe(1);
+    expect(failuresAfter(forgedEvent, createSuccessfulPull({ atMs: SECOND_MS })).size).toBe(0);
   });
 });
 
 test("a successful pull whose Event is dated years ahead does not hide later failures", () => {
-  const forged = { ...successfulPull(), lastTimestamp: "2099-01-01T00:00:00Z" };
+  const forged = { ...createSuccessfulPull(), lastTimestamp: "2099-01-01T00:00:00Z" };
   const created = { ...forged, metadata: { ...forged.metadata, creationTimestamp: new Date(START_MS).toISOString() } };
-  expect(failuresAfter(created, failedPull({ count: 3, atMs: 3 * MINUTE_MS })).size).toBe(1);
+  expect(failuresAfter(created, createFailedPull({ count: 3, atMs: 3 * MINUTE_MS })).size).toBe(1);
 });
 
 test("one Event counts as one to three failed pulls, whatever its count is", () => {
   const countOf = (count: number) =>
-    pullEventReducer(IMAGE, () => START_MS)(failedPull({ count }) as Record<string, unknown>)?.count;
+    pullEventReducer(IMAGE, () => START_MS)(createFailedPull({ count }) as Record<string, unknown>)?.count;
   expect([-9, 0, 1, 2, 3, 4, 1_000_000].map(countOf)).toEqual([1, 1, 1, 2, 3, 3, 3]);
-  expect(failuresAfter(failedPull({ count: -1_000_000 }), failedPull(), failedPull()).size).toBe(1);
+  expect(failuresAfter(createFailedPull({ count: -1_000_000 }), createFailedPull(), createFailedPull()).size).toBe(1);
 });
 
 test("a pull failure expires ten minutes after its last Event", () => {

@@ -6,14 +6,14 @@ import { LimitedEntries } from "../../../src/webhook/cluster/limited-entries.ts"
 
 const LIMITS = { perNamespace: 3, total: 10, timeOf: (time: number) => time };
 
-function entriesOf(...set: readonly (readonly [string, number])[]): LimitedEntries<number> {
+function createEntries(...pairs: readonly (readonly [string, number])[]): LimitedEntries<number> {
   const entries = new LimitedEntries(LIMITS);
-  for (const [key, time] of set) entries.set(key, time);
+  for (const [key, time] of pairs) entries.set(key, time);
   return entries;
 }
 
-/** Returns as many entries of each namespace as `sizes` contains for it, all with the time 10. */
-function entriesPerNamespace(sizes: Readonly<Record<string, number>>): readonly (readonly [string, number])[] {
+/** Creates entries with the time 10; `sizes` is the number of entries by namespace. */
+function createPairs(sizes: Readonly<Record<string, number>>): readonly (readonly [string, number])[] {
   return Object.entries(sizes).flatMap(([namespace, size]) =>
     Array.from({ length: size }, (_, at) => [`${namespace}/${at}`, 10] as const),
   );
@@ -21,12 +21,12 @@ function entriesPerNamespace(sizes: Readonly<Record<string, number>>): readonly 
 
 describe("above the entry limit of a namespace", () => {
   test("the namespace's oldest entry is evicted, in any order of arrival", () => {
-    expect([...entriesOf(["a/1", 5], ["a/2", 1], ["a/3", 7], ["a/4", 3]).keys()]).toEqual(["a/1", "a/3", "a/4"]);
-    expect([...entriesOf(["a/1", 5], ["a/2", 4], ["a/3", 7], ["a/4", 3]).keys()]).toEqual(["a/1", "a/2", "a/3"]);
+    expect([...createEntries(["a/1", 5], ["a/2", 1], ["a/3", 7], ["a/4", 3]).keys()]).toEqual(["a/1", "a/3", "a/4"]);
+    expect([...createEntries(["a/1", 5], ["a/2", 4], ["a/3", 7], ["a/4", 3]).keys()]).toEqual(["a/1", "a/2", "a/3"]);
   });
 
   test("a change of an entry evicts no other entry", () => {
-    const entries = entriesOf(["a/1", 5], ["a/2", 1], ["a/3", 7], ["a/2", 9]);
+    const entries = createEntries(["a/1", 5], ["a/2", 1], ["a/3", 7], ["a/2", 9]);
     expect([...entries]).toEqual([
       ["a/1", 5],
       ["a/2", 9],
@@ -37,14 +37,14 @@ describe("above the entry limit of a namespace", () => {
 
 describe("above the total entry limit of a cache", () => {
   test("an entry of the largest namespace is evicted", () => {
-    const entries = entriesOf(...entriesPerNamespace({ a: 2, b: 3, c: 2, d: 2, e: 1 }), ["f/1", 1]);
+    const entries = createEntries(...createPairs({ a: 2, b: 3, c: 2, d: 2, e: 1 }), ["f/1", 1]);
     expect(entries.size).toBe(10);
     expect(entries.has("b/0")).toBe(false);
     expect(entries.has("f/1")).toBe(true);
   });
 
   test("a namespace that grew to the size of the largest evicts one of its own entries", () => {
-    const entries = entriesOf(...entriesPerNamespace({ a: 2, b: 3, c: 3, d: 2 }), ["a/new", 20]);
+    const entries = createEntries(...createPairs({ a: 2, b: 3, c: 3, d: 2 }), ["a/new", 20]);
     expect([...entries.keys()].filter((key) => key.startsWith("a/"))).toEqual(["a/1", "a/new"]);
     expect(entries.size).toBe(10);
   });
@@ -58,14 +58,14 @@ type Change = {
 };
 
 test("after any changes neither limit is exceeded, and only the largest namespace loses entries to other namespaces", () => {
-  const change: fc.Arbitrary<Change> = fc.record({
+  const anyChange: fc.Arbitrary<Change> = fc.record({
     namespace: fc.constantFrom("a", "b", "c", "d", "e", "f", "g", "__proto__", ""),
     name: fc.constantFrom("1", "2", "3", "4", "5"),
     time: fc.nat(9),
     isDeletion: fc.nat(5).map((n) => n === 0),
   });
   fc.assert(
-    fc.property(fc.array(change, { minLength: 20, maxLength: 120, size: "max" }), (changes) => {
+    fc.property(fc.array(anyChange, { minLength: 20, maxLength: 120, size: "max" }), (changes) => {
       const entries = new LimitedEntries(LIMITS);
       for (const change of changes) applyAndCheck(entries, change);
     }),
@@ -73,20 +73,24 @@ test("after any changes neither limit is exceeded, and only the largest namespac
 });
 
 function applyAndCheck(entries: LimitedEntries<number>, { namespace, name, time, isDeletion }: Change): void {
-  const before = sizesOf(entries);
+  const sizesBefore = sizesOf(entries);
   const key = namespace === "" ? name : `${namespace}/${name}`;
   if (isDeletion) entries.delete(key);
   else entries.set(key, time);
-  const after = sizesOf(entries);
+  const sizesAfter = sizesOf(entries);
   expect(entries.size).toBeLessThanOrEqual(LIMITS.total);
-  expect(Math.max(0, ...after.values())).toBeLessThanOrEqual(LIMITS.perNamespace);
-  const shrunk = [...before].filter(([other, size]) => other !== namespace && (after.get(other) ?? 0) < size);
-  const largest = Math.max(0, ...before.values());
-  const expectedSize = (before.get(namespace) ?? 0) + 1;
+  expect(Math.max(0, ...sizesAfter.values())).toBeLessThanOrEqual(LIMITS.perNamespace);
+  const shrunkNamespaces = [...sizesBefore].filter(
+    ([other, size]) => other !== namespace && (sizesAfter.get(other) ?? 0) < size,
+  );
+  const largestSize = Math.max(0, ...sizesBefore.values());
+  const expectedSize = (sizesBefore.get(namespace) ?? 0) + 1;
   expect(
-    shrunk.every(([other, size]) => size === largest && size > expectedSize && after.get(other) === size - 1),
+    shrunkNamespaces.every(
+      ([other, size]) => size === largestSize && size > expectedSize && sizesAfter.get(other) === size - 1,
+    ),
   ).toBe(true);
-  expect(shrunk.length).toBeLessThanOrEqual(isDeletion ? 0 : 1);
+  expect(shrunkNamespaces.length).toBeLessThanOrEqual(isDeletion ? 0 : 1);
 }
 
 function sizesOf(entries: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
@@ -103,16 +107,16 @@ test("each list replaces the content of a limited cache, and the limits still ap
     () => 1,
     () => new LimitedEntries(LIMITS),
   );
-  const object = (namespace: string, name: string) => ({ metadata: { namespace, name } });
-  for (const name of ["1", "2", "3", "4"]) store.put(object("a", name));
+  const createObject = (namespace: string, name: string) => ({ metadata: { namespace, name } });
+  for (const name of ["1", "2", "3", "4"]) store.put(createObject("a", name));
   expect(store.entries.size).toBe(3);
-  const listed = store.newEntries?.() ?? new Map();
-  for (let at = 0; at < 100; at += 1) listed.set(`n${at % 7}/${at}`, at);
-  expect(listed.size).toBe(10);
-  store.replace(listed);
-  expect([...store.entries].sort()).toEqual([...listed].sort());
+  const listedEntries = store.newEntries?.() ?? new Map();
+  for (let at = 0; at < 100; at += 1) listedEntries.set(`n${at % 7}/${at}`, at);
+  expect(listedEntries.size).toBe(10);
+  store.replace(listedEntries);
+  expect([...store.entries].sort()).toEqual([...listedEntries].sort());
   store.replace([]);
-  for (const name of ["1", "2", "3"]) store.put(object("b", name));
-  store.remove(object("b", "2"));
+  for (const name of ["1", "2", "3"]) store.put(createObject("b", name));
+  store.remove(createObject("b", "2"));
   expect([...store.entries.keys()]).toEqual(["b/1", "b/3"]);
 });

@@ -8,8 +8,8 @@ const SHOP_NAMESPACE = {
 };
 const REVIEW_CHARACTERS = 10_000;
 
-/** A lookup whose cache and clock the test controls. */
-function lookupUnderTest() {
+/** Creates a lookup whose cache and clock the test controls. */
+function createLookup() {
   const cache = new Map<string, Readonly<Record<string, unknown>>>();
   const timers = new Set<{ readonly dueMs: number; readonly call: () => void }>();
   const clock = { nowMs: 0 };
@@ -49,37 +49,37 @@ async function hasReturned(result: Promise<unknown>): Promise<boolean> {
 }
 
 test("a lookup of a cached namespace returns at once", async () => {
-  const { addToCache, annotations, waitingCount } = lookupUnderTest();
+  const { addToCache, annotations, waitingCount } = createLookup();
   addToCache("shop", { a: "b" });
   expect(await annotations("shop")).toEqual({ a: "b" });
   expect(waitingCount()).toBe(0);
 });
 
 test("a hundred lookups of a new namespace return as soon as the watch delivers that namespace", async () => {
-  const { annotations, advance, addToCache, isKnown, waitingCount } = lookupUnderTest();
-  const pods = Array.from({ length: 100 }, () => annotations("shop"));
+  const { annotations, advance, addToCache, isKnown, waitingCount } = createLookup();
+  const lookups = Array.from({ length: 100 }, () => annotations("shop"));
   advance(LOOKUP_LIMIT_MS - 1);
   addToCache("other");
   expect(isKnown("shop")).toBe(false);
-  expect(await Promise.all(pods.map(hasReturned))).not.toContain(true);
+  expect(await Promise.all(lookups.map(hasReturned))).not.toContain(true);
   addToCache("shop", { "lastcall.dev/drain-delay": "9s" });
-  for (const found of await Promise.all(pods)) expect(found).toEqual({ "lastcall.dev/drain-delay": "9s" });
+  for (const result of await Promise.all(lookups)) expect(result).toEqual({ "lastcall.dev/drain-delay": "9s" });
   expect(isKnown("shop")).toBe(true);
   expect(waitingCount()).toBe(0);
 });
 
 test("lookups of a missing namespace wait at most once in three seconds, and return the namespace after it is cached", async () => {
-  const { annotations, advance, addToCache, waitingCount, isKnown } = lookupUnderTest();
-  const first = annotations("shop");
+  const { annotations, advance, addToCache, waitingCount, isKnown } = createLookup();
+  const firstLookup = annotations("shop");
   advance(LOOKUP_LIMIT_MS);
-  expect(await first).toEqual({});
+  expect(await firstLookup).toEqual({});
   advance(2_999);
   expect(await annotations("shop")).toEqual({});
   advance(1);
-  const again = annotations("shop");
+  const secondLookup = annotations("shop");
   expect(waitingCount()).toBe(1);
   advance(LOOKUP_LIMIT_MS);
-  expect([await again, isKnown("shop")]).toEqual([{}, false]);
+  expect([await secondLookup, isKnown("shop")]).toEqual([{}, false]);
   addToCache("shop", { a: "b" });
   expect(await annotations("shop")).toEqual({ a: "b" });
 });
@@ -87,21 +87,21 @@ test("lookups of a missing namespace wait at most once in three seconds, and ret
 test.for(["", "Shop", "shop.web", "-shop", "../shop", "s".repeat(64), "shop\n"])(
   "the lookup of %j, which is not a valid namespace name, does not wait",
   async (name) => {
-    const { annotations, waitingCount, isKnown } = lookupUnderTest();
+    const { annotations, waitingCount, isKnown } = createLookup();
     expect(await annotations(name)).toEqual({});
     expect([waitingCount(), isKnown(name)]).toEqual([0, false]);
   },
 );
 
 test("a lookup of a new namespace waits for the watch even during a flood of lookups of invented names", async () => {
-  const { annotations, addToCache, waitingCount } = lookupUnderTest();
+  const { annotations, addToCache, waitingCount } = createLookup();
   for (let at = 0; at < 10_000; at += 1) void annotations(`made-up-${at}`);
-  const valid = annotations("shop");
+  const validLookup = annotations("shop");
   for (let at = 0; at < 200; at += 1) void annotations(`later-${at}`);
   expect(await annotations("large", 7_000_000)).toEqual({});
   expect(waitingCount()).toBe(256);
   addToCache("shop", { a: "b" });
-  expect(await valid).toEqual({ a: "b" });
+  expect(await validLookup).toEqual({ a: "b" });
 });
 
 test("under any load, the total length of the reviews that wait for a lookup is limited, and all lookups return in time", async () => {
@@ -112,9 +112,9 @@ test("under any load, the total length of the reviews that wait for a lookup is 
   );
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 200 }), async (steps) => {
-      const lookup = lookupUnderTest();
+      const lookup = createLookup();
       const results = new Map<Promise<unknown>, number>();
-      const waitingCharacters = async (): Promise<number> => {
+      const countWaitingCharacters = async (): Promise<number> => {
         let sum = 0;
         for (const [result, characters] of results) {
           if (await hasReturned(result)) results.delete(result);
@@ -126,10 +126,10 @@ test("under any load, the total length of the reviews that wait for a lookup is 
         if ("looksUp" in action) results.set(lookup.annotations(action.looksUp, action.characters), action.characters);
         else if ("addToCache" in action) lookup.addToCache(action.addToCache);
         else lookup.advance(action.advance);
-        expect(await waitingCharacters()).toBeLessThanOrEqual(4 * 1024 * 1024);
+        expect(await countWaitingCharacters()).toBeLessThanOrEqual(4 * 1024 * 1024);
       }
       lookup.advance(LOOKUP_LIMIT_MS);
-      expect([await waitingCharacters(), results.size, lookup.waitingCount()]).toEqual([0, 0, 0]);
+      expect([await countWaitingCharacters(), results.size, lookup.waitingCount()]).toEqual([0, 0, 0]);
     }),
     { numRuns: 50 },
   );
@@ -147,6 +147,6 @@ test("the namespace cache stores Istio's labels, and drops annotations of the sa
   const labels = { "istio-injection": "enabled", "istio.io/rev": "canary", team: "shop" };
   expect(reduceNamespace({ metadata: { labels } })).toEqual({ "istio-injection": "enabled", "istio.io/rev": "canary" });
   expect(reduceNamespace({ metadata: { annotations: { "istio-injection": "enabled" } } })).toEqual({});
-  const ports = { "config.linkerd.io/skip-inbound-ports": "25" };
-  expect(reduceNamespace({ metadata: { annotations: { ...ports, x: "y" } } })).toEqual(ports);
+  const portAnnotations = { "config.linkerd.io/skip-inbound-ports": "25" };
+  expect(reduceNamespace({ metadata: { annotations: { ...portAnnotations, x: "y" } } })).toEqual(portAnnotations);
 });

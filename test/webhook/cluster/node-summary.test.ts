@@ -7,31 +7,39 @@ import {
 } from "../../../src/webhook/cluster/cluster-facts.ts";
 
 const NEW_RUNTIME = "containerd://2.1.4";
-const linux = (kubeletVersion: string) => ({ os: "linux", kubeletVersion, runtime: NEW_RUNTIME });
-const WINDOWS = { os: "windows", kubeletVersion: "v1.20.0", runtime: "containerd://1.6.0" };
+const createLinuxNode = (kubeletVersion: string) => ({ os: "linux", kubeletVersion, runtime: NEW_RUNTIME });
+const WINDOWS_NODE = { os: "windows", kubeletVersion: "v1.20.0", runtime: "containerd://1.6.0" };
 
 test.for([
   { title: "no nodes", nodes: [], lowest: undefined },
-  { title: "only Windows nodes", nodes: [WINDOWS], lowest: undefined },
-  { title: "one node", nodes: [linux("v1.31.2")], lowest: "v1.31.2" },
+  { title: "only Windows nodes", nodes: [WINDOWS_NODE], lowest: undefined },
+  { title: "one node", nodes: [createLinuxNode("v1.31.2")], lowest: "v1.31.2" },
   {
     title: "an old Windows node and a Linux node",
-    nodes: [WINDOWS, linux("v1.30.0")],
+    nodes: [WINDOWS_NODE, createLinuxNode("v1.30.0")],
     lowest: "v1.30.0",
   },
-  { title: "minors of one and two digits", nodes: [linux("v1.30.0"), linux("v1.9.9")], lowest: "v1.9.9" },
+  {
+    title: "minors of one and two digits",
+    nodes: [createLinuxNode("v1.30.0"), createLinuxNode("v1.9.9")],
+    lowest: "v1.9.9",
+  },
   {
     title: "versions with suffixes",
-    nodes: [linux("v1.30.1-eks-1a2b"), linux("v1.28.5-gke.1")],
+    nodes: [createLinuxNode("v1.30.1-eks-1a2b"), createLinuxNode("v1.28.5-gke.1")],
     lowest: "v1.28.5-gke.1",
   },
-  { title: "a node without a version", nodes: [linux("v1.30.0"), linux("")], lowest: undefined },
+  { title: "a node without a version", nodes: [createLinuxNode("v1.30.0"), createLinuxNode("")], lowest: undefined },
   {
     title: "a node with an empty status",
-    nodes: [linux("v1.30.0"), reduceNode({ metadata: { name: "new" } })],
+    nodes: [createLinuxNode("v1.30.0"), reduceNode({ metadata: { name: "new" } })],
     lowest: undefined,
   },
-  { title: "an unreadable version", nodes: [linux("v1.30.0"), linux("kubelet")], lowest: undefined },
+  {
+    title: "an unreadable version",
+    nodes: [createLinuxNode("v1.30.0"), createLinuxNode("kubelet")],
+    lowest: undefined,
+  },
 ])("the lowest kubelet version of the nodes is $lowest: $title", ({ nodes, lowest }) => {
   expect(lowestKubeletVersion(nodes)).toBe(lowest);
 });
@@ -40,8 +48,12 @@ test("the summary of the nodes does not depend on their order", () => {
   const nodes = fc.array(fc.record({ os: fc.constantFrom("linux", "", "windows"), minor: fc.nat(40) }));
   fc.assert(
     fc.property(nodes, (generated) => {
-      const read = generated.map(({ os, minor }) => ({ os, kubeletVersion: `v1.${minor}.0`, runtime: NEW_RUNTIME }));
-      expect(lowestKubeletVersion(read)).toBe(lowestKubeletVersion([...read].reverse()));
+      const generatedNodes = generated.map(({ os, minor }) => ({
+        os,
+        kubeletVersion: `v1.${minor}.0`,
+        runtime: NEW_RUNTIME,
+      }));
+      expect(lowestKubeletVersion(generatedNodes)).toBe(lowestKubeletVersion([...generatedNodes].reverse()));
     }),
   );
 });
@@ -64,7 +76,7 @@ test.for([
   { title: "an unknown runtime", runtime: "other://9.9.9", old: "other://9.9.9" },
   { title: "a node without a runtime", runtime: "", old: "none named" },
 ])("the container runtime that is too old for image volumes is $old: $title", ({ runtime, old }) => {
-  const nodes = [linux("v1.36.0"), { ...linux("v1.36.0"), runtime }, WINDOWS];
+  const nodes = [createLinuxNode("v1.36.0"), { ...createLinuxNode("v1.36.0"), runtime }, WINDOWS_NODE];
   expect(findRuntimeWithoutImageVolumes(nodes)).toBe(old);
 });
 

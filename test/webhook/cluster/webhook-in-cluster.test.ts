@@ -25,7 +25,7 @@ beforeEach(async () => {
   server.put(NAMESPACES, {
     metadata: { name: "shop", annotations: { "lastcall.dev/drain-delay": "9s", "other/annotation": "x" } },
   });
-  server.put("/api/v1/nodes", node("n1", "v1.29.3"));
+  server.put("/api/v1/nodes", createNode("n1", "v1.29.3"));
 });
 
 afterEach(async () => {
@@ -34,18 +34,18 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-function node(name: string, kubeletVersion: string) {
+function createNode(name: string, kubeletVersion: string) {
   return { metadata: { name }, status: { nodeInfo: { operatingSystem: "linux", kubeletVersion } } };
 }
 
-function clusterArgs(...args: readonly string[]): readonly string[] {
+function createClusterArgs(...args: readonly string[]): readonly string[] {
   const kubeconfig = join(folder, "kubeconfig");
   writeFileSync(kubeconfig, kubeconfigFor(server.url));
   return ["--opt-in=all", "--drain-delay=0s", "--cluster=watch", `--kubeconfig=${kubeconfig}`, ...args];
 }
 
 function startInCluster(...args: readonly string[]): Promise<RunningWebhook> {
-  return startWithArgs(clusterArgs(...args));
+  return startWithArgs(createClusterArgs(...args));
 }
 
 function startWithArgs(args: readonly string[]): Promise<RunningWebhook> {
@@ -72,7 +72,7 @@ async function admit(
   return { patch, warnings: (response.warnings ?? []) as readonly string[] };
 }
 
-const metricsOf = async (running: RunningWebhook): Promise<string> =>
+const readMetrics = async (running: RunningWebhook): Promise<string> =>
   (await sendRequest(running, { path: "/metrics" })).body;
 
 test("annotations of a namespace apply to its Pods, and changed annotations apply to later Pods", async () => {
@@ -83,11 +83,11 @@ test("annotations of a namespace apply to its Pods, and changed annotations appl
 });
 
 test("the manager is a native sidecar if the API server and all nodes support native sidecars", async () => {
-  const old = await startInCluster("--kube-version=1.30");
-  expect((await admit(old)).patch).toContain('"restartPolicy":"Always"');
-  server.put("/api/v1/nodes", node("n2", "v1.28.9"));
-  await eventually(async () => expect((await admit(old)).patch).not.toContain('"restartPolicy":"Always"'));
-  await old.destroy();
+  const oldWebhook = await startInCluster("--kube-version=1.30");
+  expect((await admit(oldWebhook)).patch).toContain('"restartPolicy":"Always"');
+  server.put("/api/v1/nodes", createNode("n2", "v1.28.9"));
+  await eventually(async () => expect((await admit(oldWebhook)).patch).not.toContain('"restartPolicy":"Always"'));
+  await oldWebhook.destroy();
   expect((await admit(await startInCluster("--kube-version=auto"))).patch).toContain('"restartPolicy":"Always"');
 });
 
@@ -110,9 +110,9 @@ test("a namespace that the watch omits is reported as unknown until the next wat
   const running = await startInCluster();
   server.faults.hasSilentWatches = true;
   server.put(NAMESPACES, { metadata: { name: "fresh", annotations: { "lastcall.dev/drain-delay": "7s" } } });
-  const unknown = await admit(running, { namespace: "fresh" });
-  expect(unknown.patch).toContain("--drain-delay=5s");
-  expect(unknown.warnings.join()).toContain(
+  const unknownAdmission = await admit(running, { namespace: "fresh" });
+  expect(unknownAdmission.patch).toContain("--drain-delay=5s");
+  expect(unknownAdmission.warnings.join()).toContain(
     "namespace fresh: The API server did not report the namespace's annotations",
   );
   server.faults.hasSilentWatches = false;
@@ -129,11 +129,11 @@ test("a namespace that the watch omits is reported as unknown until the next wat
 test("reviews of unknown namespaces do not cause an API request or an Event", async () => {
   const running = await startInCluster();
   const cacheRequests = /^GET \/(version|api\/v1\/(namespaces|nodes|limitranges)(\?.*)?)$/;
-  const mistake = { annotations: { "lastcall.dev/drain-timeout": "30" } };
+  const invalidSettings = { annotations: { "lastcall.dev/drain-timeout": "30" } };
   const names = [...Array.from({ length: 50 }, (_, at) => `made-up-${at}`), "../../secrets", "Shop", "a".repeat(64)];
-  await Promise.all(names.map((namespace) => admit(running, { namespace, ...mistake })));
+  await Promise.all(names.map((namespace) => admit(running, { namespace, ...invalidSettings })));
   // Events are sent in order, so an Event of the earlier reviews would be sent before the Event of this review.
-  await admit(running, mistake);
+  await admit(running, invalidSettings);
   await eventually(() => expect(server.createdObjects).toHaveLength(1));
   expect(server.createdObjects[0]?.metadata.namespace).toBe("shop");
   const causedRequests = server.requests.filter((request) => !cacheRequests.test(request));
@@ -141,7 +141,7 @@ test("reviews of unknown namespaces do not cause an API request or an Event", as
     `${names.length} reviews of unknown namespaces caused ${causedRequests.length - 1} requests and no Event\n`,
   );
   expect(causedRequests).toEqual(["POST /api/v1/namespaces/shop/events"]);
-  const events = samplesOf(await metricsOf(running), "lastcall_events_total");
+  const events = samplesOf(await readMetrics(running), "lastcall_events_total");
   expect(events.get('{result="unknown_namespace"}')).toBe(names.length);
 });
 
@@ -152,14 +152,14 @@ test("without an API server the webhook starts, admits Pods, and logs the failur
   const { patch, warnings } = await admit(running);
   expect(patch).toContain("--classic");
   expect(warnings.join()).toContain("did not report");
-  const metrics = await metricsOf(running);
+  const metrics = await readMetrics(running);
   expect(samplesOf(metrics, "lastcall_cache_stale").get('{cache="nodes"}')).toBe(1);
   server.faults.isUnresponsive = false;
   server.faults.errorStatus = 503;
 });
 
 test("an API server that refuses connections during startup does not end the webhook", async () => {
-  const args = clusterArgs("--kube-version=auto");
+  const args = createClusterArgs("--kube-version=auto");
   await server.close();
   const webhook = await startWithArgs(args);
   expect((await sendRequest(webhook, { path: "/readyz" })).status).toBe(200);
@@ -171,12 +171,12 @@ test("the failure of the API server is logged once, and the recovery once", asyn
   const running = await startInCluster();
   server.faults.errorStatus = 503;
   server.endWatches(true);
-  const unreachableCount = () => running.output().match(/"cache":"nodes".*API server is unreachable/g)?.length ?? 0;
-  await eventually(() => expect(unreachableCount()).toBe(1));
-  const failures = async () =>
-    samplesOf(await metricsOf(running), "lastcall_cache_failures_total").get('{cache="nodes"}') ?? 0;
-  await eventually(async () => expect(await failures()).toBeGreaterThan(1));
-  expect(unreachableCount()).toBe(1);
+  const countUnreachable = () => running.output().match(/"cache":"nodes".*API server is unreachable/g)?.length ?? 0;
+  await eventually(() => expect(countUnreachable()).toBe(1));
+  const countFailures = async () =>
+    samplesOf(await readMetrics(running), "lastcall_cache_failures_total").get('{cache="nodes"}') ?? 0;
+  await eventually(async () => expect(await countFailures()).toBeGreaterThan(1));
+  expect(countUnreachable()).toBe(1);
   expect((await sendRequest(running, { path: "/readyz" })).status).toBe(200);
   expect((await admit(running)).patch).toContain("--drain-delay=9s");
   server.faults.errorStatus = undefined;
@@ -197,7 +197,7 @@ test("an invalid setting in many Pods of one controller causes one Event of that
     count: 1,
   });
   expect(event?.["message"]).toContain('lastcall.dev/drain-timeout: Got "30"');
-  const events = samplesOf(await metricsOf(running), "lastcall_events_total");
+  const events = samplesOf(await readMetrics(running), "lastcall_events_total");
   expect(events.get('{result="sent"}')).toBe(1);
   expect(events.get('{result="repeated"}')).toBe(4);
 });
@@ -214,7 +214,7 @@ test("SIGINT or a port in use ends the webhook, despite open watches of the API 
   const running = await startInCluster();
   running.signal("SIGINT");
   expect((await running.ended).status).toBe(0);
-  const other = await startInCluster();
-  const { ended } = spawnWebhook([...clusterArgs(), `--port=${other.port}`, "--host=127.0.0.1"]);
+  const otherWebhook = await startInCluster();
+  const { ended } = spawnWebhook([...createClusterArgs(), `--port=${otherWebhook.port}`, "--host=127.0.0.1"]);
   expect((await ended).status).toBe(1);
 });

@@ -8,11 +8,11 @@ import {
   type RejectReason,
 } from "../../../src/webhook/intake/body-budget.ts";
 
-function budgetWithLog(limitBytes = 1_000, addressBytes = limitBytes) {
+function createBudget(limitBytes = 1_000, addressBytes = limitBytes) {
   const budget = createBodyBudget(limitBytes, addressBytes);
   const rejections: string[] = [];
-  const reserve = (name: string, nowMs = 0, isKnown = false, more: Partial<BodyStart> = {}) =>
-    budget.reserve({ nowMs, isKnown, isSmall: false, address: name, ...more }, (why: RejectReason) =>
+  const reserve = (name: string, nowMs = 0, isKnown = false, overrides: Partial<BodyStart> = {}) =>
+    budget.reserve({ nowMs, isKnown, isSmall: false, address: name, ...overrides }, (why: RejectReason) =>
       rejections.push(`${name} ${why}`),
     );
   return { budget, rejections, reserve };
@@ -20,14 +20,14 @@ function budgetWithLog(limitBytes = 1_000, addressBytes = limitBytes) {
 
 describe("the memory limit of request bodies", () => {
   test("rejects as many of the oldest incomplete bodies as a newer body needs", () => {
-    const { rejections, reserve } = budgetWithLog();
+    const { rejections, reserve } = createBudget();
     for (const name of ["first", "second", "third"]) reserve(name).grow(300, 300);
     reserve("fourth").grow(700, 700);
     expect(rejections).toEqual(["first bodies_full", "second bodies_full"]);
   });
 
   test("rejects bodies of connections without earlier reviews before bodies of connections with earlier reviews", () => {
-    const { rejections, reserve } = budgetWithLog();
+    const { rejections, reserve } = createBudget();
     reserve("known", 0, true).grow(600, 600);
     reserve("unknown").grow(300, 300);
     reserve("another", 0, true).grow(300, 300);
@@ -37,7 +37,7 @@ describe("the memory limit of request bodies", () => {
   });
 
   test("rejects a newer body instead of a complete body, until the complete body is released", () => {
-    const { budget, rejections, reserve } = budgetWithLog();
+    const { budget, rejections, reserve } = createBudget();
     const complete = reserve("complete");
     complete.grow(900, 900);
     complete.complete();
@@ -50,7 +50,7 @@ describe("the memory limit of request bodies", () => {
   });
 
   test("does not count or reject a small body", () => {
-    const { budget, rejections, reserve } = budgetWithLog();
+    const { budget, rejections, reserve } = createBudget();
     const small = reserve("small", 0, false, { isSmall: true });
     small.grow(10, 10);
     const complete = reserve("complete");
@@ -63,7 +63,7 @@ describe("the memory limit of request bodies", () => {
   });
 
   test("limits the bodies of one client address to a share of the memory", () => {
-    const { budget, rejections, reserve } = budgetWithLog(1_000, 500);
+    const { budget, rejections, reserve } = createBudget(1_000, 500);
     for (const name of ["a", "b", "c"]) reserve(name, 0, true, { address: "10.0.0.9" }).grow(250, 250);
     expect(rejections).toEqual(["a bodies_full"]);
     reserve("other", 0, true, { address: "10.0.0.1" }).grow(500, 500);
@@ -73,7 +73,7 @@ describe("the memory limit of request bodies", () => {
   test("is never exceeded in any order of events, and all memory is released at the end", () => {
     const step = fc.record({ body: fc.nat(20), bytes: fc.integer({ min: 1, max: 900 }), ends: fc.boolean() });
     const property = fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
-      const { budget, reserve } = budgetWithLog();
+      const { budget, reserve } = createBudget();
       const reservations = new Map<number, ReturnType<typeof reserve>>();
       for (const { body, bytes, ends } of steps) {
         const reservation = reservations.get(body) ?? reserve(String(body), 0, body % 2 === 0);
@@ -100,7 +100,7 @@ describe("the minimum rate of request bodies", () => {
   });
 
   test("rejects all slow bodies, of connections with and without earlier reviews, and no other body", () => {
-    const { budget, rejections, reserve } = budgetWithLog(100_000_000);
+    const { budget, rejections, reserve } = createBudget(100_000_000);
     reserve("slow").grow(5, 5);
     reserve("known and slow", 0, true).grow(5, 5);
     reserve("fast").grow(20_000_000, 20_000_000);

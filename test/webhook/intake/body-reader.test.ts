@@ -11,7 +11,7 @@ const LIMITS = { acceptBytes: 1_000_000, discardBytes: 2_000_000 };
 
 type TestOptions = { readonly isKnown?: boolean; readonly nowMs?: () => number; readonly limitBytes?: number };
 
-function readerWith({ isKnown = true, nowMs = () => 0, limitBytes }: TestOptions = {}) {
+function createReader({ isKnown = true, nowMs = () => 0, limitBytes }: TestOptions = {}) {
   const budget = createBodyBudget(limitBytes);
   const pauses: { readonly ms: number; readonly act: () => void }[] = [];
   const read = bodyReader({
@@ -28,15 +28,15 @@ function readerWith({ isKnown = true, nowMs = () => 0, limitBytes }: TestOptions
 
 type Message = { readonly headers: Readonly<Record<string, string>>; readonly chunks: readonly Buffer[] };
 
-function message({ headers, chunks }: Message): IncomingMessage {
+function createMessage({ headers, chunks }: Message): IncomingMessage {
   return Object.assign(Readable.from(chunks, { objectMode: false }), { headers }) as unknown as IncomingMessage;
 }
 
 function messageOf(chunks: readonly Buffer[]): IncomingMessage {
-  return message({ headers: { "content-length": String(Buffer.concat(chunks).length) }, chunks });
+  return createMessage({ headers: { "content-length": String(Buffer.concat(chunks).length) }, chunks });
 }
 
-function readOnce(reader: ReturnType<typeof readerWith>, source: IncomingMessage): Promise<BodyResult> {
+function readOnce(reader: ReturnType<typeof createReader>, source: IncomingMessage): Promise<BodyResult> {
   return new Promise((resolve) => reader.read(source, resolve));
 }
 
@@ -49,15 +49,15 @@ test.each(["plain", "значение, 値, 🚪", "\u0000\u007f", "\ufeffmarked
   async (text) => {
     const bytes = Buffer.from(text);
     const decoded = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
-    expect(textOf(await readOnce(readerWith(), messageOf([bytes])))).toBe(decoded);
+    expect(textOf(await readOnce(createReader(), messageOf([bytes])))).toBe(decoded);
     // Chunks may end anywhere, even inside a character.
     const singleBytes = [...bytes].map((byte) => Buffer.from([byte]));
-    expect(textOf(await readOnce(readerWith(), messageOf(singleBytes)))).toBe(text);
+    expect(textOf(await readOnce(createReader(), messageOf(singleBytes)))).toBe(text);
   },
 );
 
 test("bodies of every length and chunk size are read in sequence with the same buffers", async () => {
-  const reader = readerWith();
+  const reader = createReader();
   const bodies = fc.array(
     fc
       .array(fc.integer({ min: 1, max: 70_000 }), { minLength: 1, maxLength: 6 })
@@ -78,13 +78,13 @@ test("bodies of every length and chunk size are read in sequence with the same b
 });
 
 test("a chunked body without a Content-Length is rejected before its first byte is read", async () => {
-  const source = message({ headers: { "transfer-encoding": "chunked" }, chunks: [Buffer.from("{}")] });
-  expect(await readOnce(readerWith(), source)).toEqual({ kind: "refused", why: "without_length" });
+  const source = createMessage({ headers: { "transfer-encoding": "chunked" }, chunks: [Buffer.from("{}")] });
+  expect(await readOnce(createReader(), source)).toEqual({ kind: "refused", why: "without_length" });
   expect(source.readableFlowing).toBeNull();
 });
 
 test("a body of a connection without earlier reviews gets memory for the bytes that arrived, not for its Content-Length", async () => {
-  const reader = readerWith({ isKnown: false });
+  const reader = createReader({ isKnown: false });
   const source = Object.assign(new Readable({ read: () => undefined }), {
     headers: { "content-length": String(LIMITS.acceptBytes) },
   });
@@ -96,17 +96,17 @@ test("a body of a connection without earlier reviews gets memory for the bytes t
 });
 
 test("a body above the size limit is read and discarded, and a body far above the limit is not read", async () => {
-  const reader = readerWith();
+  const reader = createReader();
   const large = Buffer.alloc(LIMITS.acceptBytes + 1);
   expect(await readOnce(reader, messageOf([large]))).toEqual({ kind: "too-large" });
-  const source = message({ headers: { "content-length": "99999999999" }, chunks: [large] });
+  const source = createMessage({ headers: { "content-length": "99999999999" }, chunks: [large] });
   expect(await readOnce(reader, source)).toEqual({ kind: "too-large" });
   expect(source.readableFlowing).toBeNull();
   expect(reader.budget.bufferedBytes()).toBe(0);
 });
 
 test("a client that disconnects during its request body releases all memory of that body", async () => {
-  const reader = readerWith();
+  const reader = createReader();
   const source = Object.assign(new Readable({ read: () => undefined }), { headers: { "content-length": "1000" } });
   const read = readOnce(reader, source as unknown as IncomingMessage);
   source.push(Buffer.from("{"));
@@ -119,19 +119,22 @@ test("a client that disconnects during its request body releases all memory of t
 
 test("only large bodies of connections without earlier reviews wait for each other, and all bodies are read", async () => {
   const chunks = Array.from({ length: 4 }, () => Buffer.alloc(50_000, "a"));
-  const known = readerWith({ isKnown: true });
-  expect(textOf(await readOnce(known, messageOf(chunks)))).toHaveLength(200_000);
-  expect(known.pauses).toEqual([]);
-  const unknown = readerWith({ isKnown: false });
-  const bothBodies = Promise.all([readOnce(unknown, messageOf(chunks)), readOnce(unknown, messageOf(chunks))]);
-  let waits = 0;
-  const pump = setInterval(() => {
-    for (const { act } of unknown.pauses.splice(0)) {
-      waits += 1;
+  const knownReader = createReader({ isKnown: true });
+  expect(textOf(await readOnce(knownReader, messageOf(chunks)))).toHaveLength(200_000);
+  expect(knownReader.pauses).toEqual([]);
+  const unknownReader = createReader({ isKnown: false });
+  const bothBodies = Promise.all([
+    readOnce(unknownReader, messageOf(chunks)),
+    readOnce(unknownReader, messageOf(chunks)),
+  ]);
+  let waitCount = 0;
+  const timer = setInterval(() => {
+    for (const { act } of unknownReader.pauses.splice(0)) {
+      waitCount += 1;
       act();
     }
   }, 1);
   expect((await bothBodies).map((body) => textOf(body).length)).toEqual([200_000, 200_000]);
-  clearInterval(pump);
-  expect(waits).toBeGreaterThan(2);
+  clearInterval(timer);
+  expect(waitCount).toBeGreaterThan(2);
 });

@@ -5,18 +5,18 @@ import { type Connection, createConnectionLimit } from "../../../src/webhook/int
 const LIMIT = 8;
 const ADDRESS_SHARE = 2;
 
-function limitUnderTest() {
-  const closed: string[] = [];
-  let evictions = 0;
+function createLimit() {
+  const closedNames: string[] = [];
+  let evictionCount = 0;
   const onEvict = (): void => {
-    evictions += 1;
+    evictionCount += 1;
   };
   const table = createConnectionLimit(onEvict, LIMIT, ADDRESS_SHARE);
   const add = (name: string, address: string = name): Connection =>
-    table.add({ destroy: () => closed.push(name) }, address);
+    table.add({ destroy: () => closedNames.push(name) }, address);
   const addMany = (count: number, prefix: string, address?: string) =>
     Array.from({ length: count }, (_, index) => add(`${prefix}${index}`, address));
-  return { table, closed, add, addMany, evictions: () => evictions };
+  return { table, closedNames, add, addMany, countEvictions: () => evictionCount };
 }
 
 function completeReview(connection: Connection): Connection {
@@ -26,112 +26,112 @@ function completeReview(connection: Connection): Connection {
 }
 
 test("at the connection limit, the oldest connection without a review is closed in favour of a new connection", () => {
-  const { closed, addMany, evictions } = limitUnderTest();
+  const { closedNames, addMany, countEvictions } = createLimit();
   addMany(LIMIT + 2, "s");
-  expect(closed).toEqual(["s0", "s1"]);
-  expect(evictions()).toBe(2);
+  expect(closedNames).toEqual(["s0", "s1"]);
+  expect(countEvictions()).toBe(2);
 });
 
 test("connections with completed reviews are closed last, the least recently used connection first", () => {
-  const { closed, add, addMany } = limitUnderTest();
+  const { closedNames, add, addMany } = createLimit();
   const [first, other] = [completeReview(add("first")), completeReview(add("other"))];
   addMany(LIMIT, "s");
-  expect(closed).toEqual(["s0", "s1"]);
+  expect(closedNames).toEqual(["s0", "s1"]);
   completeReview(first);
-  closed.length = 0;
+  closedNames.length = 0;
   for (let index = 0; index < LIMIT; index += 1) completeReview(add(`k${index}`));
-  expect(closed.filter((name) => !name.startsWith("s"))).toEqual(["other", "first"]);
+  expect(closedNames.filter((name) => !name.startsWith("s"))).toEqual(["other", "first"]);
   expect(other.isKnown()).toBe(true);
 });
 
 test("a connection whose only request was not a review counts as a connection without a review", () => {
-  const { closed, add, addMany } = limitUnderTest();
-  const probed = add("probed");
-  probed.responseStarted();
-  probed.responseFinished(false);
+  const { closedNames, add, addMany } = createLimit();
+  const probedConnection = add("probed");
+  probedConnection.responseStarted();
+  probedConnection.responseFinished(false);
   addMany(LIMIT, "s");
-  expect(closed).toEqual(["probed"]);
+  expect(closedNames).toEqual(["probed"]);
 });
 
 test("a connection with a review in progress stays open; if all have one, the new connection is closed", () => {
-  const { closed, add, addMany } = limitUnderTest();
+  const { closedNames, add, addMany } = createLimit();
   const busyConnections = addMany(LIMIT, "b");
   for (const connection of busyConnections) connection.responseStarted();
   add("new");
-  expect(closed).toEqual(["new"]);
+  expect(closedNames).toEqual(["new"]);
 });
 
 test("the client address with the most connections loses a connection first, even if other addresses have older connections", () => {
-  const { closed, add, addMany } = limitUnderTest();
+  const { closedNames, add, addMany } = createLimit();
   addMany(2, "old");
   addMany(LIMIT - 2, "greedy", "10.0.0.9");
   add("new");
-  expect(closed).toEqual(["greedy0"]);
+  expect(closedNames).toEqual(["greedy0"]);
 });
 
 test("a new connection of an API server is not closed in favour of connections without reviews of another address", () => {
-  const { closed, add, addMany } = limitUnderTest();
+  const { closedNames, add, addMany } = createLimit();
   addMany(LIMIT, "s", "10.0.0.9");
   add("api-server", "10.0.0.1");
   addMany(10 * LIMIT, "more", "10.0.0.9");
-  expect(closed).not.toContain("api-server");
+  expect(closedNames).not.toContain("api-server");
 });
 
 test("a new connection of an API server is not closed in favour of connections with reviews of other addresses", () => {
-  const { closed, add } = limitUnderTest();
+  const { closedNames, add } = createLimit();
   for (const address of ["10.0.0.7", "10.0.0.8", "10.0.0.9"])
     for (let index = 0; index < 3; index += 1) completeReview(add(`${address}/${index}`, address));
   add("api-server", "10.0.0.1");
   add("another", "10.0.0.1");
   for (let index = 0; index < LIMIT; index += 1) completeReview(add(`again${index}`, "10.0.0.9"));
-  expect(closed).not.toContain("api-server");
-  expect(closed).not.toContain("another");
+  expect(closedNames).not.toContain("api-server");
+  expect(closedNames).not.toContain("another");
 });
 
 test("a connection with an incomplete request is closed after the other connections of its client address", () => {
-  const { closed, add, addMany } = limitUnderTest();
-  const sending = completeReview(add("sending", "10.0.0.9"));
-  sending.requestStarted();
-  const known = ["k0", "k1", "k2"].map((name) => completeReview(add(name, "10.0.0.9")));
-  expect(known).toHaveLength(3);
+  const { closedNames, add, addMany } = createLimit();
+  const sendingConnection = completeReview(add("sending", "10.0.0.9"));
+  sendingConnection.requestStarted();
+  const knownConnections = ["k0", "k1", "k2"].map((name) => completeReview(add(name, "10.0.0.9")));
+  expect(knownConnections).toHaveLength(3);
   addMany(LIMIT - 3, "new");
-  expect(closed).toEqual(["k0"]);
+  expect(closedNames).toEqual(["k0"]);
   for (let index = 0; index < LIMIT; index += 1) add(`a${index}`, "10.0.0.9").requestStarted();
-  expect(closed).toContain("sending");
+  expect(closedNames).toContain("sending");
 });
 
-type Live = { readonly connection: Connection; openReviews: number };
+type LiveConnection = { readonly connection: Connection; openReviews: number };
 
 /** Opens, uses and closes connections, and tracks which are open and how many reviews each has in progress. */
-function connectionsUnderTest() {
-  const live: Live[] = [];
+function createConnections() {
+  const liveConnections: LiveConnection[] = [];
   const table = createConnectionLimit(() => undefined, LIMIT, ADDRESS_SHARE);
-  const remove = (entry: Live): unknown => live.splice(live.indexOf(entry), 1);
+  const remove = (entry: LiveConnection): unknown => liveConnections.splice(liveConnections.indexOf(entry), 1);
   return {
-    live,
+    liveConnections,
     table,
     add: (address: string) => {
-      const opened: { entry?: Live; isClosed: boolean } = { isClosed: false };
+      const state: { entry?: LiveConnection; isClosed: boolean } = { isClosed: false };
       const destroy = (): void => {
-        opened.isClosed = true;
-        if (opened.entry === undefined) return;
-        expect(opened.entry.openReviews).toBe(0);
-        remove(opened.entry);
+        state.isClosed = true;
+        if (state.entry === undefined) return;
+        expect(state.entry.openReviews).toBe(0);
+        remove(state.entry);
       };
-      const entry: Live = { connection: table.add({ destroy }, address), openReviews: 0 };
-      opened.entry = entry;
-      if (!opened.isClosed) live.push(entry);
+      const entry: LiveConnection = { connection: table.add({ destroy }, address), openReviews: 0 };
+      state.entry = entry;
+      if (!state.isClosed) liveConnections.push(entry);
     },
-    start: (entry: Live) => {
+    start: (entry: LiveConnection) => {
       entry.connection.responseStarted();
       entry.openReviews += 1;
     },
-    finish: (entry: Live, isReview: boolean) => {
+    finish: (entry: LiveConnection, isReview: boolean) => {
       if (entry.openReviews === 0) return;
       entry.connection.responseFinished(isReview);
       entry.openReviews -= 1;
     },
-    close: (entry: Live) => {
+    close: (entry: LiveConnection) => {
       entry.connection.closed();
       remove(entry);
     },
@@ -145,15 +145,15 @@ test("in any order of events the connection limit is not exceeded, and no review
     address: fc.nat(3),
   });
   const property = fc.property(fc.array(step, { maxLength: 300 }), (steps) => {
-    const underTest = connectionsUnderTest();
+    const connections = createConnections();
     for (const { operation, index, address } of steps) {
-      const chosen = underTest.live[index % Math.max(1, underTest.live.length)];
-      if (operation === "add" || chosen === undefined) underTest.add(`10.0.0.${address}`);
-      else if (operation === "start") underTest.start(chosen);
-      else if (operation === "finish") underTest.finish(chosen, index % 2 === 0);
-      else underTest.close(chosen);
-      expect(underTest.table.open()).toBeLessThanOrEqual(LIMIT);
-      expect(underTest.table.open()).toBe(underTest.live.length);
+      const entry = connections.liveConnections[index % Math.max(1, connections.liveConnections.length)];
+      if (operation === "add" || entry === undefined) connections.add(`10.0.0.${address}`);
+      else if (operation === "start") connections.start(entry);
+      else if (operation === "finish") connections.finish(entry, index % 2 === 0);
+      else connections.close(entry);
+      expect(connections.table.open()).toBeLessThanOrEqual(LIMIT);
+      expect(connections.table.open()).toBe(connections.liveConnections.length);
     }
   });
   void fc.assert(property);

@@ -5,23 +5,23 @@ import { HANDSHAKES_PER_TURN, paceHandshakes } from "../../../src/webhook/intake
 
 type Connection = { readonly remoteAddress: string; destroyed: boolean };
 
-function pacedServer() {
+function createPacedServer() {
   const startedAddresses: string[] = [];
-  const turns: (() => void)[] = [];
+  const pendingTurns: (() => void)[] = [];
   const server = new EventEmitter();
   server.on("connection", ({ remoteAddress }: Connection) => startedAddresses.push(remoteAddress));
-  paceHandshakes(server as Server, (turn) => turns.push(turn));
+  paceHandshakes(server as Server, (turn) => pendingTurns.push(turn));
   const connect = (remoteAddress: string): Connection => {
     const connection = { remoteAddress, destroyed: false };
     server.emit("connection", connection);
     return connection;
   };
-  /** Runs the next turn. @returns the addresses whose handshakes were started in it */
-  const turn = (): readonly string[] => {
-    turns.shift()?.();
+  /** Runs the next turn. @returns the addresses whose handshakes the turn started */
+  const runTurn = (): readonly string[] => {
+    pendingTurns.shift()?.();
     return startedAddresses.splice(0);
   };
-  return { connect, turn, turns };
+  return { connect, runTurn, pendingTurns };
 }
 
 const repeat = (count: number, action: () => unknown) => {
@@ -29,26 +29,30 @@ const repeat = (count: number, action: () => unknown) => {
 };
 
 test("at most 16 waiting TLS handshakes start per turn of the event loop", () => {
-  const { connect, turn, turns } = pacedServer();
+  const { connect, runTurn, pendingTurns } = createPacedServer();
   repeat(2 * HANDSHAKES_PER_TURN + 1, () => connect("a"));
-  expect([turn(), turn(), turn()].map(({ length }) => length)).toEqual([HANDSHAKES_PER_TURN, HANDSHAKES_PER_TURN, 1]);
-  expect(turns).toEqual([]);
+  expect([runTurn(), runTurn(), runTurn()].map(({ length }) => length)).toEqual([
+    HANDSHAKES_PER_TURN,
+    HANDSHAKES_PER_TURN,
+    1,
+  ]);
+  expect(pendingTurns).toEqual([]);
 });
 
 test("the first TLS handshake of a client address starts before the second of any other address", () => {
-  const { connect, turn } = pacedServer();
+  const { connect, runTurn } = createPacedServer();
   repeat(1_000, () => connect("a"));
   repeat(1_000, () => connect("b"));
-  turn();
+  runTurn();
   connect("c");
-  expect(turn().slice(0, 3)).toContain("c");
+  expect(runTurn().slice(0, 3)).toContain("c");
 });
 
 test("a connection that closes before its TLS handshake is skipped", () => {
-  const { connect, turn } = pacedServer();
+  const { connect, runTurn } = createPacedServer();
   repeat(100, () => {
     connect("a").destroyed = true;
   });
   connect("a");
-  expect(turn()).toEqual(["a"]);
+  expect(runTurn()).toEqual(["a"]);
 });

@@ -30,7 +30,7 @@ test("an admission that arrives during a turn of the event loop runs in the next
   expect(order).toEqual(["this", "next"]);
 });
 
-/** An admission, which may wait for a lookup between its start and its response. */
+/** Runs an admission, which may wait for a lookup between its start and its response. */
 async function admit(
   { start, finish }: ReturnType<typeof createTurns>,
   { name, bytes = LARGE_REVIEW_BYTES, lookup }: { name: string; bytes?: number; lookup?: Promise<void> },
@@ -54,28 +54,28 @@ test("a small admission waits for at most one turn of large admissions, which ha
   const turns = createTurns(() => 0);
   const order: string[] = [];
   const first = admit(turns, { name: "a", bytes: LARGE_TURN_BYTES }, order);
-  const others = ["b", "c"].map((name) => admit(turns, { name, bytes: LARGE_TURN_BYTES / 2 }, order));
-  const last = admit(turns, { name: "d" }, order);
+  const otherAdmissions = ["b", "c"].map((name) => admit(turns, { name, bytes: LARGE_TURN_BYTES / 2 }, order));
+  const lastAdmission = admit(turns, { name: "d" }, order);
   await first;
   expect(order).toEqual(["a begins", "a leaves"]);
   await admit(turns, { name: "small", bytes: SMALL_REVIEW_BYTES }, order);
   expect(order.slice(2, 4)).toEqual(["small begins", "small leaves"]);
-  await Promise.all([...others, last]);
+  await Promise.all([...otherAdmissions, lastAdmission]);
   expect(order.slice(4)).toEqual(["b begins", "c begins", "b leaves", "c leaves", "d begins", "d leaves"]);
 });
 
 test("a large admission that waits for a namespace lookup does not delay other responses", async () => {
   const turns = createTurns(() => 0);
   const order: string[] = [];
-  let found = (): void => {};
+  let resolveLookup = (): void => {};
   const lookup = new Promise<void>((resolve) => {
-    found = resolve;
+    resolveLookup = resolve;
   });
-  const slow = admit(turns, { name: "slow", lookup }, order);
+  const slowAdmission = admit(turns, { name: "slow", lookup }, order);
   await admit(turns, { name: "quick" }, order);
   expect(order).toEqual(["slow begins", "quick begins", "quick leaves"]);
-  found();
-  await slow;
+  resolveLookup();
+  await slowAdmission;
   expect(order.at(-1)).toBe("slow leaves");
 });
 
@@ -83,8 +83,10 @@ test("admissions of different client addresses alternate, however many one addre
   for (const bytes of [SMALL_REVIEW_BYTES, LARGE_REVIEW_BYTES]) {
     const { start } = createTurns(() => 0);
     const order: string[] = [];
-    const call = (name: string, address: string) => start(bytes, address).then(() => order.push(name));
-    await Promise.all([..."abcd"].map((name) => call(name, "10.0.0.9")).concat(call("other", "10.0.0.2")));
+    const startAdmission = (name: string, address: string) => start(bytes, address).then(() => order.push(name));
+    await Promise.all(
+      [..."abcd"].map((name) => startAdmission(name, "10.0.0.9")).concat(startAdmission("other", "10.0.0.2")),
+    );
     expect(order).toEqual(["a", "other", "b", "c", "d"]);
   }
 });
@@ -98,9 +100,9 @@ test("a turn of small admissions ends after 5 ms, and sockets are served before 
       nowMs += 2;
       order.push(name);
     });
-  const all = [..."abcdef"].map(work);
+  const admissions = [..."abcdef"].map(work);
   setImmediate(() => order.push("sockets"));
-  await Promise.all(all);
+  await Promise.all(admissions);
   expect(order).toEqual(["a", "b", "c", "sockets", "d", "e", "f"]);
 });
 
@@ -134,9 +136,9 @@ test("a turn of large admissions waits until small admissions have had twice the
       order.push(name);
     });
   // A large admission is as large as the limit of a turn, so that a turn contains only one of them.
-  const large = ["L1", "L2"].map((name) => work(name, LARGE_TURN_BYTES, 49));
-  const small = Array.from({ length: 40 }, () => work("o", LARGE_BYTES, 5));
-  await Promise.all([...large, ...small]);
+  const largeAdmissions = ["L1", "L2"].map((name) => work(name, LARGE_TURN_BYTES, 49));
+  const smallAdmissions = Array.from({ length: 40 }, () => work("o", LARGE_BYTES, 5));
+  await Promise.all([...largeAdmissions, ...smallAdmissions]);
   const between = order.slice(order.indexOf("L1") + 1, order.indexOf("L2"));
   expect(between).toHaveLength(Math.ceil((2 * 49) / 5));
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { InjectionRequest } from "../../src/injection/inject.ts";
 import { PATCHED, REFUSED, UNCHANGED, WARNED } from "./chosen-outcomes.ts";
 import { JSON_HEADERS, reviewText } from "./pod-review.ts";
-import { samplesOf, serverUnderTest } from "./server-under-test.ts";
+import { createServerUnderTest, samplesOf } from "./server-under-test.ts";
 
 const UID = "705ab4f5-6393-11e8-b7cc-42010a800002";
 
@@ -12,12 +12,12 @@ const LOG_LINE_KEYS = [
   ...["time", "uid"],
 ];
 
-async function sendReview(server: ReturnType<typeof serverUnderTest>, fields = {}) {
+async function sendReview(server: ReturnType<typeof createServerUnderTest>, fields = {}) {
   return server.app.inject({ method: "POST", url: "/mutate", headers: JSON_HEADERS, payload: reviewText(fields) });
 }
 
 test("the response for an injected Pod has the uid of the request, a patch and the patch type", async () => {
-  const reply = await sendReview(serverUnderTest({ inject: () => PATCHED }));
+  const reply = await sendReview(createServerUnderTest({ inject: () => PATCHED }));
   expect(reply.statusCode).toBe(200);
   expect(reply.headers["content-type"]).toContain("application/json");
   const body = reply.json();
@@ -27,7 +27,7 @@ test("the response for an injected Pod has the uid of the request, a patch and t
 });
 
 test("a Pod with an invalid setting is admitted with a warning", async () => {
-  const server = serverUnderTest({ inject: () => WARNED });
+  const server = createServerUnderTest({ inject: () => WARNED });
   const { response } = (await sendReview(server)).json();
   expect(response.allowed).toBe(true);
   expect(response.warnings).toHaveLength(1);
@@ -36,20 +36,20 @@ test("a Pod with an invalid setting is admitted with a warning", async () => {
 });
 
 test("a refused Pod gets an AdmissionReview with a status message, not an HTTP error", async () => {
-  const reply = await sendReview(serverUnderTest({ inject: () => REFUSED }));
+  const reply = await sendReview(createServerUnderTest({ inject: () => REFUSED }));
   expect(reply.statusCode).toBe(200);
   expect(reply.json().response).toMatchObject({ uid: UID, allowed: false, status: { message: REFUSED.message } });
 });
 
 test("a response with non-ASCII letters arrives complete", async () => {
   const message = "The value 9₀s — drain-délai — cannot be read.";
-  const reply = await sendReview(serverUnderTest({ inject: () => ({ ...REFUSED, message }) }));
+  const reply = await sendReview(createServerUnderTest({ inject: () => ({ ...REFUSED, message }) }));
   expect(reply.json().response.status.message).toBe(message);
   expect(reply.headers["content-length"]).toBe(String(Buffer.byteLength(reply.body)));
 });
 
 test("the response for a skipped Pod has no patch and no patch type", async () => {
-  const { response } = (await sendReview(serverUnderTest({ inject: () => UNCHANGED }))).json();
+  const { response } = (await sendReview(createServerUnderTest({ inject: () => UNCHANGED }))).json();
   expect(response).toMatchObject({ uid: UID, allowed: true });
   expect(response).not.toHaveProperty("patch");
   expect(response).not.toHaveProperty("patchType");
@@ -57,7 +57,7 @@ test("the response for a skipped Pod has no patch and no patch type", async () =
 
 describe("the webhook responds with status 500 and without a review, so the API server applies the failurePolicy,", () => {
   test("if the injector throws", async () => {
-    const server = serverUnderTest({
+    const server = createServerUnderTest({
       inject: () => {
         throw new Error("the injector broke");
       },
@@ -73,7 +73,7 @@ describe("the webhook responds with status 500 and without a review, so the API 
   });
 
   test("if the Pod's namespace cannot be read", async () => {
-    const server = serverUnderTest({ namespaceAnnotations: () => Promise.reject(new Error("gone")) });
+    const server = createServerUnderTest({ namespaceAnnotations: () => Promise.reject(new Error("gone")) });
     expect((await sendReview(server)).statusCode).toBe(500);
     expect(server.lines()).toHaveLength(1);
   });
@@ -86,7 +86,7 @@ describe("a review of anything but a Pod's creation is allowed unchanged, withou
     { title: "another resource", fields: { resource: { group: "apps", version: "v1", resource: "deployments" } } },
     { title: "a subresource", fields: { subResource: "ephemeralcontainers" } },
   ])("$title", async ({ fields }) => {
-    const server = serverUnderTest({
+    const server = createServerUnderTest({
       inject: () => {
         throw new Error("called");
       },
@@ -99,7 +99,7 @@ describe("a review of anything but a Pod's creation is allowed unchanged, withou
 });
 
 test("a dry-run review gets the same response as a review without dryRun, and is labelled in metrics and log", async () => {
-  const server = serverUnderTest({ inject: () => PATCHED });
+  const server = createServerUnderTest({ inject: () => PATCHED });
   const normal = await sendReview(server);
   const dryRun = await sendReview(server, { dryRun: true });
   expect(dryRun.body).toBe(normal.body);
@@ -109,7 +109,7 @@ test("a dry-run review gets the same response as a review without dryRun, and is
 });
 
 test("the log has one line per review, with the Pod's name and without the Pod's content", async () => {
-  const server = serverUnderTest({ inject: () => PATCHED });
+  const server = createServerUnderTest({ inject: () => PATCHED });
   await sendReview(server);
   expect(server.lines()).toMatchObject([
     {
@@ -128,14 +128,14 @@ test("the log has one line per review, with the Pod's name and without the Pod's
 });
 
 test("a Pod name that is not a string or is too long is truncated in the log line", async () => {
-  const server = serverUnderTest({ inject: () => PATCHED });
+  const server = createServerUnderTest({ inject: () => PATCHED });
   await sendReview(server, { object: { metadata: { name: { a: 1 }, generateName: "x".repeat(5_000) } } });
   expect(String(server.lines()[0]?.["pod"])).toHaveLength(253);
 });
 
 test("the injector receives the request's namespace, the annotations of that namespace, and the opt-in mode", async () => {
   const requests: InjectionRequest[] = [];
-  const server = serverUnderTest({
+  const server = createServerUnderTest({
     rules: { optIn: "label" },
     namespaceAnnotations: async (name) => ({ "lastcall.dev/drain-delay": name === "shop" ? "9s" : "1s" }),
     inject: (request) => {
@@ -151,7 +151,7 @@ test("the injector receives the request's namespace, the annotations of that nam
 
 test("an admission of one second is recorded as 1 in the histogram and as 1000 ms in the log", async () => {
   let nowMs = 5_000;
-  const server = serverUnderTest({
+  const server = createServerUnderTest({
     nowMs: () => nowMs,
     inject: () => {
       nowMs += 1_000;
@@ -165,16 +165,16 @@ test("an admission of one second is recorded as 1 in the histogram and as 1000 m
 
 describe("the webhook's HTTP server", () => {
   test("fails readiness, but not liveness, without a valid certificate", async () => {
-    const { app } = serverUnderTest({ unreadyReason: () => "the certificate has expired" });
+    const { app } = createServerUnderTest({ unreadyReason: () => "the certificate has expired" });
     const ready = await app.inject({ url: "/readyz" });
     expect(ready.statusCode).toBe(503);
     expect(ready.body).toContain("the certificate has expired");
     expect((await app.inject({ url: "/healthz" })).statusCode).toBe(200);
-    expect((await serverUnderTest().app.inject({ url: "/readyz" })).statusCode).toBe(200);
+    expect((await createServerUnderTest().app.inject({ url: "/readyz" })).statusCode).toBe(200);
   });
 
   test("responds to an unknown path with the list of valid paths, and does not count an admission", async () => {
-    const { app, metrics } = serverUnderTest();
+    const { app, metrics } = createServerUnderTest();
     const reply = await app.inject({ method: "POST", url: "/mutating", headers: JSON_HEADERS, payload: reviewText() });
     expect(reply.statusCode).toBe(404);
     expect(reply.body).toContain("/mutate");
@@ -183,7 +183,7 @@ describe("the webhook's HTTP server", () => {
   });
 
   test("serves every metric in the Prometheus format with a help text", async () => {
-    const reply = await serverUnderTest().app.inject({ url: "/metrics" });
+    const reply = await createServerUnderTest().app.inject({ url: "/metrics" });
     expect(reply.headers["content-type"]).toContain("text/plain");
     for (const name of ["lastcall_admissions_total", "process_cpu_seconds_total", "process_resident_memory_bytes"]) {
       expect(reply.body).toMatch(new RegExp(`# HELP ${name} .+\\.\n`));
