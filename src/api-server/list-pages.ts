@@ -9,7 +9,7 @@ const STATUS_GONE = 410;
 
 export type ListResult<T> = {
   readonly objects: ReadonlyMap<string, T>;
-  readonly version: string;
+  readonly resourceVersion: string;
 };
 
 type ListRequest<T> = {
@@ -52,7 +52,7 @@ async function listPaged<T>(request: SendRequest, list: ListRequest<T>, pageSize
     }
     const metadata = objectAt(page, "metadata");
     continueToken = textAt(metadata, "continue") ?? "";
-    if (continueToken === "") return { objects, version: textAt(metadata, "resourceVersion") ?? "" };
+    if (continueToken === "") return { objects, resourceVersion: textAt(metadata, "resourceVersion") ?? "" };
   }
 }
 
@@ -64,7 +64,7 @@ function pathOf(list: ListRequest<unknown>, pageSize: number, continueToken: str
   return query.size === 0 ? path : `${path}?${query}`;
 }
 
-type Page = { readonly page: RawObject; readonly bytes: number };
+type PageResponse = { readonly page: RawObject; readonly bytes: number };
 
 /** Requests a page with fewer objects until it fits. A continue token does not contain the page size, so it is valid for the smaller page. */
 async function fetchFittingPage<T>(
@@ -72,19 +72,19 @@ async function fetchFittingPage<T>(
   list: ListRequest<T>,
   pageSize: number,
   continueToken: string,
-): Promise<Page & { readonly size: number }> {
+): Promise<PageResponse & { readonly size: number }> {
   for (let size = pageSize; ; ) {
     try {
       return { ...(await fetchPage(request, pathOf(list, size, continueToken), size, list.signal)), size };
     } catch (error) {
-      const smaller = error instanceof ResponseTooLarge ? smallerPageSize(size) : undefined;
-      if (smaller === undefined) throw error;
-      size = smaller;
+      const smallerSize = error instanceof ResponseTooLarge ? smallerPageSize(size) : undefined;
+      if (smallerSize === undefined) throw error;
+      size = smallerSize;
     }
   }
 }
 
-async function fetchPage(request: SendRequest, path: string, size: number, signal: AbortSignal): Promise<Page> {
+async function fetchPage(request: SendRequest, path: string, size: number, signal: AbortSignal): Promise<PageResponse> {
   // A list without pages cannot be split, so only the client's limit applies.
   const limit = size === 0 ? {} : { limitBytes: PAGE_LIMIT_BYTES };
   const response = await request({ method: "GET", path, limitMs: PAGE_LIMIT_MS, ...limit, signal });

@@ -63,8 +63,8 @@ export function takeToken(
   { capacity, refillMs }: BucketSize,
   nowMs: number,
 ): { readonly bucket: Bucket; readonly isTaken: boolean } {
-  const refilled = Math.max(0, nowMs - bucket.atMs) / refillMs;
-  const tokens = Math.min(capacity, bucket.tokens + refilled);
+  const refilledTokens = Math.max(0, nowMs - bucket.atMs) / refillMs;
+  const tokens = Math.min(capacity, bucket.tokens + refilledTokens);
   const isTaken = tokens >= 1;
   return { bucket: { tokens: isTaken ? tokens - 1 : tokens, atMs: Math.max(nowMs, bucket.atMs) }, isTaken };
 }

@@ -169,7 +169,7 @@ function originOf(field: Field, { explanation }: Decision): string {
 function configuredValueText<K extends Field>(field: K, policy: PodPolicy): string {
   const row: Row<PodPolicy[K]> = ANNOTATIONS[field];
   const value = row.codec.format(policy[field]);
-  return value === "" ? (row.fallbackShows ?? "–") : value;
+  return value === "" ? (row.fallbackDescription ?? "–") : value;
 }
 
 function modeReason({ outcome, explanation }: Decision, facts: ClusterFacts, origin: string): string {

@@ -32,7 +32,7 @@ export function webhookFlagReference(): string {
 }
 
 export function managerFlagReference(): string {
-  const rows = ROWS.flatMap(([, row]) => ("codec" in row ? [] : [[code(`--${row.name}`), row.doc]]));
+  const rows = ROWS.flatMap(([, row]) => ("codec" in row ? [] : [[code(`--${row.name}`), row.comment]]));
   return markdownTable(["flag", "what it sets"], rows);
 }
 

@@ -42,7 +42,7 @@ export function injectPod(
   const problemsBeforePlanning = [...ofLabels, ...resolved.problems, ...modeProblems, ...(facts.problems ?? [])];
   const explain = (more: readonly Problem[] = []): Explanation => ({
     policy: resolved.policy,
-    origin: resolved.origin,
+    origin: resolved.origins,
     problems: withinLimit([...problemsBeforePlanning, ...more], where),
   });
   const skip = (reason: SkipReason, more: readonly Problem[] = []): Outcome => ({

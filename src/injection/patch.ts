@@ -1,6 +1,6 @@
 /** Computes the JSON Patch between two Pods. */
 import jsonPatch, { type Operation } from "fast-json-patch";
-import { isRawObject, objectAt, type RawObject, sameJson, valueAt } from "../kubernetes/raw-json.ts";
+import { isRawObject, objectAt, type RawObject, isSameJson, valueAt } from "../kubernetes/raw-json.ts";
 
 /**
  * Returns the operations that change `before`, the received object, to `after`. Identical references are skipped without a
@@ -72,7 +72,7 @@ function insertedInFront(before: RawObject, after: RawObject): unknown {
   const beforeList = listOf(objectAt(before, "spec"));
   const afterList = listOf(objectAt(after, "spec"));
   if (beforeList.length === 0 || afterList.length !== beforeList.length + 1) return undefined;
-  return sameJson(nameIn(afterList[1]), nameIn(beforeList[0])) ? afterList[0] : undefined;
+  return isSameJson(nameIn(afterList[1]), nameIn(beforeList[0])) ? afterList[0] : undefined;
 }
 
 function listOf(spec: RawObject | undefined): readonly unknown[] {

@@ -1,17 +1,17 @@
 /** Reads flags and environment variables by a table of settings, and collects all problems. */
 import { parseArgs } from "node:util";
-import { nearest } from "../policy/nearest.ts";
+import { findNearest } from "../policy/nearest.ts";
 import { quote } from "../policy/quote.ts";
 import type { Setting, SettingTable, ValuesOf } from "./setting.ts";
 
 export type SettingProblem = { readonly where: string; readonly message: string };
 
-export type ReadSettings<Table> = {
+export type SettingsReading<Table> = {
   readonly settings: ValuesOf<Table>;
   readonly problems: readonly SettingProblem[];
   /** Settings whose flag is on the command line. */
-  readonly flagsSet: ReadonlySet<keyof Table>;
-  readonly help: boolean;
+  readonly keysSetByFlag: ReadonlySet<keyof Table>;
+  readonly isHelpRequested: boolean;
 };
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -25,10 +25,10 @@ export function readByTable<const Table extends SettingTable>(
   table: Table,
   args: readonly string[],
   environment: Environment = {},
-): ReadSettings<Table> {
+): SettingsReading<Table> {
   const rows = Object.entries(table);
   const problems: SettingProblem[] = [];
-  const { texts, help } = readFlags(
+  const { texts, isHelpRequested } = readFlags(
     rows.map(([, row]) => row),
     args,
     problems,
@@ -46,8 +46,8 @@ export function readByTable<const Table extends SettingTable>(
   return {
     settings: Object.freeze(Object.fromEntries(settings)),
     problems,
-    flagsSet: new Set(rows.filter(([, { flag }]) => texts.has(flag)).map(([key]) => key)),
-    help,
+    keysSetByFlag: new Set(rows.filter(([, { flag }]) => texts.has(flag)).map(([key]) => key)),
+    isHelpRequested,
   };
 }
 
@@ -74,7 +74,7 @@ export function variableOf(flag: string): string {
   return `LASTCALL_${flag.toUpperCase().replaceAll("-", "_")}`;
 }
 
-type ParsedFlags = { readonly texts: ReadonlyMap<string, string>; readonly help: boolean };
+type ParsedFlags = { readonly texts: ReadonlyMap<string, string>; readonly isHelpRequested: boolean };
 
 function readFlags(
   rows: readonly Setting<unknown>[],
@@ -82,7 +82,7 @@ function readFlags(
   problems: SettingProblem[],
 ): ParsedFlags {
   const texts = new Map<string, string>();
-  let help = false;
+  let isHelpRequested = false;
   const options = Object.fromEntries(
     rows.map(({ flag, short, placeholder }) => [
       flag,
@@ -97,10 +97,10 @@ function readFlags(
   for (const token of tokens) {
     if (token.kind === "positional") {
       problems.push({ where: quote(token.value), message: "Unexpected argument; only flags are allowed." });
-    } else if (token.kind === "option" && (token.name === "help" || token.name === "h")) help = true;
+    } else if (token.kind === "option" && (token.name === "help" || token.name === "h")) isHelpRequested = true;
     else if (token.kind === "option") readFlag(token, rows, texts, problems);
   }
-  return { texts, help };
+  return { texts, isHelpRequested };
 }
 
 type FlagToken = { readonly name: string; readonly rawName: string; readonly value?: string | undefined };
@@ -111,17 +111,17 @@ function readFlag(
   texts: Map<string, string>,
   problems: SettingProblem[],
 ): void {
-  const row = rows.find(({ flag }) => flag === name);
-  if (row === undefined) {
-    const guess = nearest(
+  const setting = rows.find(({ flag }) => flag === name);
+  if (setting === undefined) {
+    const guess = findNearest(
       name,
       rows.map(({ flag }) => flag),
     );
     const hint = guess === undefined ? "see --help" : `did you mean --${guess}?`;
     problems.push({ where: quote(where), message: `Unknown flag; ${hint}` });
-  } else if (row.placeholder === "" && value !== undefined) {
+  } else if (setting.placeholder === "" && value !== undefined) {
     problems.push({ where, message: "Takes no value." });
-  } else if (row.placeholder !== "" && (value === undefined || value.startsWith("--"))) {
+  } else if (setting.placeholder !== "" && (value === undefined || value.startsWith("--"))) {
     problems.push({ where, message: "Missing value." });
   } else if (texts.has(name)) {
     problems.push({ where, message: "Set more than once." });
@@ -150,11 +150,11 @@ function variableText({ flag }: Setting<unknown>, environment: Environment): str
 }
 
 function reportMisspeltVariables(flags: readonly string[], environment: Environment, problems: SettingProblem[]): void {
-  const known = flags.map(variableOf);
+  const knownVariables = flags.map(variableOf);
   for (const [name, text] of Object.entries(environment)) {
-    if (!name.startsWith("LASTCALL_") || known.includes(name) || isServiceLink(name, text ?? "")) continue;
+    if (!name.startsWith("LASTCALL_") || knownVariables.includes(name) || isServiceLink(name, text ?? "")) continue;
     const flagName = name.slice("LASTCALL_".length).toLowerCase().replaceAll("_", "-");
-    const guess = nearest(flagName, flags);
+    const guess = findNearest(flagName, flags);
     if (guess === undefined) continue;
     problems.push({ where: quote(name), message: `Unknown variable; did you mean ${variableOf(guess)}?` });
   }

@@ -113,9 +113,9 @@ export function portSetting(flag: string, fallback: number, meaningOfZero: strin
 }
 
 export function booleanSetting(flag: string, summary: string): Setting<boolean> {
-  const row = choiceSetting(flag, ["true", "false"], "false", summary);
+  const choice = choiceSetting(flag, ["true", "false"], "false", summary);
   return {
-    ...row,
+    ...choice,
     fallback: false,
     parse: (text) => (text === "true" ? true : text === "false" ? false : undefined),
   };

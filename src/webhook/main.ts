@@ -23,8 +23,8 @@ import type { WebhookSettings } from "./settings.ts";
 import { shutDown, stopSignal } from "./shutdown.ts";
 
 export async function main(args: readonly string[]): Promise<number> {
-  const { settings, problems, help } = readSettings(args, process.env);
-  if (help) {
+  const { settings, problems, isHelpRequested } = readSettings(args, process.env);
+  if (isHelpRequested) {
     process.stdout.write(helpText());
     return EXIT_OK;
   }

@@ -58,7 +58,7 @@ test("readCa accepts only a CA made by lastcall, and reports the reason otherwis
   const leaf = await tools.makeLeaf({ signer, validUntilMs: NOW_MS });
   const reasonFor = (cert: string) => {
     const read = tools.readCa(cert);
-    return "why" in read ? read.why : "";
+    return "defect" in read ? read.defect : "";
   };
   expect(reasonFor(signer.cert)).toBe("");
   expect(reasonFor("")).toBe("is missing");

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import type { SecretStore, StoredSecret } from "../../src/api-server/secret-store.ts";
 import type { WriteResult } from "../../src/api-server/stored-object.ts";
-import { parsedJson, readCaEntries, type SecretEvent, writeSecret } from "../../src/authority/shared-secret.ts";
+import { parseJson, readCaEntries, type SecretEvent, writeSecret } from "../../src/authority/shared-secret.ts";
 import { fakeCa, fakeTools } from "../webhook/certificates-authority/fake-certificates.ts";
 
 const READER = fakeTools(() => "unused");
@@ -41,7 +41,7 @@ test.for([
 });
 
 test("parsedJson returns undefined for text that is not JSON", () => {
-  expect([parsedJson("{"), parsedJson(""), parsedJson("null"), parsedJson("[1]")]).toEqual([
+  expect([parseJson("{"), parseJson(""), parseJson("null"), parseJson("[1]")]).toEqual([
     undefined,
     undefined,
     null,

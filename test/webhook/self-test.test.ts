@@ -221,8 +221,8 @@ describe("the flags of the self-test", () => {
         kubeconfigFile: "",
       },
       problems: [],
-      flagsSet: new Set(),
-      help: false,
+      keysSetByFlag: new Set(),
+      isHelpRequested: false,
     });
   });
 

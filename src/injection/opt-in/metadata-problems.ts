@@ -1,10 +1,10 @@
 /** Reports problems in labels and annotations with the prefix lastcall.dev/, each with its key. */
 import { isAbsent, objectAt, type RawObject } from "../../kubernetes/raw-json.ts";
 import { ANNOTATIONS, FIELDS, INJECT, PREFIX, REVISION, STATUS_ANNOTATION } from "../../policy/fields.ts";
-import { nearest } from "../../policy/nearest.ts";
+import { findNearest } from "../../policy/nearest.ts";
 import type { Problem } from "../../policy/problem.ts";
 import { quote } from "../../policy/quote.ts";
-import { type Profiles, resolvePolicy, unknownAnnotation } from "../../policy/resolve.ts";
+import { type Profiles, resolvePolicy, unknownAnnotationProblem } from "../../policy/resolve.ts";
 
 export type MetadataProblem = {
   readonly in: "labels" | "annotations";
@@ -67,7 +67,7 @@ function labelProblem(key: string, value: unknown, where: string): Problem | und
 function unknownLabel(key: string, where: string): Problem {
   const code = "unknown_label";
   if (ANNOTATION_KEYS.includes(key)) return { code, where, message: `${quote(key)} is an annotation, not a label.` };
-  const guess = nearest(
+  const guess = findNearest(
     key.slice(PREFIX.length),
     LABELS.map((label) => label.slice(PREFIX.length)),
   );
@@ -88,7 +88,7 @@ export function misplacedMetadata(object: RawObject, owner: string, template: Ra
 
 function misplacedProblem(kind: "labels" | "annotations", key: string, owner: string): Problem {
   if (kind === "labels" && !LABELS.includes(key)) return unknownLabel(key, owner);
-  if (kind === "annotations" && !ANNOTATION_KEYS.includes(key)) return unknownAnnotation(key, owner);
+  if (kind === "annotations" && !ANNOTATION_KEYS.includes(key)) return unknownAnnotationProblem(key, owner);
   const message = `${quote(key)} has no effect on the workload. Set it on the Pod template.`;
   return { code: "wrong_scope", where: owner, message };
 }

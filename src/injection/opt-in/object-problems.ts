@@ -20,22 +20,22 @@ export function problemsOutsidePods(
   { pods, ...listed }: PodBearingObject,
   profiles: Profiles,
 ): readonly PlacedProblem[] {
-  const { root, object, at } = listed;
+  const { root, object, objectPath } = listed;
   const name = textAt(objectAt(object, "metadata"), "name") ?? "";
   const ofNamespace = isNamespace(listed) ? metadataProblems({ scope: "namespace", name, object }, profiles) : [];
   return [
-    ...ofNamespace.map((found) => placed(found, at)),
+    ...ofNamespace.map((found) => placed(found, objectPath)),
     ...pods.flatMap(({ pod, path, owner }) =>
-      ancestorsOfPod(root, at, path).flatMap((ancestor) =>
+      ancestorsOfPod(root, objectPath, path).flatMap((ancestor) =>
         misplacedMetadata(ancestor.object, owner, pod).map((found) => placed(found, ancestor.path)),
       ),
     ),
   ];
 }
 
-export function problemsOfPods({ pods, at }: PodBearingObject, profiles: Profiles): readonly PlacedProblem[] {
+export function problemsOfPods({ pods, objectPath }: PodBearingObject, profiles: Profiles): readonly PlacedProblem[] {
   return pods.flatMap(({ pod, path, owner }) => {
-    const name = path.length === at.length ? podName(pod) : `of ${owner}`;
+    const name = path.length === objectPath.length ? podName(pod) : `of ${owner}`;
     return metadataProblems({ scope: "pod", name, object: pod }, profiles).map((found) => placed(found, path));
   });
 }

@@ -5,7 +5,7 @@ import {
   limitOf,
   podLevelResources,
   type QosClass,
-  qosClass,
+  qosClassOf,
   requestOf,
 } from "../../kubernetes/qos.ts";
 import { parseQuantity } from "../../kubernetes/quantity.ts";
@@ -32,7 +32,7 @@ export function planResources(pod: RawObject, choice: ResourcesChoice): ManagerR
     return { resources: { requests: choice.requests, limits: choice.limits }, resourcesWithoutHeadroom: undefined };
   const podLevel = podLevelResources(pod);
   if (podLevel === undefined)
-    return { resources: withCpuLimit(pod, resourcesFor(pod, qosClass(pod))), resourcesWithoutHeadroom: undefined };
+    return { resources: withCpuLimit(pod, resourcesFor(pod, qosClassOf(pod))), resourcesWithoutHeadroom: undefined };
   const desired = resourcesFor(pod, "Burstable");
   return fits(pod, podLevel, desired)
     ? { resources: desired, resourcesWithoutHeadroom: undefined }
@@ -114,7 +114,7 @@ export function resourceProblems(
     return [{ code: "no_headroom", where: `${where}, spec.resources`, message }];
   }
   if (policy.resources === "auto" || podLevelResources(pod) !== undefined) return [];
-  const before = qosClass(pod);
+  const before = qosClassOf(pod);
   if (!changesQos(before, resources)) return [];
   const message = `These resources change the Pod's QoS class ${before}. Set auto to keep it.`;
   return [{ code: "conflicting_values", where: `${where}, lastcall.dev/resources`, message }];

@@ -45,7 +45,7 @@ type SettingProblems = { readonly around: readonly Problem[]; readonly inPods: r
 function settingProblems(object: RawObject, profiles: Profiles): SettingProblems {
   const kind = textAt(object, "kind") ?? "";
   const apiVersion = textAt(object, "apiVersion") ?? "";
-  const bearer = { at: [], root: object, object, kind, apiVersion, pods: podsIn(object) };
+  const bearer = { objectPath: [], root: object, object, kind, apiVersion, pods: podsIn(object) };
   return {
     around: problemsOutsidePods(bearer, profiles).map(({ problem }) => problem),
     inPods: [

@@ -2,7 +2,7 @@
 import type { SecretStore } from "../../api-server/secret-store.ts";
 import { bundleText, type Ca, pemBlocks, type ServerCertificate } from "../../authority/certificate.ts";
 import { reconcile } from "../../authority/reconcile.ts";
-import { type ReadSecret, type SecretEvent, writeSecret } from "../../authority/shared-secret.ts";
+import { type SecretReading, type SecretEvent, writeSecret } from "../../authority/shared-secret.ts";
 import type { CertificateTools } from "../../authority/signing.ts";
 import { type Authority, type Lifetimes, type Moment, trustedBy } from "./authority.ts";
 import {
@@ -50,7 +50,7 @@ export type AuthorityStatus = {
   readonly isInSync: boolean;
 };
 
-type ReadResult = ReadSecret & { readonly observed: ObservedState; readonly configuration: WebhookConfiguration };
+type ReadResult = SecretReading & { readonly observed: ObservedState; readonly configuration: WebhookConfiguration };
 
 export function createReconciler(ports: ReconcilerPorts, lifetimes: Lifetimes): Reconciler {
   let replicaState: ReplicaState = INITIAL_STATE;

@@ -1,6 +1,6 @@
 /** Converts the webhook's CAs from and to the entries of a Secret. */
 import type { Ca, CaReader, SigningCa } from "../../authority/certificate.ts";
-import { type Entries, type EntryChanges, parsedJson, readCaEntries } from "../../authority/shared-secret.ts";
+import { type Entries, type EntryChanges, parseJson, readCaEntries } from "../../authority/shared-secret.ts";
 import type { Authority, RetiredCa } from "./authority.ts";
 
 type SecretContent = {
@@ -50,7 +50,7 @@ function rowOf(ca: RetiredCa): RetiredRow {
 
 function readRetired(text: string | undefined, reader: CaReader, secretErrors: string[]): readonly RetiredCa[] {
   if (text === undefined) return [];
-  const parsed = parsedJson(text);
+  const parsed = parseJson(text);
   const rows: readonly unknown[] = Array.isArray(parsed) ? parsed : [undefined];
   return rows.flatMap((row) => {
     const ca = readRow(row, reader);
@@ -63,7 +63,7 @@ function readRow(row: unknown, reader: CaReader): RetiredCa | undefined {
   if (!isRow(row)) return undefined;
   const read = reader.readCa(row.certificate);
   const retiredAtMs = Date.parse(row.retiredAt);
-  if ("why" in read || Number.isNaN(retiredAtMs)) return undefined;
+  if ("defect" in read || Number.isNaN(retiredAtMs)) return undefined;
   return { ...read.ca, retiredAtMs, isDropped: row.dropped === true };
 }
 

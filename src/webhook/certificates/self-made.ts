@@ -9,7 +9,7 @@ export type SelfMade = {
 };
 
 const DAY_MS = 86_400_000;
-const LEAF = { lifeMs: 90 * DAY_MS, renewAfter: 2 / 3 };
+const LEAF = { lifeMs: 90 * DAY_MS, renewAfterFraction: 2 / 3 };
 
 export async function makeCertificate(namespace: string, nowMs: number): Promise<SelfMade> {
   const name = `lastcall.${namespace}.svc`;

@@ -5,8 +5,8 @@ import {
   decodeBase64,
   type Operation,
   readObject,
-  requireVersion,
-  versionOf,
+  requireResourceVersion,
+  resourceVersionOf,
   type WriteResult,
   writeObject,
 } from "../../api-server/stored-object.ts";
@@ -71,7 +71,7 @@ export function webhookConfigurations(request: SendRequest, name: string, copyNa
     read: async () => {
       const found = await readObject(request, configurationPath(name), title);
       if (found === undefined) return undefined;
-      const own = { resourceVersion: versionOf(found), bundles: bundlesIn(found) };
+      const own = { resourceVersion: resourceVersionOf(found), bundles: bundlesIn(found) };
       const copy =
         copyName === ""
           ? undefined
@@ -79,7 +79,7 @@ export function webhookConfigurations(request: SendRequest, name: string, copyNa
       const copyBundles = copy === undefined ? [] : bundlesIn(copy);
       if (copy === undefined || copyBundles.length === 0) return own;
       const bundles = [...own.bundles, ...copyBundles];
-      return { ...own, bundles, copy: { resourceVersion: versionOf(copy), webhooks: copyBundles.length } };
+      return { ...own, bundles, copy: { resourceVersion: resourceVersionOf(copy), webhooks: copyBundles.length } };
     },
     writeBundle: async ({ resourceVersion, bundles, copy }, bundle) => {
       const written = await write(name, resourceVersion, bundles.length - (copy?.webhooks ?? 0), bundle);
@@ -106,5 +106,5 @@ function bundlesIn(configuration: RawObject): readonly string[] {
 function bundlePatch(version: string, webhooks: number, bundle: string): readonly Operation[] {
   const value = base64(bundle);
   const paths = Array.from({ length: webhooks }, (_, index) => `/webhooks/${index}/clientConfig/caBundle`);
-  return [requireVersion(version), ...paths.map((path) => ({ op: "add" as const, path, value }))];
+  return [requireResourceVersion(version), ...paths.map((path) => ({ op: "add" as const, path, value }))];
 }

@@ -1,5 +1,5 @@
 /** Creates Events for admissions, because users do not see the warnings that a controller gets when it creates Pods. Pure. */
-import { type EventSpec, isOwner, MESSAGE_LIMIT, type Owner } from "../../api-server/event-object.ts";
+import { type EventSpec, isValidOwner, MESSAGE_LIMIT, type Owner } from "../../api-server/event-object.ts";
 import type { RecordEvent } from "../../api-server/event-recorder.ts";
 import { plainText } from "../../contract/untrusted-text.ts";
 import { type Outcome, SKIP_REASONS, type SkipReason } from "../../injection/outcome.ts";
@@ -105,5 +105,5 @@ function ownerFrom(typed: RawObject | undefined, named: RawObject | undefined): 
     name: textAt(named, "name") ?? "",
     uid: textAt(named, "uid") ?? "",
   };
-  return owner.apiVersion !== "" && isOwner(owner) ? owner : undefined;
+  return owner.apiVersion !== "" && isValidOwner(owner) ? owner : undefined;
 }

@@ -16,7 +16,7 @@ import {
   RELIST_MS,
 } from "../../api-server/freshness.ts";
 import { type ReflectedResource, type ReflectorPorts, runReflector } from "../../api-server/reflector.ts";
-import { createStore, type Store, summaryOf } from "../../api-server/store.ts";
+import { createStore, type Store, createSummaryReader } from "../../api-server/store.ts";
 import type { ClusterFacts } from "../../injection/inject.ts";
 import type { NamespaceAnnotations, ReportSettings } from "../admission/admit.ts";
 import type { Log } from "../log.ts";
@@ -165,12 +165,12 @@ export function startCluster(options: ClusterOptions): Cluster {
     ...(version === undefined ? [] : [version]),
   ];
 
-  const nodeSummary = summaryOf(nodes, (entries) => ({
+  const nodeSummary = createSummaryReader(nodes, (entries) => ({
     version: lowestKubeletVersion(entries.values()),
     runtimeWithoutImageVolumes: findRuntimeWithoutImageVolumes(entries.values()),
   }));
-  const limitRangesByNamespace = summaryOf(limitRanges, byNamespace);
-  const pullErrors = summaryOf(pullEvents, pullErrorsByNamespace);
+  const limitRangesByNamespace = createSummaryReader(limitRanges, byNamespace);
+  const pullErrors = createSummaryReader(pullEvents, pullErrorsByNamespace);
   const pullErrorIn = (namespace: string): string | undefined => {
     const error = pullErrors().get(namespace);
     return isCurrent(error, Date.now()) ? error.message : undefined;
@@ -181,7 +181,7 @@ export function startCluster(options: ClusterOptions): Cluster {
     nowMs,
     wallMs: Date.now,
     random: Math.random,
-    suffix: () => randomBytes(8).toString("hex"),
+    createNameSuffix: () => randomBytes(8).toString("hex"),
     instance: hostname(),
     isKnownNamespace: namespaceLookup.isKnown,
     count: metrics.countEvent,

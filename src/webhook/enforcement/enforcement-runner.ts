@@ -3,7 +3,7 @@ import { Gauge, type Registry } from "prom-client";
 import { createApiClient } from "../../api-server/api-client.ts";
 import type { ApiResponse, SendRequest } from "../../api-server/api-request.ts";
 import { loadKubeConfig } from "../../api-server/load-kube-config.ts";
-import { type Operation, readObject, requireVersion, versionOf, writeObject } from "../../api-server/stored-object.ts";
+import { type Operation, readObject, requireResourceVersion, resourceVersionOf, writeObject } from "../../api-server/stored-object.ts";
 import { objectsAt } from "../../kubernetes/raw-json.ts";
 import { configurationPath, configurationTitle } from "../certificates/webhook-configurations.ts";
 import type { Log } from "../log.ts";
@@ -75,12 +75,12 @@ export function enforcerPorts(request: SendRequest, settings: ProofSettings): En
         configurationPath(enforceConfiguration),
         configurationTitle(enforceConfiguration),
       );
-      const enforcing = found && { resourceVersion: versionOf(found), webhooks: objectsAt(found, "webhooks") };
+      const enforcing = found && { resourceVersion: resourceVersionOf(found), webhooks: objectsAt(found, "webhooks") };
       return { originals: objectsAt(originals, "webhooks"), enforcing };
     },
     write: (resourceVersion, webhooks) => {
       const operations: readonly Operation[] = [
-        requireVersion(resourceVersion),
+        requireResourceVersion(resourceVersion),
         { op: "add", path: "/webhooks", value: webhooks },
       ];
       const body = JSON.stringify(operations);

@@ -8,7 +8,7 @@ import { Fault } from "../../fault.ts";
 import {
   helpRows,
   problemText,
-  type ReadSettings,
+  type SettingsReading,
   readByTable,
   type SettingProblem,
 } from "../../settings/read-settings.ts";
@@ -24,8 +24,8 @@ import { PROOF_LABELS, SETTINGS } from "../settings.ts";
 import { selfTest } from "./self-test.ts";
 
 export async function main(args: readonly string[]): Promise<number> {
-  const { settings, problems, help } = readOptions(args);
-  if (help) {
+  const { settings, problems, isHelpRequested } = readOptions(args);
+  if (isHelpRequested) {
     process.stdout.write(SELF_TEST_HELP);
     return EXIT_OK;
   }
@@ -95,7 +95,7 @@ export const SELF_TEST_HELP = [
   helpRows(OPTIONS),
 ].join("\n");
 
-export function readOptions(args: readonly string[]): ReadSettings<typeof OPTIONS> {
+export function readOptions(args: readonly string[]): SettingsReading<typeof OPTIONS> {
   const reading = readByTable(OPTIONS, args);
   const { startsPod, image } = reading.settings;
   const combinationProblems: readonly SettingProblem[] =
