@@ -86,7 +86,14 @@ export function createEventRecorder(ports: EventPorts): RecordEvent {
 async function send(ports: EventPorts, queued: QueuedEvent): Promise<"sent" | "refused" | "unavailable"> {
   const { spec, count, firstMs, lastMs } = queued;
   const { instance, reporter } = ports;
-  const event = toEventObject(spec, { count, firstMs, lastMs, nameSuffix: ports.createNameSuffix(), instance, reporter });
+  const event = toEventObject(spec, {
+    count,
+    firstMs,
+    lastMs,
+    nameSuffix: ports.createNameSuffix(),
+    instance,
+    reporter,
+  });
   try {
     const body = JSON.stringify(event);
     const response = await ports.request({ method: "POST", path: eventPath(spec), body, limitMs: SEND_LIMIT_MS });

@@ -44,8 +44,8 @@ async function listPaged<T>(request: SendRequest, list: ListRequest<T>, pageSize
   let continueToken = "";
   let size = pageSize;
   for (;;) {
-    const { page, bytes, size: readSize } = await fetchFittingPage(request, list, size, continueToken);
-    size = nextPageSize(readSize, { bytes, maximum: pageSize });
+    const { page, bytes, size: fittingSize } = await fetchFittingPage(request, list, size, continueToken);
+    size = nextPageSize(fittingSize, { bytes, maximum: pageSize });
     for (const object of objectsAt(page, "items")) {
       const value = list.reduce(object);
       if (value !== undefined) objects.set(keyOf(object), value);

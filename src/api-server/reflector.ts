@@ -121,7 +121,11 @@ async function listIntoStore<T>(
   ports.onListed();
   // Jitter spreads the lists of caches and replicas that started together.
   const lastEventMs = ports.nowMs();
-  return { resourceVersion: list.resourceVersion, listDueMs: lastEventMs + relistMs * (0.8 + 0.2 * ports.random()), lastEventMs };
+  return {
+    resourceVersion: list.resourceVersion,
+    listDueMs: lastEventMs + relistMs * (0.8 + 0.2 * ports.random()),
+    lastEventMs,
+  };
 }
 
 /**

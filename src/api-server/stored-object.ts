@@ -29,7 +29,11 @@ export function decodeBase64(value: unknown): string {
   return typeof value === "string" ? Buffer.from(value, "base64").toString("utf8") : "";
 }
 
-export async function readObject(request: SendRequest, path: string, displayName: string): Promise<RawObject | undefined> {
+export async function readObject(
+  request: SendRequest,
+  path: string,
+  displayName: string,
+): Promise<RawObject | undefined> {
   const response = await send(request, { method: "GET", path }, `read ${displayName}`);
   if (response.status === 404) return undefined;
   const object = parseObject(response.text);

@@ -48,7 +48,9 @@ export function caReader(name: string): CaReader {
       if (!subject.test(certificate.subject))
         return { defect: `has the subject "${certificate.subject.slice(0, 80)}" and was not made by lastcall` };
       if (!certificate.verify(certificate.publicKey)) return { defect: "is not self-signed" };
-      return { ca: { id, cert, validFromMs: Date.parse(certificate.validFrom), validUntilMs: Date.parse(certificate.validTo) } };
+      return {
+        ca: { id, cert, validFromMs: Date.parse(certificate.validFrom), validUntilMs: Date.parse(certificate.validTo) },
+      };
     },
     isKeyOf: (ca, key) => {
       try {

@@ -1,10 +1,11 @@
 /** Warns about documents that are left unchanged although they may contain Pods. */
-import { findUninjectedKind } from "../kubernetes/uninjected-kinds.ts";
+
 import { groupOf, type ListedObject, objectsIn, type Path, pathText } from "../kubernetes/listed-objects.ts";
 import { templatesOf } from "../kubernetes/pod-template.ts";
 import { isRawObject, textAt } from "../kubernetes/raw-json.ts";
 import type { TemplatePath } from "../kubernetes/template-path.ts";
 import { shapesIn } from "../kubernetes/template-shape.ts";
+import { findUninjectedKind } from "../kubernetes/uninjected-kinds.ts";
 import { quote } from "../policy/quote.ts";
 import type { ManifestProblem, ParsedDocument } from "./manifest/parse.ts";
 

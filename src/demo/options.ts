@@ -1,6 +1,6 @@
 /** Defines the flags of `lastcall demo` and derives the Pods' annotations from them. Pure. */
 import { formatDuration } from "../contract/duration.ts";
-import { helpRows, type SettingsReading, readByTable, type SettingProblem } from "../settings/read-settings.ts";
+import { helpRows, readByTable, type SettingProblem, type SettingsReading } from "../settings/read-settings.ts";
 import {
   choiceSetting,
   fileSetting,
@@ -106,7 +106,11 @@ export function readOptions(args: readonly string[]): SettingsReading<typeof OPT
   return { ...reading, problems: [...reading.problems, ...misplacedFlags(reading)] };
 }
 
-function misplacedFlags({ settings, keysSetByFlag, problems }: SettingsReading<typeof OPTIONS>): readonly SettingProblem[] {
+function misplacedFlags({
+  settings,
+  keysSetByFlag,
+  problems,
+}: SettingsReading<typeof OPTIONS>): readonly SettingProblem[] {
   const isSample = settings.file === "";
   const isPathRefused = problems.some(({ where }) => where === "--path");
   const sampleOnly = (flag: string, remedy: string) => ({

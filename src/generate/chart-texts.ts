@@ -12,7 +12,9 @@ export function chartPolicyComment(): string {
     .map(({ field, row }) => {
       const hasPlaceholder = row.fallbackDescription !== undefined;
       const summary =
-        hasPlaceholder && row.fallbackDescription !== "–" ? `${row.summary} Default: ${fallbackText(field)}.` : row.summary;
+        hasPlaceholder && row.fallbackDescription !== "–"
+          ? `${row.summary} Default: ${fallbackText(field)}.`
+          : row.summary;
       const valueText = hasPlaceholder ? `<${row.codec.syntax}>` : yamlText(fallbackText(field));
       return [...wrapComment(summary), `  #   ${row.name}: ${valueText}`].join("\n");
     });

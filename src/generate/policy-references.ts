@@ -20,11 +20,11 @@ export function lintRuleReference(): string {
 }
 
 export function stopSignalReference(): string {
-  const rows = STOP_SIGNALS.map(({ images, program, graceful, since }) => [
+  const rows = STOP_SIGNALS.map(({ images, program, gracefulSignal, note }) => [
     images.map(code).join(", "),
     program,
-    graceful ?? "none",
-    since,
+    gracefulSignal ?? "none",
+    note,
   ]);
   return markdownTable(["images", "program", "graceful signal", "set by the image"], rows);
 }

@@ -10,7 +10,7 @@ export type Mode = "native" | "classic" | "sleep";
 /** Explains the outcome in `lastcall explain`, in the webhook's log and in the summary of `lastcall inject`. */
 export type Explanation = {
   readonly policy: PodPolicy;
-  readonly origin: Origins;
+  readonly origins: Origins;
   readonly problems: readonly Problem[];
 };
 

@@ -1,9 +1,10 @@
 /** Finds Pods and Pod templates in documents. */
-import { findUninjectedKind } from "./uninjected-kinds.ts";
+
 import { groupOf, type ListedObject, objectsIn, type Path, pathText } from "./listed-objects.ts";
 import { isRawObject, objectAt, type RawObject, textAt } from "./raw-json.ts";
 import { type TemplatePath, templatesAt } from "./template-path.ts";
 import { type FoundTemplate, shapesIn } from "./template-shape.ts";
+import { findUninjectedKind } from "./uninjected-kinds.ts";
 
 export type LocatedPod = {
   readonly path: Path;

@@ -118,7 +118,10 @@ export function isWellFormed(pod: RawObject): boolean {
   if (!Array.isArray(containers) || containers.length === 0) return false;
   if (!isAbsent(initContainers) && !Array.isArray(initContainers)) return false;
   const allContainers: readonly unknown[] = [...containers, ...listAt(spec, "initContainers")];
-  return allContainers.every(isWellFormedContainer) && new Set(allContainers.map((container) => nameOf(container as RawObject))).size === allContainers.length;
+  return (
+    allContainers.every(isWellFormedContainer) &&
+    new Set(allContainers.map((container) => nameOf(container as RawObject))).size === allContainers.length
+  );
 }
 
 /** Returns a lower bound of the annotations' size in bytes. */

@@ -53,7 +53,9 @@ export function isSameJson(left: unknown, right: unknown): boolean {
   if (left === right) return true;
   if (Array.isArray(left)) {
     return (
-      Array.isArray(right) && left.length === right.length && left.every((item, index) => isSameJson(item, right[index]))
+      Array.isArray(right) &&
+      left.length === right.length &&
+      left.every((item, index) => isSameJson(item, right[index]))
     );
   }
   if (!isRawObject(left) || !isRawObject(right)) return false;

@@ -91,8 +91,8 @@ function unknownNameProblems(names: readonly string[], known: readonly string[],
   return names
     .filter((name) => !known.includes(name))
     .map((name) => {
-      const guess = findNearest(name, known);
-      const hint = guess === undefined ? `expected one of ${known.join(", ")}` : `did you mean ${guess}?`;
+      const suggestion = findNearest(name, known);
+      const hint = suggestion === undefined ? `expected one of ${known.join(", ")}` : `did you mean ${suggestion}?`;
       return { code: "unknown_annotation", where, message: `${quote(name)} cannot be set here; ${hint}` };
     });
 }

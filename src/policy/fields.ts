@@ -88,7 +88,8 @@ const TABLE = {
     manager: {
       kind: "choice",
       writeCondition: "when-set",
-      comment: "With `graceful` the app finishes its requests and closes its connections at its stop signal, so the patience is 0.",
+      comment:
+        "With `graceful` the app finishes its requests and closes its connections at its stop signal, so the patience is 0.",
     },
   }),
   appGraceMs: derived(
@@ -178,7 +179,8 @@ const TABLE = {
     manager: {
       kind: "choice",
       writeCondition: "when-set",
-      comment: "Whether the app's processes load the library of `native/preload`, which closes keep-alive connections of clients.",
+      comment:
+        "Whether the app's processes load the library of `native/preload`, which closes keep-alive connections of clients.",
     },
   }),
   addressScope: derived(

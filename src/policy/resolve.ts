@@ -135,14 +135,16 @@ function reportUnknownKeys(sources: readonly Source[], problems: Problem[]): voi
     remaining -= namedKeys.length;
     problems.push(...namedKeys.map((key) => unknownAnnotationProblem(key, source.name)));
     const othersCount = source.unknownKeys.length - namedKeys.length;
-    if (othersCount > 0) problems.push({ code: "unknown_annotation", where: source.name, message: moreUnknownText(othersCount) });
+    if (othersCount > 0)
+      problems.push({ code: "unknown_annotation", where: source.name, message: moreUnknownText(othersCount) });
   }
 }
 
 export function unknownAnnotationProblem(name: string, where: string): Problem {
   const key = name.startsWith(PREFIX) ? name.slice(PREFIX.length) : name;
-  const guess = findNearest(key, NAMES);
-  const hint = guess === undefined ? `expected ${NAMES.slice(0, 5).join(", ")}, …` : `did you mean ${PREFIX}${guess}?`;
+  const suggestion = findNearest(key, NAMES);
+  const hint =
+    suggestion === undefined ? `expected ${NAMES.slice(0, 5).join(", ")}, …` : `did you mean ${PREFIX}${suggestion}?`;
   return { code: "unknown_annotation", where, message: `${quote(`${PREFIX}${key}`)} is unknown; ${hint}` };
 }
 

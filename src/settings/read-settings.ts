@@ -113,11 +113,11 @@ function readFlag(
 ): void {
   const setting = rows.find(({ flag }) => flag === name);
   if (setting === undefined) {
-    const guess = findNearest(
+    const suggestion = findNearest(
       name,
       rows.map(({ flag }) => flag),
     );
-    const hint = guess === undefined ? "see --help" : `did you mean --${guess}?`;
+    const hint = suggestion === undefined ? "see --help" : `did you mean --${suggestion}?`;
     problems.push({ where: quote(where), message: `Unknown flag; ${hint}` });
   } else if (setting.placeholder === "" && value !== undefined) {
     problems.push({ where, message: "Takes no value." });
@@ -154,9 +154,9 @@ function reportMisspeltVariables(flags: readonly string[], environment: Environm
   for (const [name, text] of Object.entries(environment)) {
     if (!name.startsWith("LASTCALL_") || knownVariables.includes(name) || isServiceLink(name, text ?? "")) continue;
     const flagName = name.slice("LASTCALL_".length).toLowerCase().replaceAll("_", "-");
-    const guess = findNearest(flagName, flags);
-    if (guess === undefined) continue;
-    problems.push({ where: quote(name), message: `Unknown variable; did you mean ${variableOf(guess)}?` });
+    const suggestion = findNearest(flagName, flags);
+    if (suggestion === undefined) continue;
+    problems.push({ where: quote(name), message: `Unknown variable; did you mean ${variableOf(suggestion)}?` });
   }
 }
 

@@ -1,6 +1,6 @@
 /** Reads the webhook's settings from flags and environment variables, and checks combinations of settings. */
 import { formatDuration } from "../contract/duration.ts";
-import { helpRows, type SettingsReading, readByTable, type SettingProblem } from "../settings/read-settings.ts";
+import { helpRows, readByTable, type SettingProblem, type SettingsReading } from "../settings/read-settings.ts";
 import { SETTINGS, type WebhookSettings } from "./settings.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;

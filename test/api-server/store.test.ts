@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createStore, keyOf, createSummaryReader } from "../../src/api-server/store.ts";
+import { createStore, createSummaryReader, keyOf } from "../../src/api-server/store.ts";
 import type { RawObject } from "../../src/kubernetes/raw-json.ts";
 
 type Step =

@@ -1,7 +1,7 @@
 /** Tests which of a container's own hooks lastcall replaces, because its drain and the stop signal have the same effect. */
 import { describe, expect, test } from "vitest";
 import { parseHookCommand } from "../../src/injection/hooks/hook-script.ts";
-import { knownHook } from "../../src/injection/hooks/known-hooks.ts";
+import { findKnownHook } from "../../src/injection/hooks/known-hooks.ts";
 import type { RawObject } from "../../src/kubernetes/raw-json.ts";
 
 const inShell = (script: string): readonly string[] => ["/bin/sh", "-c", script];
@@ -70,7 +70,7 @@ describe("a hook that sends a signal", () => {
     ["registry.example/web:1", "SIGQUIT"],
   ])("is replaced in image %s with stopSignal %s, which is the same signal", (image, stopSignal) => {
     const container = containerOf(image, stopSignal);
-    expect(knownHook({}, container, NGINX_QUIT, "none")).toEqual({
+    expect(findKnownHook({}, container, NGINX_QUIT, "none")).toEqual({
       reason: "It sends SIGQUIT, the container's stop signal.",
       sleepSeconds: 0,
     });
@@ -83,25 +83,25 @@ describe("a hook that sends a signal", () => {
   ])(
     "stays in image %s with stopSignal %s, because the kubelet sends another or an unknown signal",
     (image, stopSignal) => {
-      expect(knownHook({}, containerOf(image, stopSignal), NGINX_QUIT, "none")).toBeUndefined();
+      expect(findKnownHook({}, containerOf(image, stopSignal), NGINX_QUIT, "none")).toBeUndefined();
     },
   );
 
   test("of Kong is replaced, and the drain delay is at least the time of its --wait", () => {
     const handler = { exec: { command: ["kong", "quit", "--wait=15"] } };
-    expect(knownHook({}, containerOf("kong:3.9"), handler, "none")?.sleepSeconds).toBe(15);
-    expect(knownHook({}, containerOf("kong:1.1"), handler, "none")).toBeUndefined();
+    expect(findKnownHook({}, containerOf("kong:3.9"), handler, "none")?.sleepSeconds).toBe(15);
+    expect(findKnownHook({}, containerOf("kong:1.1"), handler, "none")).toBeUndefined();
   });
 
   test("stays in PHP's images for the command line, and is replaced in those for FPM", () => {
     const handler = { exec: { command: ["kill", "-QUIT", "1"] } };
-    expect(knownHook({}, containerOf("php:8.3-cli"), handler, "none")).toBeUndefined();
-    expect(knownHook({}, containerOf("php:8.3-fpm"), handler, "none")).toBeDefined();
+    expect(findKnownHook({}, containerOf("php:8.3-cli"), handler, "none")).toBeUndefined();
+    expect(findKnownHook({}, containerOf("php:8.3-fpm"), handler, "none")).toBeDefined();
   });
 
   test("stays if it sends another signal as well", () => {
     const handler = { exec: { command: inShell("kill -QUIT 1; kill -TERM 1") } };
-    expect(knownHook({}, containerOf("nginx:1.27"), handler, "none")).toBeUndefined();
+    expect(findKnownHook({}, containerOf("nginx:1.27"), handler, "none")).toBeUndefined();
   });
 });
 
@@ -118,12 +118,12 @@ describe("a hook of a gateway's shutdown manager", () => {
     ["Envoy Gateway", {}, { exec: { command: ["envoy-gateway", "envoy", "shutdown", "--drain-timeout=60s"] } }],
   ])("of %s is replaced only if the driver envoy drains Envoy", (program, pod, handler) => {
     const container = { name: "envoy" };
-    expect(knownHook(pod, container, handler, "envoy")?.reason).toContain(program);
-    expect(knownHook(pod, container, handler, "none")).toBeUndefined();
+    expect(findKnownHook(pod, container, handler, "envoy")?.reason).toContain(program);
+    expect(findKnownHook(pod, container, handler, "none")).toBeUndefined();
   });
 
   test("that ingress-nginx calls is replaced, because it sends the controller's stop signal", () => {
-    expect(knownHook({}, {}, { exec: { command: ["/wait-shutdown"] } }, "none")?.reason).toContain("SIGTERM");
+    expect(findKnownHook({}, {}, { exec: { command: ["/wait-shutdown"] } }, "none")?.reason).toContain("SIGTERM");
   });
 
   test.each([
@@ -133,6 +133,6 @@ describe("a hook of a gateway's shutdown manager", () => {
     [{}, { exec: { command: ["contour", "envoy"] } }],
     [{}, { exec: { command: ["/wait-shutdown"] }, sleep: { seconds: 1 } }],
   ])("stays if the Pod or the hook differs: %j, %j", (pod, handler) => {
-    expect(knownHook(pod, { name: "envoy" }, handler, "envoy")).toBeUndefined();
+    expect(findKnownHook(pod, { name: "envoy" }, handler, "envoy")).toBeUndefined();
   });
 });

@@ -18,7 +18,11 @@ function renewalWith(refresh: () => Promise<RefreshResult>) {
   });
   const installed: string[] = [];
   const source: CertificateSource = { current: () => FIRST, unreadyReason: () => "", refresh };
-  const renew = certificateRenewer({ source, use: ({ cert }) => installed.push(cert), log: createLog("info", sink) });
+  const renew = certificateRenewer({
+    source,
+    useCertificate: ({ cert }) => installed.push(cert),
+    log: createLog("info", sink),
+  });
   return { renew, installed, lines: () => text.split("\n").filter((line) => line !== "") };
 }
 

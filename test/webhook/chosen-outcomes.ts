@@ -6,7 +6,7 @@ import { POD } from "./pod-review.ts";
 
 export function explanationWith(problems: readonly Problem[] = []): Explanation {
   const { policy, origins } = resolvePolicy([], {});
-  return { policy, origin: origins, problems };
+  return { policy, origins, problems };
 }
 
 export const BAD_VALUE: Problem = {

@@ -3,7 +3,7 @@ import type { ApiRequest, ApiResponse } from "../../src/api-server/api-request.t
 import { problemText } from "../../src/settings/read-settings.ts";
 import { readOptions } from "../../src/webhook/self-test/main.ts";
 import { probePod } from "../../src/webhook/self-test/probe-pods.ts";
-import { selfTest } from "../../src/webhook/self-test/self-test.ts";
+import { runSelfTest } from "../../src/webhook/self-test/self-test.ts";
 
 type Respond = (optIn: string, requestCount: number) => ApiResponse;
 
@@ -12,7 +12,7 @@ async function run(respond: Respond, waitMs = 3_000) {
   const requests: ApiRequest[] = [];
   const reported: string[] = [];
   let nowMs = 0;
-  const passes = await selfTest(
+  const passes = await runSelfTest(
     { namespace: "shop", waitMs, image: "probe:1", labels: { team: "web" }, startsPod: false },
     {
       request: async (request) => {
@@ -123,7 +123,7 @@ describe("the Pod that the self-test starts", () => {
       reads += 1;
       return { status: 200, text: JSON.stringify({ status }) };
     };
-    const passes = await selfTest(
+    const passes = await runSelfTest(
       { namespace: "shop", waitMs: 5_000, image: "manager:1", labels: { team: "web" }, startsPod: true },
       {
         request: async (request) => {

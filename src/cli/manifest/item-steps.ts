@@ -1,5 +1,5 @@
 /** Diffs a mapping or list with its intended value into kept, removed and inserted entries. */
-import { isRawObject, type RawObject, isSameJson } from "../../kubernetes/raw-json.ts";
+import { isRawObject, isSameJson, type RawObject } from "../../kubernetes/raw-json.ts";
 
 /** `at` is the index of the old entry; a new entry is inserted after it, or first for -1. */
 export type ItemStep =

@@ -22,7 +22,7 @@ type UserInput = {
   readonly socketUser: number | undefined;
 };
 
-export function managerUser({ pod, namespaceAnnotations, choice, socketUser }: UserInput): number | undefined {
+export function chooseManagerUser({ pod, namespaceAnnotations, choice, socketUser }: UserInput): number | undefined {
   if (typeof choice === "number") return choice;
   if (socketUser !== undefined) return socketUser;
   const isAssignedByOpenShift =

@@ -34,7 +34,7 @@ export function planResources(pod: RawObject, choice: ResourcesChoice): ManagerR
   if (podLevel === undefined)
     return { resources: withCpuLimit(pod, resourcesFor(pod, qosClassOf(pod))), resourcesWithoutHeadroom: undefined };
   const desired = resourcesFor(pod, "Burstable");
-  return fits(pod, podLevel, desired)
+  return fitsResources(pod, podLevel, desired)
     ? { resources: desired, resourcesWithoutHeadroom: undefined }
     : { resources: undefined, resourcesWithoutHeadroom: desired };
 }
@@ -63,11 +63,11 @@ function withCpuLimit(pod: RawObject, resources: RawObject | undefined): RawObje
 
 export function fitsPodLevel(pod: RawObject, desired: RawObject): boolean {
   const podLevel = podLevelResources(pod);
-  return podLevel === undefined || fits(pod, podLevel, desired);
+  return podLevel === undefined || fitsResources(pod, podLevel, desired);
 }
 
 /** API servers refuse containers whose requests in sum exceed the Pod's request, or whose limit exceeds the Pod's limit. */
-function fits(pod: RawObject, podLevel: RawObject, desired: RawObject | undefined): boolean {
+function fitsResources(pod: RawObject, podLevel: RawObject, desired: RawObject | undefined): boolean {
   return (["cpu", "memory"] as const).every((name) => {
     const request = requestOf(desired, name);
     const podRequest = requestOf(podLevel, name);

@@ -1,5 +1,5 @@
 /** Finds missing readiness probes, and liveness probes that restart busy containers. */
-import { objectAt, type RawObject, isSameJson, wholeNumberAt } from "../../kubernetes/raw-json.ts";
+import { isSameJson, objectAt, type RawObject, wholeNumberAt } from "../../kubernetes/raw-json.ts";
 import { servingContainers } from "../containers.ts";
 import type { Rule, Violation } from "../rule.ts";
 

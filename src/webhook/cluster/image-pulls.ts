@@ -19,7 +19,7 @@ type PullEvent = {
 };
 
 /** The kubelet's Event reasons for a failed pull. `Pulled` means that the pull succeeded or was not needed. */
-const FAILURES: readonly string[] = ["Failed", "BackOff", "ErrImageNeverPull", "InspectFailed"];
+const FAILURE_REASONS: readonly string[] = ["Failed", "BackOff", "ErrImageNeverPull", "InspectFailed"];
 const MESSAGE_LIMIT = 300;
 
 /** Fewer failures are ignored, because the kubelet's retry often succeeds. */
@@ -46,7 +46,7 @@ export function pullEventReducer(image: string, wallMs: () => number): ReduceObj
   return (event: RawObject) => {
     const reason = textAt(event, "reason") ?? "";
     const message = textAt(event, "message") ?? "";
-    const isFailure = FAILURES.includes(reason);
+    const isFailure = FAILURE_REASONS.includes(reason);
     if ((!isFailure && reason !== "Pulled") || !message.includes(`"${image}"`)) return undefined;
     const readMs = wallMs();
     const lastMs = lastTimeOf(event, readMs);
@@ -80,12 +80,12 @@ export function pullErrorsByNamespace(entries: ReadonlyMap<string, PullEvent>): 
       lastSuccessMs.set(namespace, Math.max(lastSuccessMs.get(namespace) ?? 0, event.lastMs));
       continue;
     }
-    const before = failures.get(namespace);
-    const latest = before !== undefined && before.lastMs > event.lastMs ? before : event;
+    const previous = failures.get(namespace);
+    const latest = previous !== undefined && previous.lastMs > event.lastMs ? previous : event;
     failures.set(namespace, {
       lastMs: latest.lastMs,
       message: latest.message,
-      count: (before?.count ?? 0) + event.count,
+      count: (previous?.count ?? 0) + event.count,
     });
   }
   const isFailing = (

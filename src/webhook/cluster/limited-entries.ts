@@ -42,8 +42,8 @@ export class LimitedEntries<T> extends Map<string, T> {
   }
 
   /** The keys of the namespace with the most entries; of equally large namespaces, `grown` is preferred. */
-  #largestOr(grown: ReadonlySet<string>): ReadonlySet<string> {
-    let largest = grown;
+  #largestOr(preferredKeys: ReadonlySet<string>): ReadonlySet<string> {
+    let largest = preferredKeys;
     for (const keys of this.#keys.values()) if (keys.size > largest.size) largest = keys;
     return largest;
   }

@@ -5,7 +5,7 @@ import {
   isOverdue,
   type RetiredCa,
   storedCas,
-  trustedBy,
+  trustedCas,
   withinLimits,
 } from "../../../src/webhook/certificates/authority.ts";
 import { fakeCa } from "./fake-certificates.ts";
@@ -31,7 +31,7 @@ test("a CA is valid from notBefore until one millisecond before notAfter", () =>
 test("a CA that is marked as dropped stays in the Secret, and is not in the caBundle", () => {
   const authority = { signer: fakeCa("a", 0, 1), next: undefined, retired: [retired("b"), retired("c", true)] };
   const [a, b, c] = [authority.signer.id, retired("b").id, retired("c").id];
-  expect(trustedBy(authority).map(({ id }) => id)).toEqual([a, b]);
+  expect(trustedCas(authority).map(({ id }) => id)).toEqual([a, b]);
   expect(storedCas(authority).map(({ id }) => id)).toEqual([a, b, c]);
 });
 

@@ -84,7 +84,7 @@ export function createCluster(size: number, webhooks = 2): SimulatedCluster {
           update: (current, changes) => call(replica(), () => store.updateSecret(current, changes)),
         },
         configurations: {
-          title: "MutatingWebhookConfiguration w",
+          displayName: "MutatingWebhookConfiguration w",
           read: () => call(replica(), store.configuration),
           writeBundle: (current, bundle) => call(replica(), () => store.writeBundle(current, bundle)),
         },

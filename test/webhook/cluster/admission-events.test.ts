@@ -13,7 +13,7 @@ const POD = { metadata: { generateName: "web-7d9f-", ownerReferences: [{ ...OWNE
 const { policy, origins } = resolvePolicy([], {});
 
 function skipped(reason: SkipReason, problems: readonly Problem[] = []): Outcome {
-  return { kind: "unchanged", reason, explanation: { policy, origin: origins, problems } };
+  return { kind: "unchanged", reason, explanation: { policy, origins, problems } };
 }
 
 function problem(code: ProblemCode, message = "Got nonsense."): Problem {
@@ -68,7 +68,7 @@ test.for(["disabled", "not_enabled", "system_namespace", "mirror_pod"] as const)
 );
 
 test("a refused Pod does not get an Event, because the response contains the reason", () => {
-  const explanation = { policy, origin: origins, problems: [problem("bad_value")] };
+  const explanation = { policy, origins, problems: [problem("bad_value")] };
   expect(outcomeEvents(POD, "shop", { kind: "refused", message: "no", explanation })).toEqual([]);
 });
 

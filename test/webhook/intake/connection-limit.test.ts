@@ -152,8 +152,8 @@ test("in any order of events the connection limit is not exceeded, and no review
       else if (operation === "start") underTest.start(chosen);
       else if (operation === "finish") underTest.finish(chosen, index % 2 === 0);
       else underTest.close(chosen);
-      expect(underTest.table.open()).toBeLessThanOrEqual(LIMIT);
-      expect(underTest.table.open()).toBe(underTest.live.length);
+      expect(underTest.table.connectionCount()).toBeLessThanOrEqual(LIMIT);
+      expect(underTest.table.connectionCount()).toBe(underTest.live.length);
     }
   });
   void fc.assert(property);
