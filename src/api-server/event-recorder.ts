@@ -104,7 +104,7 @@ async function send(ports: EventPorts, queued: QueuedEvent): Promise<"sent" | "r
   }
 }
 
-/** An Event with the same owner and reason is sent again only after this time, with the number of occurrences after the previous Event. */
+/** An Event with the same owner and reason is sent again only after this time, with the number of occurrences since the previous Event. */
 export const REPEAT_AFTER_MS = 10 * 60_000;
 
 /** Smaller than the overall limit, so that one namespace cannot exhaust it. */

@@ -16,7 +16,7 @@ type ListRequest<T> = {
   readonly path: string;
   readonly fieldSelector?: string | undefined;
   /**
-   * Maximum number of objects. Parsing a page blocks admissions, so large objects need small pages; a page over the byte limit
+   * Maximum number of objects per page. Parsing a page blocks admissions, so large objects need small pages; a page over the byte limit
    * is requested again with fewer objects.
    */
   readonly pageSize: number;
@@ -33,7 +33,7 @@ export async function listAll<T>(request: SendRequest, list: ListRequest<T>): Pr
   try {
     return await listPaged(request, list, list.pageSize);
   } catch (error) {
-    // The continue token expired. A list without pages does not need one.
+    // The continue token expired. A list without pages does not need a token.
     if (!(error instanceof ApiStatusError) || error.status !== STATUS_GONE) throw error;
     return listPaged(request, list, 0);
   }
@@ -102,7 +102,7 @@ export function smallerPageSize(size: number): number | undefined {
   return size > 1 ? Math.floor(size / 2) : undefined;
 }
 
-/** Doubles the page size, up to the maximum, if a page of twice the bytes would fit. */
+/** Doubles the page size, up to the maximum, if a page of twice the bytes would fit into `PAGE_LIMIT_BYTES`. */
 export function nextPageSize(
   size: number,
   { bytes, maximum }: { readonly bytes: number; readonly maximum: number },

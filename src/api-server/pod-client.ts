@@ -89,13 +89,16 @@ function withAbortSignal(kubeConfig: KubeConfig, signal: AbortSignal): KubeConfi
   };
   derivedConfig.getCurrentCluster = (): Cluster | null => {
     const cluster = kubeConfig.getCurrentCluster();
-    // `WebSocketHandler` appends an absolute path.
+    // `WebSocketHandler` appends a path with a leading slash.
     return cluster === null ? null : { ...cluster, server: cluster.server.replace(/\/$/, "") };
   };
   return derivedConfig;
 }
 
-/** Returns the reason for a failed handshake: a plain GET gets the same status, with a Status object as body. */
+/**
+ * Returns the API server's reason for a failed handshake. `WebSocketHandler` reports only the status; a plain GET gets the same
+ * status, with a Status object as body.
+ */
 async function requestRejection(
   cause: unknown,
   target: PodPort,

@@ -129,7 +129,7 @@ async function listIntoStore<T>(
 }
 
 /**
- * Advances `position` with every event. An incomplete line does not advance it, so the next watch repeats that event.
+ * Advances `position` with every event. An incomplete line does not advance `position`, so the next watch repeats that event.
  *
  * @returns false when the watch was too short to count as a success
  */

@@ -20,7 +20,7 @@ export type ServerCertificate = {
 };
 
 export type CaReader = {
-  /** `why` is the predicate of a sentence whose subject is the certificate's file or entry, such as "is missing". */
+  /** `defect` is the predicate of a sentence whose subject is the certificate's file or entry, such as "is missing". */
   readonly readCa: (cert: string) => { readonly ca: Ca } | { readonly defect: string };
   readonly isKeyOf: (ca: Ca, key: string) => boolean;
 };

@@ -4,7 +4,7 @@ import type { Ca, CaReader, SigningCa } from "./certificate.ts";
 
 export type Entries = Readonly<Record<string, string>>;
 
-/** `undefined` removes an entry; entries without a key here are not changed. */
+/** `undefined` removes an entry; an entry whose key is absent is not changed. */
 export type EntryChanges = Readonly<Record<string, string | undefined>>;
 
 export type SecretEvent<R> =

@@ -13,7 +13,7 @@ export function diffPods(before: RawObject, after: RawObject): readonly Operatio
     collectObject(before, after, "", operations);
     return operations;
   }
-  // Lists are compared by position, so a container inserted in front would rewrite all others.
+  // Lists are compared by position, so the patch would rewrite all containers after an inserted first container.
   const spec = objectAt(before, "spec");
   const list = [inserted, ...listOf(spec)];
   operations.push({ op: "add", path: "/spec/initContainers/0", value: inserted });

@@ -13,7 +13,7 @@ export type LocatedPod = {
   readonly namespace: string;
   /** The containing object, for messages: `Deployment/web`. */
   readonly owner: string;
-  /** Path of the template in its object; empty if the object has only one. */
+  /** Path of the template in its object; empty if the object has only one template. */
   readonly templatePath: string;
   /** The field restartPolicy next to the template, which the kind's operator copies into the Pods. */
   readonly restartPolicy: string | undefined;
@@ -67,7 +67,7 @@ function pathsOverlap(left: Path, right: Path): boolean {
   return left.slice(0, shorter).every((key, at) => key === right[at]);
 }
 
-/** Kubeflow's `ExitCode` becomes `Never`: its operator restarts the Pod itself. */
+/** Kubeflow's `ExitCode` becomes `Never`: Kubeflow's operator restarts the Pod itself. */
 function restartPolicyBesideTemplate(object: RawObject, path: Path): string | undefined {
   const parent = path.slice(0, -1).reduce<unknown>(childOf, object);
   const policy = isRawObject(parent) ? textAt(parent, "restartPolicy") : undefined;

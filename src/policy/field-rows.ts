@@ -1,7 +1,7 @@
 /** Declares the rows of the field table: settings that users set, and settings of the manager that are derived from the Pod. */
 import type { Codec } from "./codecs.ts";
 
-/** Places where a value can be set; the nearest wins. */
+/** Places where a value can be set; the place nearest to the Pod wins. */
 export type Scope = "pod" | "namespace" | "cluster";
 
 /** The form and type of a value that is a flag of the manager. */

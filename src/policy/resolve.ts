@@ -80,7 +80,7 @@ function sourceOf(layer: Layer): Source | undefined {
   return annotationKeys.length === 0 ? undefined : createSource({ ...layer, name }, annotationKeys, PREFIX);
 }
 
-/** The known names: of annotations with the prefix, of values in a profile without it. */
+/** Known names by prefix: annotations have the prefix, values in a profile do not. */
 const KNOWN_NAMES: Readonly<Record<typeof PREFIX | "", ReadonlySet<string>>> = {
   [PREFIX]: new Set(NAMES.map((name) => PREFIX + name)),
   "": new Set(NAMES),

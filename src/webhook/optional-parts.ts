@@ -36,8 +36,8 @@ export async function startClusterIfSet(
 }
 
 /**
- * The webhook starts after this time even if the relay has not read its Secret; Pods get no relay until it has read it. The relay waits
- * 2 s for the API server; the rest of the time is for a slow start of the thread.
+ * The webhook starts after this time even if the relay has not read its Secret; until the relay reads it, Pods get no relay
+ * access. The relay waits 2 s for the API server; the rest of the time is for a slow start of the thread.
  */
 export const RELAY_READY_LIMIT_MS = 15_000;
 

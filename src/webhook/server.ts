@@ -1,4 +1,4 @@
-/** Builds the HTTPS server. The caller listens, so tests need no port. */
+/** Builds the HTTPS server. The caller listens, so tests do not need a port. */
 import type { Server } from "node:https";
 import type { Socket } from "node:net";
 import type { SecureContextOptions } from "node:tls";

@@ -1,4 +1,4 @@
-/** Recognises preStop hooks whose effect the drain and the container's stop signal have too, so that they can be replaced. */
+/** Recognises preStop hooks that can be replaced, because the drain and the container's stop signal have the same effect. */
 import { type DriverName, driverRow } from "../../contract/driver-table.ts";
 import { containersOf } from "../../kubernetes/pod.ts";
 import { listAt, objectAt, type RawObject, textAt } from "../../kubernetes/raw-json.ts";

@@ -126,7 +126,7 @@ type RelayAccessInput = {
   readonly issueRelayAccess: IssueRelayAccess | undefined;
 };
 
-/** Call this once per injection, because each call may issue a credential. If it returns `undefined`, existing relay variables stay. */
+/** Call this once per injection, because each call may issue a credential. If the result is `undefined`, existing relay variables stay. */
 export function relayAccessFor(input: RelayAccessInput): RelayAccess | undefined {
   const existingAccess = input.manager === undefined ? undefined : readRelayAccess(input.manager);
   const issued = input.issueRelayAccess?.({

@@ -118,7 +118,7 @@ function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Returns the replaced empty values by the keys of `OriginalRecord.empty`; none for a grace period that the Pod had set. */
+/** Returns the replaced empty values by the keys of `OriginalRecord.empty`; omits the grace period if the Pod had set it. */
 export function emptyParents(
   pod: RawObject,
   edits: readonly Edit[],

@@ -56,7 +56,7 @@ export async function admit(text: string, rules: AdmissionRules, ports: Admissio
     if (request.pod === undefined) return allowedResult(request);
     const namespaceAnnotations = await ports.namespaceAnnotations(request.namespace, text.length);
     const { pod, namespace } = request;
-    // Any client can send a review with an invented namespace. A credential for it would evade the relay's limits per namespace.
+    // Any client can send a review with an invented namespace. A credential for an invented namespace would evade the relay's limits per namespace.
     const issueRelayAccess = ports.namespaceIsUnknown?.(namespace) === true ? undefined : ports.issueRelayAccess;
     const input = { pod, namespace, optIn: rules.optIn, namespaceAnnotations, overrides: [], issueRelayAccess };
     const facts = ports.factsOf?.(namespace) ?? rules.facts;

@@ -1,4 +1,4 @@
-/** Reads and writes the caBundles of a MutatingWebhookConfiguration, and of its copy with failurePolicy Fail if any. */
+/** Reads and writes the caBundles of a MutatingWebhookConfiguration, and of its copy with failurePolicy Fail, if the copy exists. */
 import type { SendRequest } from "../../api-server/api-request.ts";
 import {
   base64,

@@ -30,7 +30,7 @@ import { watchServerVersion } from "./server-version.ts";
 
 export type ClusterOptions = {
   readonly kubeConfig: KubeConfig;
-  /** Facts that are constant for the process. Its `apiServerVersion` applies until the API server's version is read. */
+  /** Facts that are constant for the process; `apiServerVersion` applies until the API server's version is read. */
   readonly constantFacts: ClusterFacts;
   readonly readsVersion: boolean;
   readonly watchesPulls: boolean;

@@ -111,8 +111,8 @@ function lastTimeOf(event: RawObject, readMs: number): number | undefined {
     timeAt(event, "eventTime");
   if (eventMs === undefined || eventMs <= readMs) return eventMs;
   if (eventMs - readMs <= CLOCK_SKEW_MS) return readMs;
-  // With `readMs` the Event would never become stale, because each list sets it to a later time. The API server sets the creation
-  // time.
+  // With `readMs` the Event would never become stale, because each list would set a later time. The creation time is reliable:
+  // the API server sets it.
   const createdMs = timeAt(objectAt(event, "metadata"), "creationTimestamp");
   return createdMs === undefined ? undefined : Math.min(createdMs, readMs);
 }

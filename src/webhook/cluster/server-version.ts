@@ -14,7 +14,7 @@ type VersionPorts = {
 };
 
 type ServerVersion = {
-  /** Never stale: versions only increase, and an older version enables fewer features. */
+  /** An outdated version is harmless: versions only increase, and an older version enables fewer features. */
   readonly current: () => string | undefined;
   readonly firstRead: Promise<void>;
   readonly end: Promise<void>;
