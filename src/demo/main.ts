@@ -21,8 +21,8 @@ const LASTCALL = fileURLToPath(new URL("../lastcall.ts", import.meta.url));
 export async function main(args: readonly string[]): Promise<number> {
   const isInside = args[0] === INSIDE_NAMESPACES;
   const flags = isInside ? args.slice(1) : args;
-  const { settings: options, problems, isHelpRequested } = readOptions(flags);
-  if (isHelpRequested) {
+  const { settings: options, problems, help } = readOptions(flags);
+  if (help) {
     process.stdout.write(DEMO_HELP);
     return EXIT_OK;
   }

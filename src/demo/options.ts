@@ -1,6 +1,6 @@
 /** Defines the flags of `lastcall demo` and derives the Pods' annotations from them. Pure. */
 import { formatDuration } from "../contract/duration.ts";
-import { helpRows, readByTable, type SettingProblem, type SettingsReading } from "../settings/read-settings.ts";
+import { helpRows, type ReadSettings, readByTable, type SettingProblem } from "../settings/read-settings.ts";
 import {
   choiceSetting,
   fileSetting,
@@ -101,16 +101,12 @@ Exit status: 0 if no request failed with lastcall and at least one failed withou
 --propagation 0s), else 1.
 `;
 
-export function readOptions(args: readonly string[]): SettingsReading<typeof OPTIONS> {
+export function readOptions(args: readonly string[]): ReadSettings<typeof OPTIONS> {
   const reading = readByTable(OPTIONS, args);
   return { ...reading, problems: [...reading.problems, ...misplacedFlags(reading)] };
 }
 
-function misplacedFlags({
-  settings,
-  keysSetByFlag,
-  problems,
-}: SettingsReading<typeof OPTIONS>): readonly SettingProblem[] {
+function misplacedFlags({ settings, flagsSet, problems }: ReadSettings<typeof OPTIONS>): readonly SettingProblem[] {
   const isSample = settings.file === "";
   const isPathRefused = problems.some(({ where }) => where === "--path");
   const sampleOnly = (flag: string, remedy: string) => ({
@@ -124,10 +120,10 @@ function misplacedFlags({
     ...(!isSample && settings.shutdown === "graceful"
       ? [sampleOnly("--shutdown", "set lastcall.dev/shutdown in your Deployment's Pod template")]
       : []),
-    ...(!isSample && keysSetByFlag.has("replicas")
+    ...(!isSample && flagsSet.has("replicas")
       ? [sampleOnly("--replicas", "set spec.replicas in your Deployment")]
       : []),
-    ...(isSample && keysSetByFlag.has("path") && !isPathRefused
+    ...(isSample && flagsSet.has("path") && !isPathRefused
       ? [{ where: "--path", message: "Applies only to your own Deployment; add -f FILE or remove --path." }]
       : []),
   ];

@@ -6,12 +6,12 @@ import type { Setting, SettingTable, ValuesOf } from "./setting.ts";
 
 export type SettingProblem = { readonly where: string; readonly message: string };
 
-export type SettingsReading<Table> = {
+export type ReadSettings<Table> = {
   readonly settings: ValuesOf<Table>;
   readonly problems: readonly SettingProblem[];
   /** Settings whose flag is on the command line. */
-  readonly keysSetByFlag: ReadonlySet<keyof Table>;
-  readonly isHelpRequested: boolean;
+  readonly flagsSet: ReadonlySet<keyof Table>;
+  readonly help: boolean;
 };
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -25,10 +25,10 @@ export function readByTable<const Table extends SettingTable>(
   table: Table,
   args: readonly string[],
   environment: Environment = {},
-): SettingsReading<Table> {
+): ReadSettings<Table> {
   const rows = Object.entries(table);
   const problems: SettingProblem[] = [];
-  const { texts, isHelpRequested } = readFlags(
+  const { texts, help } = readFlags(
     rows.map(([, row]) => row),
     args,
     problems,
@@ -46,8 +46,8 @@ export function readByTable<const Table extends SettingTable>(
   return {
     settings: Object.freeze(Object.fromEntries(settings)),
     problems,
-    keysSetByFlag: new Set(rows.filter(([, { flag }]) => texts.has(flag)).map(([key]) => key)),
-    isHelpRequested,
+    flagsSet: new Set(rows.filter(([, { flag }]) => texts.has(flag)).map(([key]) => key)),
+    help,
   };
 }
 
@@ -74,7 +74,7 @@ export function variableOf(flag: string): string {
   return `LASTCALL_${flag.toUpperCase().replaceAll("-", "_")}`;
 }
 
-type ParsedFlags = { readonly texts: ReadonlyMap<string, string>; readonly isHelpRequested: boolean };
+type ParsedFlags = { readonly texts: ReadonlyMap<string, string>; readonly help: boolean };
 
 function readFlags(
   rows: readonly Setting<unknown>[],
@@ -82,7 +82,7 @@ function readFlags(
   problems: SettingProblem[],
 ): ParsedFlags {
   const texts = new Map<string, string>();
-  let isHelpRequested = false;
+  let help = false;
   const options = Object.fromEntries(
     rows.map(({ flag, short, placeholder }) => [
       flag,
@@ -97,10 +97,10 @@ function readFlags(
   for (const token of tokens) {
     if (token.kind === "positional") {
       problems.push({ where: quote(token.value), message: "Unexpected argument; only flags are allowed." });
-    } else if (token.kind === "option" && (token.name === "help" || token.name === "h")) isHelpRequested = true;
+    } else if (token.kind === "option" && (token.name === "help" || token.name === "h")) help = true;
     else if (token.kind === "option") readFlag(token, rows, texts, problems);
   }
-  return { texts, isHelpRequested };
+  return { texts, help };
 }
 
 type FlagToken = { readonly name: string; readonly rawName: string; readonly value?: string | undefined };

@@ -1,11 +1,11 @@
 /** Reads the webhook's settings from flags and environment variables, and checks combinations of settings. */
 import { formatDuration } from "../contract/duration.ts";
-import { helpRows, readByTable, type SettingProblem, type SettingsReading } from "../settings/read-settings.ts";
+import { helpRows, type ReadSettings, readByTable, type SettingProblem } from "../settings/read-settings.ts";
 import { SETTINGS, type WebhookSettings } from "./settings.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-export function readSettings(args: readonly string[], environment: Environment): SettingsReading<typeof SETTINGS> {
+export function readSettings(args: readonly string[], environment: Environment): ReadSettings<typeof SETTINGS> {
   const reading = readByTable(SETTINGS, args, environment);
   const { settings } = reading;
   const combinationProblems = [

@@ -29,8 +29,8 @@ import type { WebhookSettings } from "./settings.ts";
 import { listenForStopSignal, shutDown } from "./shutdown.ts";
 
 export async function main(args: readonly string[]): Promise<number> {
-  const { settings, problems, isHelpRequested } = readSettings(args, process.env);
-  if (isHelpRequested) {
+  const { settings, problems, help } = readSettings(args, process.env);
+  if (help) {
     process.stdout.write(helpText());
     return EXIT_OK;
   }

@@ -221,8 +221,8 @@ describe("the flags of the self-test", () => {
         kubeconfigFile: "",
       },
       problems: [],
-      keysSetByFlag: new Set(),
-      isHelpRequested: false,
+      flagsSet: new Set(),
+      help: false,
     });
   });
 

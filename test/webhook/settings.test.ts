@@ -175,7 +175,7 @@ test("the settings reference in docs contains every flag", () => {
 
 test("the help text contains every flag", () => {
   for (const key of SETTING_KEYS) expect(helpText()).toContain(`--${SETTINGS[key].flag} `);
-  expect(readSettings(["--help"], {}).isHelpRequested).toBe(true);
+  expect(readSettings(["--help"], {}).help).toBe(true);
 });
 
 describe("the configuration file", () => {

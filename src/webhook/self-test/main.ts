@@ -8,9 +8,9 @@ import { Fault } from "../../fault.ts";
 import {
   helpRows,
   problemText,
+  type ReadSettings,
   readByTable,
   type SettingProblem,
-  type SettingsReading,
 } from "../../settings/read-settings.ts";
 import {
   fileSetting,
@@ -24,8 +24,8 @@ import { PROOF_LABELS, SETTINGS } from "../settings.ts";
 import { runSelfTest } from "./self-test.ts";
 
 export async function main(args: readonly string[]): Promise<number> {
-  const { settings, problems, isHelpRequested } = readOptions(args);
-  if (isHelpRequested) {
+  const { settings, problems, help } = readOptions(args);
+  if (help) {
     process.stdout.write(SELF_TEST_HELP);
     return EXIT_OK;
   }
@@ -95,7 +95,7 @@ export const SELF_TEST_HELP = [
   helpRows(OPTIONS),
 ].join("\n");
 
-export function readOptions(args: readonly string[]): SettingsReading<typeof OPTIONS> {
+export function readOptions(args: readonly string[]): ReadSettings<typeof OPTIONS> {
   const reading = readByTable(OPTIONS, args);
   const { startsPod, image } = reading.settings;
   const combinationProblems: readonly SettingProblem[] =
