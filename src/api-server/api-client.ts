@@ -22,16 +22,16 @@ const IDLE_LIMIT_MS = 60_000;
 
 export type ApiClient = { readonly request: SendRequest; readonly stream: OpenStream; readonly close: () => void };
 
-export function createApiClient(connection: KubeConfig): ApiClient {
-  const server = new URL(connection.getCurrentCluster()?.server ?? "");
+export function createApiClient(kubeConfig: KubeConfig): ApiClient {
+  const server = new URL(kubeConfig.getCurrentCluster()?.server ?? "");
   const agentOptions = { keepAlive: true, keepAliveMsecs: KEEP_ALIVE_PROBE_MS, timeout: IDLE_LIMIT_MS };
   const agent = server.protocol === "http:" ? new HttpAgent(agentOptions) : new Agent(agentOptions);
-  const usesProxy = connection.getCurrentCluster()?.proxyUrl !== undefined;
+  const usesProxy = kubeConfig.getCurrentCluster()?.proxyUrl !== undefined;
 
   /** Reads the token and the CA again when their files have changed. */
-  const requestOptions = async (method: string, path: string, body?: string): Promise<RequestOptions> => {
+  const readRequestOptions = async (method: string, path: string, body?: string): Promise<RequestOptions> => {
     const options: RequestOptions = {};
-    await connection.applyToHTTPSOptions(options);
+    await kubeConfig.applyToHTTPSOptions(options);
     const { hostname, port, protocol, pathname } = server;
     const prefix = pathname === "/" ? "" : pathname.replace(/\/$/, "");
     return {
@@ -55,7 +55,7 @@ export function createApiClient(connection: KubeConfig): ApiClient {
   };
 
   const send = async (method: string, path: string, signal: AbortSignal, body?: string): Promise<IncomingMessage> => {
-    const options = await requestOptions(method, path, body);
+    const options = await readRequestOptions(method, path, body);
     return new Promise((resolve, reject) => {
       const outgoing = (server.protocol === "http:" ? requestHttp : requestHttps)({ ...options, signal }, resolve);
       outgoing.on("socket", (socket) => socket.setKeepAlive(true, KEEP_ALIVE_PROBE_MS));

@@ -10,7 +10,7 @@ type Occurrence = {
   readonly count: number;
   readonly firstMs: number;
   readonly lastMs: number;
-  readonly suffix: string;
+  readonly nameSuffix: string;
   readonly instance: string;
   readonly reporter: string;
 };
@@ -24,7 +24,7 @@ export function toEventObject(spec: EventSpec, occurrence: Occurrence): RawObjec
   return {
     apiVersion: "v1",
     kind: "Event",
-    metadata: { namespace, name: `${owner.name.slice(0, NAME_LIMIT).replace(/[.-]+$/, "")}.${occurrence.suffix}` },
+    metadata: { namespace, name: `${owner.name.slice(0, NAME_LIMIT).replace(/[.-]+$/, "")}.${occurrence.nameSuffix}` },
     involvedObject: { ...(apiVersion === "" ? {} : { apiVersion }), ...object, namespace },
     type,
     reason,
@@ -63,7 +63,7 @@ export type EventSpec = {
 export const MESSAGE_LIMIT = 1_000;
 
 /** Whether an Event can refer to the owner. A Node is refused, because it has no namespace and an Event must be in the namespace of its object. */
-export function isOwner({ apiVersion, kind, name, uid }: Owner): boolean {
+export function isValidOwner({ apiVersion, kind, name, uid }: Owner): boolean {
   return (
     /^[a-z0-9./-]{0,253}$/.test(apiVersion) &&
     /^[A-Za-z][A-Za-z0-9]{0,62}$/.test(kind) &&

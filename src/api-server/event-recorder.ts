@@ -18,7 +18,7 @@ type EventPorts = {
   readonly nowMs: () => number;
   readonly wallMs: () => number;
   readonly random: () => number;
-  readonly suffix: () => string;
+  readonly createNameSuffix: () => string;
   readonly instance: string;
   /** The reporting controller, such as `lastcall.dev/webhook`. */
   readonly reporter: string;
@@ -86,7 +86,14 @@ export function createEventRecorder(ports: EventPorts): RecordEvent {
 async function send(ports: EventPorts, queued: QueuedEvent): Promise<"sent" | "refused" | "unavailable"> {
   const { spec, count, firstMs, lastMs } = queued;
   const { instance, reporter } = ports;
-  const event = toEventObject(spec, { count, firstMs, lastMs, suffix: ports.suffix(), instance, reporter });
+  const event = toEventObject(spec, {
+    count,
+    firstMs,
+    lastMs,
+    nameSuffix: ports.createNameSuffix(),
+    instance,
+    reporter,
+  });
   try {
     const body = JSON.stringify(event);
     const response = await ports.request({ method: "POST", path: eventPath(spec), body, limitMs: SEND_LIMIT_MS });
@@ -97,12 +104,12 @@ async function send(ports: EventPorts, queued: QueuedEvent): Promise<"sent" | "r
   }
 }
 
-/** An Event with the same owner and reason is sent again only after this time, with the number of occurrences after the previous Event. */
+/** An Event with the same owner and reason is sent again only after this time, with the number of occurrences since the previous Event. */
 export const REPEAT_AFTER_MS = 10 * 60_000;
 
 /** Smaller than the overall limit, so that one namespace cannot exhaust it. */
-const PER_NAMESPACE: BucketSize = { capacity: 10, refillMs: 30_000 };
-const OVERALL: BucketSize = { capacity: 50, refillMs: 1_000 };
+const NAMESPACE_BUCKET: BucketSize = { capacity: 10, refillMs: 30_000 };
+const OVERALL_BUCKET: BucketSize = { capacity: 50, refillMs: 1_000 };
 
 /** Maximum number of occurrences, and of namespaces, in memory; above it the least recently used entry is dropped. */
 const CACHE_LIMIT = 2_000;
@@ -116,7 +123,7 @@ type Occurrences = { readonly firstMs: number; readonly count: number; readonly 
 
 export function createEventLimits(): (spec: EventSpec, nowMs: number) => LimitDecision {
   const occurrences = new Map<string, Occurrences>();
-  const takeToken = createNestedBuckets(OVERALL, PER_NAMESPACE, CACHE_LIMIT);
+  const takeToken = createNestedBuckets(OVERALL_BUCKET, NAMESPACE_BUCKET, CACHE_LIMIT);
 
   return (spec, nowMs) => {
     const key = `${spec.namespace} ${spec.owner.uid} ${spec.reason}`;

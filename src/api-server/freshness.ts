@@ -1,6 +1,6 @@
 /** Tracks when the API server last updated a cache, and whether the cache is stale. Pure. */
 
-/** Longest time between two lists. A watch can stop sending events without an error. */
+/** Longest time between two lists, because a watch can stop sending events without an error. */
 export const RELIST_MS = 5 * 60_000;
 
 /** Allows for one missed list and its retries. */
@@ -9,7 +9,7 @@ export const STALE_AFTER_MS = RELIST_MS + 60_000;
 export type Freshness = {
   /** Monotonic milliseconds of the last list, event, bookmark or accepted watch; `undefined` before the first list. */
   readonly lastResponseMs: number | undefined;
-  /** The last failure after that response, for the log. */
+  /** The last failure since `lastResponseMs`, for the log. */
   readonly failure: string | undefined;
 };
 

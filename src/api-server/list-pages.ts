@@ -9,14 +9,14 @@ const STATUS_GONE = 410;
 
 export type ListResult<T> = {
   readonly objects: ReadonlyMap<string, T>;
-  readonly version: string;
+  readonly resourceVersion: string;
 };
 
 type ListRequest<T> = {
   readonly path: string;
   readonly fieldSelector?: string | undefined;
   /**
-   * Maximum number of objects. Parsing a page blocks admissions, so large objects need small pages; a page over the byte limit
+   * Maximum number of objects per page. Parsing a page blocks admissions, so large objects need small pages; a page over the byte limit
    * is requested again with fewer objects.
    */
   readonly pageSize: number;
@@ -33,7 +33,7 @@ export async function listAll<T>(request: SendRequest, list: ListRequest<T>): Pr
   try {
     return await listPaged(request, list, list.pageSize);
   } catch (error) {
-    // The continue token expired. A list without pages does not need one.
+    // The continue token expired. A list without pages does not need a token.
     if (!(error instanceof ApiStatusError) || error.status !== STATUS_GONE) throw error;
     return listPaged(request, list, 0);
   }
@@ -44,15 +44,15 @@ async function listPaged<T>(request: SendRequest, list: ListRequest<T>, pageSize
   let continueToken = "";
   let size = pageSize;
   for (;;) {
-    const { page, bytes, size: readSize } = await fetchFittingPage(request, list, size, continueToken);
-    size = nextPageSize(readSize, { bytes, maximum: pageSize });
+    const { page, bytes, size: fittingSize } = await fetchFittingPage(request, list, size, continueToken);
+    size = nextPageSize(fittingSize, { bytes, maximum: pageSize });
     for (const object of objectsAt(page, "items")) {
       const value = list.reduce(object);
       if (value !== undefined) objects.set(keyOf(object), value);
     }
     const metadata = objectAt(page, "metadata");
     continueToken = textAt(metadata, "continue") ?? "";
-    if (continueToken === "") return { objects, version: textAt(metadata, "resourceVersion") ?? "" };
+    if (continueToken === "") return { objects, resourceVersion: textAt(metadata, "resourceVersion") ?? "" };
   }
 }
 
@@ -64,7 +64,7 @@ function pathOf(list: ListRequest<unknown>, pageSize: number, continueToken: str
   return query.size === 0 ? path : `${path}?${query}`;
 }
 
-type Page = { readonly page: RawObject; readonly bytes: number };
+type PageResponse = { readonly page: RawObject; readonly bytes: number };
 
 /** Requests a page with fewer objects until it fits. A continue token does not contain the page size, so it is valid for the smaller page. */
 async function fetchFittingPage<T>(
@@ -72,19 +72,19 @@ async function fetchFittingPage<T>(
   list: ListRequest<T>,
   pageSize: number,
   continueToken: string,
-): Promise<Page & { readonly size: number }> {
+): Promise<PageResponse & { readonly size: number }> {
   for (let size = pageSize; ; ) {
     try {
       return { ...(await fetchPage(request, pathOf(list, size, continueToken), size, list.signal)), size };
     } catch (error) {
-      const smaller = error instanceof ResponseTooLarge ? smallerPageSize(size) : undefined;
-      if (smaller === undefined) throw error;
-      size = smaller;
+      const smallerSize = error instanceof ResponseTooLarge ? smallerPageSize(size) : undefined;
+      if (smallerSize === undefined) throw error;
+      size = smallerSize;
     }
   }
 }
 
-async function fetchPage(request: SendRequest, path: string, size: number, signal: AbortSignal): Promise<Page> {
+async function fetchPage(request: SendRequest, path: string, size: number, signal: AbortSignal): Promise<PageResponse> {
   // A list without pages cannot be split, so only the client's limit applies.
   const limit = size === 0 ? {} : { limitBytes: PAGE_LIMIT_BYTES };
   const response = await request({ method: "GET", path, limitMs: PAGE_LIMIT_MS, ...limit, signal });
@@ -102,7 +102,7 @@ export function smallerPageSize(size: number): number | undefined {
   return size > 1 ? Math.floor(size / 2) : undefined;
 }
 
-/** Doubles the page size, up to the maximum, if a page of twice the bytes would fit. */
+/** Doubles the page size, up to the maximum, if a page of twice the bytes would fit into `PAGE_LIMIT_BYTES`. */
 export function nextPageSize(
   size: number,
   { bytes, maximum }: { readonly bytes: number; readonly maximum: number },

@@ -14,33 +14,33 @@ export type ConnectionSettings = {
  */
 export async function loadKubeConfig(settings: ConnectionSettings): Promise<KubeConfig> {
   const { KubeConfig } = await import("./kube-config.ts");
-  const connection = new KubeConfig();
+  const kubeConfig = new KubeConfig();
   if (settings.kubeconfigFile === "") {
-    connection.loadFromCluster();
-    if (!URL.canParse(connection.getCurrentCluster()?.server ?? "") || hasUndefinedHost(connection)) {
+    kubeConfig.loadFromCluster();
+    if (!URL.canParse(kubeConfig.getCurrentCluster()?.server ?? "") || hasUndefinedHost(kubeConfig)) {
       const detail =
         "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set: this process does not run in a Pod";
       throw new Fault("ERR_INPUT_UNREADABLE", `${detail}; set --kubeconfig FILE`);
     }
-    return connection;
+    return kubeConfig;
   }
   try {
-    connection.loadFromFile(settings.kubeconfigFile);
+    kubeConfig.loadFromFile(settings.kubeconfigFile);
   } catch (error) {
     throw new Fault("ERR_INPUT_UNREADABLE", `${settings.kubeconfigFile}: ${firstLine(error)}`, error);
   }
-  const server = connection.getCurrentCluster()?.server;
+  const server = kubeConfig.getCurrentCluster()?.server;
   if (server === undefined || !URL.canParse(server)) {
-    const context = connection.getCurrentContext();
+    const context = kubeConfig.getCurrentContext();
     const detail = `current-context ${context === undefined ? "is not set" : `"${context}" has no cluster with a server URL`}; set it with kubectl config use-context`;
     throw new Fault("ERR_INPUT_UNREADABLE", `${settings.kubeconfigFile}: ${detail}`);
   }
-  return connection;
+  return kubeConfig;
 }
 
 /** `@kubernetes/client-node` writes a missing variable into the URL as the host `undefined`. */
-function hasUndefinedHost(connection: KubeConfig): boolean {
-  return /^https?:\/\/undefined:/.test(connection.getCurrentCluster()?.server ?? "");
+function hasUndefinedHost(kubeConfig: KubeConfig): boolean {
+  return /^https?:\/\/undefined:/.test(kubeConfig.getCurrentCluster()?.server ?? "");
 }
 
 function firstLine(error: unknown): string {

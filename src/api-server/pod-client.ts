@@ -13,33 +13,33 @@ export type PodClient = (target: PodPort) => SendRequest;
 /** Maximum length, in characters, of an error that the kubelet reports. */
 const ERROR_LIMIT = 300;
 
-export function createPodClient(connection: KubeConfig, request: SendRequest): PodClient {
+export function createPodClient(kubeConfig: KubeConfig, request: SendRequest): PodClient {
   return (target) => (apiRequest) => {
     const timeout = AbortSignal.timeout(Math.ceil(apiRequest.limitMs));
     const signal = apiRequest.signal === undefined ? timeout : AbortSignal.any([timeout, apiRequest.signal]);
     const send = async (): Promise<ApiResponse> => {
-      const forward = await openForward(connection, target, signal).catch(async (cause: unknown) => {
+      const portForward = await openPortForward(kubeConfig, target, signal).catch(async (cause: unknown) => {
         if (signal.aborted) throw cause;
         return requestRejection(cause, target, request, apiRequest.limitMs, signal);
       });
-      if ("status" in forward) return forward;
+      if ("status" in portForward) return portForward;
       try {
-        return await readResponse(await sendOverSocket(forward.socket, apiRequest, signal));
+        return await readResponse(await sendOverSocket(portForward.socket, apiRequest, signal));
       } finally {
-        forward.close();
+        portForward.close();
       }
     };
     return rejectOnAbort(signal, send());
   };
 }
 
-type Forward = { readonly socket: Duplex; readonly close: () => void };
+type PortForward = { readonly socket: Duplex; readonly close: () => void };
 
 /** WebSocket channels of a forwarded port; the first message of each starts with two bytes that contain the port. */
 const DATA_CHANNEL = 0;
 const ERROR_CHANNEL = 1;
 
-async function openForward(connection: KubeConfig, target: PodPort, signal: AbortSignal): Promise<Forward> {
+async function openPortForward(kubeConfig: KubeConfig, target: PodPort, signal: AbortSignal): Promise<PortForward> {
   const { WebSocketHandler } = await import("./web-socket.ts");
   const openedChannels = new Set<number>();
   const onMessage = (channel: number, bytes: Buffer): boolean => {
@@ -58,8 +58,8 @@ async function openForward(connection: KubeConfig, target: PodPort, signal: Abor
   });
   // Node ends the process on an `error` event without a listener.
   socket.on("error", () => undefined);
-  const webSocket = await new WebSocketHandler(withAbortSignal(connection, signal)).connect(
-    forwardPath(target),
+  const webSocket = await new WebSocketHandler(withAbortSignal(kubeConfig, signal)).connect(
+    portForwardPath(target),
     null,
     onMessage,
   );
@@ -76,26 +76,29 @@ async function openForward(connection: KubeConfig, target: PodPort, signal: Abor
   };
 }
 
-function forwardPath({ namespace, pod, port }: PodPort): string {
+function portForwardPath({ namespace, pod, port }: PodPort): string {
   return `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(pod)}/portforward?ports=${port}`;
 }
 
 /** `WebSocketHandler` takes no AbortSignal, so the signal is passed through the options of its handshake request. */
-function withAbortSignal(connection: KubeConfig, signal: AbortSignal): KubeConfig {
-  const config: KubeConfig = Object.create(connection);
-  config.applyToHTTPSOptions = async (options) => {
-    await connection.applyToHTTPSOptions(options);
+function withAbortSignal(kubeConfig: KubeConfig, signal: AbortSignal): KubeConfig {
+  const derivedConfig: KubeConfig = Object.create(kubeConfig);
+  derivedConfig.applyToHTTPSOptions = async (options) => {
+    await kubeConfig.applyToHTTPSOptions(options);
     Object.assign(options, { signal });
   };
-  config.getCurrentCluster = (): Cluster | null => {
-    const cluster = connection.getCurrentCluster();
-    // `WebSocketHandler` appends an absolute path.
+  derivedConfig.getCurrentCluster = (): Cluster | null => {
+    const cluster = kubeConfig.getCurrentCluster();
+    // `WebSocketHandler` appends a path with a leading slash.
     return cluster === null ? null : { ...cluster, server: cluster.server.replace(/\/$/, "") };
   };
-  return config;
+  return derivedConfig;
 }
 
-/** Returns the reason for a failed handshake: a plain GET gets the same status, with a Status object as body. */
+/**
+ * Returns the API server's reason for a failed handshake. `WebSocketHandler` reports only the status; a plain GET gets the same
+ * status, with a Status object as body.
+ */
 async function requestRejection(
   cause: unknown,
   target: PodPort,
@@ -106,7 +109,7 @@ async function requestRejection(
   const message = messageOf(cause);
   const status = Number(/Unexpected server response: ([0-9]{3})/.exec(message)?.[1] ?? 0);
   if (status === 0) throw new Error(message);
-  const plainResponse = await request({ method: "GET", path: forwardPath(target), limitMs, signal });
+  const plainResponse = await request({ method: "GET", path: portForwardPath(target), limitMs, signal });
   if (plainResponse.status !== status) throw new Error(`the API server rejected the port-forward with ${status}`);
   return plainResponse;
 }

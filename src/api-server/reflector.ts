@@ -6,7 +6,7 @@ import { ApiStatusError, type OpenStream, type SendRequest } from "./api-request
 import { type ListResult, listAll } from "./list-pages.ts";
 import { retryDelayMs } from "./retry-delay.ts";
 import type { Store } from "./store.ts";
-import { createLineSplitter, readWatchEvent, versionOf } from "./watch-event.ts";
+import { createLineSplitter, readWatchEvent, resourceVersionOf } from "./watch-event.ts";
 
 export type ReflectedResource<T> = {
   readonly path: string;
@@ -23,7 +23,7 @@ export type ReflectedResource<T> = {
    * Time without an event or bookmark after which all objects are listed again; called after each watch. Default: no limit,
    * because a server sends no bookmark while no object of the kind changes in the cluster.
    */
-  readonly silenceMs?: () => number;
+  readonly silenceLimitMs?: () => number;
   /** Longest pause after a failure; a longer `Retry-After` still applies. */
   readonly retryLimitMs?: number;
 };
@@ -41,7 +41,7 @@ export type ReflectorPorts = {
 };
 
 /** A shorter watch without an event counts as failed; otherwise a server that closes at once would be retried without a pause. */
-const SHORT_WATCH_MS = 5_000;
+const MIN_WATCH_MS = 5_000;
 
 /** Time by which the server may exceed `timeoutSeconds` before the watch is aborted. */
 const WATCH_OVERRUN_MS = 5_000;
@@ -49,7 +49,7 @@ const WATCH_OVERRUN_MS = 5_000;
 const STATUS_GONE = 410;
 
 /** `lastEventMs`: time of the last list, event or bookmark. */
-type WatchPosition = { version: string; listDueMs: number; lastEventMs: number };
+type WatchPosition = { resourceVersion: string; listDueMs: number; lastEventMs: number };
 
 export async function runReflector<T>(
   resource: ReflectedResource<T>,
@@ -109,7 +109,7 @@ async function listIntoStore<T>(
 ): Promise<WatchPosition> {
   const { path, fieldSelector, pageSize, store, relistMs } = resource;
   const { reduce, newEntries } = store;
-  const listed: ListResult<T> = await listAll(ports.request, {
+  const list: ListResult<T> = await listAll(ports.request, {
     path,
     fieldSelector,
     pageSize,
@@ -117,15 +117,19 @@ async function listIntoStore<T>(
     newEntries,
     signal,
   });
-  store.replace(listed.objects);
+  store.replace(list.objects);
   ports.onListed();
   // Jitter spreads the lists of caches and replicas that started together.
   const lastEventMs = ports.nowMs();
-  return { version: listed.version, listDueMs: lastEventMs + relistMs * (0.8 + 0.2 * ports.random()), lastEventMs };
+  return {
+    resourceVersion: list.resourceVersion,
+    listDueMs: lastEventMs + relistMs * (0.8 + 0.2 * ports.random()),
+    lastEventMs,
+  };
 }
 
 /**
- * Advances `position` with every event. An incomplete line does not advance it, so the next watch repeats that event.
+ * Advances `position` with every event. An incomplete line does not advance `position`, so the next watch repeats that event.
  *
  * @returns false when the watch was too short to count as a success
  */
@@ -136,12 +140,12 @@ async function watchFrom<T>(
 ): Promise<boolean> {
   const startMs = ports.nowMs();
   const { watchMs = Number.POSITIVE_INFINITY } = resource;
-  const leftMs = Math.max(1_000, Math.min(watchMs, position.listDueMs - startMs));
+  const watchDurationMs = Math.max(1_000, Math.min(watchMs, position.listDueMs - startMs));
   const query = new URLSearchParams({
     watch: "true",
     allowWatchBookmarks: "true",
-    resourceVersion: position.version,
-    timeoutSeconds: String(Math.ceil(leftMs / 1_000)),
+    resourceVersion: position.resourceVersion,
+    timeoutSeconds: String(Math.ceil(watchDurationMs / 1_000)),
     ...(resource.fieldSelector === undefined ? {} : { fieldSelector: resource.fieldSelector }),
   });
   const splitLines = createLineSplitter();
@@ -154,13 +158,13 @@ async function watchFrom<T>(
       ports.onResponse();
     }
   };
-  const limitMs = leftMs + Math.min(WATCH_OVERRUN_MS, watchMs / 2);
+  const limitMs = watchDurationMs + Math.min(WATCH_OVERRUN_MS, watchMs / 2);
   await ports.stream({ path: `${resource.path}?${query}`, limitMs, signal, onOpen: ports.onResponse, onChunk });
   const endMs = ports.nowMs();
-  if (resource.silenceMs !== undefined && endMs - position.lastEventMs >= resource.silenceMs())
+  if (resource.silenceLimitMs !== undefined && endMs - position.lastEventMs >= resource.silenceLimitMs())
     position.listDueMs = endMs;
   // The server's timer may run slightly faster than this clock, so a watch may end a little early.
-  return events > 0 || endMs - startMs >= Math.min(SHORT_WATCH_MS, 0.9 * watchMs);
+  return events > 0 || endMs - startMs >= Math.min(MIN_WATCH_MS, 0.9 * watchMs);
 }
 
 function applyLine<T>(line: string, position: WatchPosition, store: Store<T>): void {
@@ -168,8 +172,8 @@ function applyLine<T>(line: string, position: WatchPosition, store: Store<T>): v
   if (event.kind === "expired") throw new ExpiredWatch();
   if (event.kind === "broken") throw new BrokenWatch(event.reason);
   if (event.kind === "put") store.put(event.object);
-  if (event.kind === "gone") store.remove(event.object);
-  position.version = versionOf(event.object) ?? position.version;
+  if (event.kind === "deleted") store.remove(event.object);
+  position.resourceVersion = resourceVersionOf(event.object) ?? position.resourceVersion;
 }
 
 class ExpiredWatch extends Error {}

@@ -6,8 +6,8 @@ import {
   decodeBase64,
   type Operation,
   readObject,
-  requireVersion,
-  versionOf,
+  requireResourceVersion,
+  resourceVersionOf,
   type WriteResult,
   writeObject,
 } from "./stored-object.ts";
@@ -32,29 +32,29 @@ export type SecretStore = {
 };
 
 export function createSecretStore(request: SendRequest, namespace: string, name: string): SecretStore {
-  const target = `Secret ${namespace}/${name}`;
+  const displayName = `Secret ${namespace}/${name}`;
   const collectionPath = `/api/v1/namespaces/${namespace}/secrets`;
   return {
     read: async () => {
-      const secret = await readObject(request, `${collectionPath}/${name}`, target);
+      const secret = await readObject(request, `${collectionPath}/${name}`, displayName);
       if (secret === undefined) return undefined;
       const entries = Object.entries(objectAt(secret, "data") ?? {}).map(
         ([key, value]) => [key, decodeBase64(value)] as const,
       );
-      return { resourceVersion: versionOf(secret), data: Object.fromEntries(entries) };
+      return { resourceVersion: resourceVersionOf(secret), data: Object.fromEntries(entries) };
     },
     create: (data) => {
       // Sets no labels: a label that the chart sets to another value would be a conflict in every later upgrade of the chart.
       const metadata = { name, namespace };
       const encoded = Object.fromEntries(Object.entries(data).map(([key, text]) => [key, base64(text)]));
       const secret = { apiVersion: "v1", kind: "Secret", metadata, type: "Opaque", data: encoded };
-      return writeObject(request, { method: "POST", path: collectionPath, body: JSON.stringify(secret) }, target);
+      return writeObject(request, { method: "POST", path: collectionPath, body: JSON.stringify(secret) }, displayName);
     },
     update: (current, changes) =>
       writeObject(
         request,
         { method: "PATCH", path: `${collectionPath}/${name}`, body: JSON.stringify(secretPatch(current, changes)) },
-        target,
+        displayName,
       ),
   };
 }
@@ -63,7 +63,7 @@ function secretPatch(
   current: StoredSecret,
   changes: Readonly<Record<string, string | undefined>>,
 ): readonly Operation[] {
-  const operations: Operation[] = [requireVersion(current.resourceVersion)];
+  const operations: Operation[] = [requireResourceVersion(current.resourceVersion)];
   if (Object.keys(current.data).length === 0) operations.push({ op: "add", path: "/data", value: {} });
   for (const [key, text] of Object.entries(changes)) {
     if (text !== undefined) operations.push({ op: "add", path: `/data/${key}`, value: base64(text) });

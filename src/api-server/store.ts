@@ -58,13 +58,13 @@ export function namespaceOf(key: string): string {
 }
 
 /** Caches a summary until the store changes. */
-export function summaryOf<T, S>(store: Store<T>, summarise: (entries: ReadonlyMap<string, T>) => S): () => S {
+export function createSummaryReader<T, S>(store: Store<T>, summarize: (entries: ReadonlyMap<string, T>) => S): () => S {
   let summarizedGeneration = -1;
   let summary: S | undefined;
   return () => {
     if (summary === undefined || summarizedGeneration !== store.generation()) {
       summarizedGeneration = store.generation();
-      summary = summarise(store.entries);
+      summary = summarize(store.entries);
     }
     return summary;
   };

@@ -13,11 +13,11 @@ const CALL_LIMIT_MS = 10_000;
 
 export type Operation = { readonly op: "replace" | "add" | "remove"; readonly path: string; readonly value?: unknown };
 
-export function requireVersion(resourceVersion: string): Operation {
+export function requireResourceVersion(resourceVersion: string): Operation {
   return { op: "replace", path: "/metadata/resourceVersion", value: resourceVersion };
 }
 
-export function versionOf(object: RawObject): string {
+export function resourceVersionOf(object: RawObject): string {
   return textAt(objectAt(object, "metadata"), "resourceVersion") ?? "";
 }
 
@@ -29,20 +29,24 @@ export function decodeBase64(value: unknown): string {
   return typeof value === "string" ? Buffer.from(value, "base64").toString("utf8") : "";
 }
 
-export async function readObject(request: SendRequest, path: string, target: string): Promise<RawObject | undefined> {
-  const response = await send(request, { method: "GET", path }, `read ${target}`);
+export async function readObject(
+  request: SendRequest,
+  path: string,
+  displayName: string,
+): Promise<RawObject | undefined> {
+  const response = await send(request, { method: "GET", path }, `read ${displayName}`);
   if (response.status === 404) return undefined;
   const object = parseObject(response.text);
-  if (response.status !== 200 || object === undefined) throw statusError(`read ${target}`, response);
+  if (response.status !== 200 || object === undefined) throw statusError(`read ${displayName}`, response);
   return object;
 }
 
 export async function writeObject(
   request: SendRequest,
   write: Pick<ApiRequest, "method" | "path" | "body">,
-  target: string,
+  displayName: string,
 ): Promise<WriteResult> {
-  const action = `${write.method === "POST" ? "create" : "change"} ${target}`;
+  const action = `${write.method === "POST" ? "create" : "change"} ${displayName}`;
   const response = await send(request, write, action);
   if (response.status === 200 || response.status === 201) return "done";
   if (isConflict(write.method, response)) return "conflict";
@@ -51,11 +55,11 @@ export async function writeObject(
 
 async function send(
   request: SendRequest,
-  write: Pick<ApiRequest, "method" | "path" | "body">,
+  apiRequest: Pick<ApiRequest, "method" | "path" | "body">,
   action: string,
 ): Promise<ApiResponse> {
   try {
-    return await request({ ...write, limitMs: CALL_LIMIT_MS });
+    return await request({ ...apiRequest, limitMs: CALL_LIMIT_MS });
   } catch (error) {
     throw new Error(`cannot ${action}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
   }

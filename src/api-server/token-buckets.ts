@@ -31,7 +31,7 @@ export function createKeyedBuckets(size: BucketSize, limit: number): KeyedBucket
 }
 
 /**
- * Keyed buckets below one shared bucket. A key with an empty bucket takes no token from the shared one.
+ * Keyed buckets below one shared bucket. A key with an empty bucket does not take a token from the shared bucket.
  *
  * @returns a function like {@link KeyedBuckets.take}
  */
@@ -63,8 +63,8 @@ export function takeToken(
   { capacity, refillMs }: BucketSize,
   nowMs: number,
 ): { readonly bucket: Bucket; readonly isTaken: boolean } {
-  const refilled = Math.max(0, nowMs - bucket.atMs) / refillMs;
-  const tokens = Math.min(capacity, bucket.tokens + refilled);
+  const refilledTokens = Math.max(0, nowMs - bucket.atMs) / refillMs;
+  const tokens = Math.min(capacity, bucket.tokens + refilledTokens);
   const isTaken = tokens >= 1;
   return { bucket: { tokens: isTaken ? tokens - 1 : tokens, atMs: Math.max(nowMs, bucket.atMs) }, isTaken };
 }

@@ -4,7 +4,7 @@ import { isRawObject, objectAt, type RawObject, textAt, valueAt } from "../kuber
 
 type WatchEvent =
   | { readonly kind: "put"; readonly object: RawObject }
-  | { readonly kind: "gone"; readonly object: RawObject }
+  | { readonly kind: "deleted"; readonly object: RawObject }
   | { readonly kind: "bookmark"; readonly object: RawObject }
   /** The requested resourceVersion was compacted: a list has to follow. */
   | { readonly kind: "expired" }
@@ -28,7 +28,7 @@ export function readWatchEvent(line: string): WatchEvent {
     case "MODIFIED":
       return { kind: "put", object };
     case "DELETED":
-      return { kind: "gone", object };
+      return { kind: "deleted", object };
     case "BOOKMARK":
       return { kind: "bookmark", object };
     case "ERROR":
@@ -40,7 +40,7 @@ export function readWatchEvent(line: string): WatchEvent {
   }
 }
 
-export function versionOf(object: RawObject): string | undefined {
+export function resourceVersionOf(object: RawObject): string | undefined {
   const version = textAt(objectAt(object, "metadata"), "resourceVersion");
   return version === "" ? undefined : version;
 }

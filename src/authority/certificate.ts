@@ -20,8 +20,8 @@ export type ServerCertificate = {
 };
 
 export type CaReader = {
-  /** `why` is the predicate of a sentence whose subject is the certificate's file or entry, such as "is missing". */
-  readonly readCa: (cert: string) => { readonly ca: Ca } | { readonly why: string };
+  /** `defect` is the predicate of a sentence whose subject is the certificate's file or entry, such as "is missing". */
+  readonly readCa: (cert: string) => { readonly ca: Ca } | { readonly defect: string };
   readonly isKeyOf: (ca: Ca, key: string) => boolean;
 };
 
@@ -41,14 +41,16 @@ export function caReader(name: string): CaReader {
   return {
     readCa: (cert) => {
       const id = pemId(cert);
-      if (id === undefined) return { why: cert === "" ? "is missing" : "is not one PEM certificate" };
-      const read = parsed(cert);
-      if (read === undefined) return { why: "cannot be decoded" };
-      if (!read.ca) return { why: "is not a CA" };
-      if (!subject.test(read.subject))
-        return { why: `has the subject "${read.subject.slice(0, 80)}" and was not made by lastcall` };
-      if (!read.verify(read.publicKey)) return { why: "is not self-signed" };
-      return { ca: { id, cert, validFromMs: Date.parse(read.validFrom), validUntilMs: Date.parse(read.validTo) } };
+      if (id === undefined) return { defect: cert === "" ? "is missing" : "is not one PEM certificate" };
+      const certificate = parseCertificate(cert);
+      if (certificate === undefined) return { defect: "cannot be decoded" };
+      if (!certificate.ca) return { defect: "is not a CA" };
+      if (!subject.test(certificate.subject))
+        return { defect: `has the subject "${certificate.subject.slice(0, 80)}" and was not made by lastcall` };
+      if (!certificate.verify(certificate.publicKey)) return { defect: "is not self-signed" };
+      return {
+        ca: { id, cert, validFromMs: Date.parse(certificate.validFrom), validUntilMs: Date.parse(certificate.validTo) },
+      };
     },
     isKeyOf: (ca, key) => {
       try {
@@ -69,7 +71,7 @@ export function readPair(cert: string, key: string): ServerCertificate {
   return { cert, key, validFromMs: Date.parse(leaf.validFrom), validUntilMs: Date.parse(leaf.validTo) };
 }
 
-function parsed(cert: string): X509Certificate | undefined {
+function parseCertificate(cert: string): X509Certificate | undefined {
   try {
     return new X509Certificate(cert);
   } catch {
@@ -100,9 +102,9 @@ export function pemId(text: string): string | undefined {
 
 export function containsExactly(text: string, expected: readonly Pick<PemBlock, "id">[]): boolean {
   const { blocks, hasOtherText } = pemBlocks(text);
-  const found = new Set(blocks.map((block) => block.id));
-  const ids = new Set(expected.map((ca) => ca.id));
-  return !hasOtherText && found.size === ids.size && [...ids].every((id) => found.has(id));
+  const foundIds = new Set(blocks.map((block) => block.id));
+  const expectedIds = new Set(expected.map((ca) => ca.id));
+  return !hasOtherText && foundIds.size === expectedIds.size && [...expectedIds].every((id) => foundIds.has(id));
 }
 
 export function containsCertificate(text: string, ca: Pick<PemBlock, "id">): boolean {

@@ -4,7 +4,7 @@ import { makeLeaf, type ServerNames } from "./signing.ts";
 
 export type LeafOptions<T> = {
   readonly lifeMs: number;
-  readonly renewAfter: number;
+  readonly renewAfterFraction: number;
   readonly namesOf: (ca: SigningCa) => ServerNames;
   readonly prepare: (pair: ServerCertificate) => T;
 };
@@ -16,19 +16,19 @@ type Leaves<T> = {
 
 type Leaf<T> = { readonly prepared: T; readonly createdMs: number; readonly renewMs: number };
 
-export function createLeaves<T>({ lifeMs, renewAfter, namesOf, prepare }: LeafOptions<T>): Leaves<T> {
+export function createLeaves<T>({ lifeMs, renewAfterFraction, namesOf, prepare }: LeafOptions<T>): Leaves<T> {
   let leaves: ReadonlyMap<string, Leaf<T>> = new Map();
 
   const newLeaf = async (ca: SigningCa, names: ServerNames, wallMs: number): Promise<Leaf<T>> => {
     const validUntilMs = Math.min(wallMs + lifeMs, ca.validUntilMs);
     const prepared = prepare(await makeLeaf(ca, names, validUntilMs));
-    return { prepared, createdMs: wallMs, renewMs: wallMs + (validUntilMs - wallMs) * renewAfter };
+    return { prepared, createdMs: wallMs, renewMs: wallMs + (validUntilMs - wallMs) * renewAfterFraction };
   };
 
   return {
     update: async (cas, wallMs) => {
       const nextLeaves = new Map<string, Leaf<T>>();
-      for (const ca of cas.filter((each) => isValidAt(each, wallMs))) {
+      for (const ca of cas.filter((candidate) => isValidAt(candidate, wallMs))) {
         const names = namesOf(ca);
         const [name = ""] = names.dns;
         const existing = leaves.get(name);

@@ -1,6 +1,6 @@
 /** Reconciles objects that replicas share: reads, decides and writes, until no step is left. */
 
-/** More rounds than conflicts between all replicas can cause. If they do not suffice, another client writes continuously. */
+/** Conflicts between all replicas need fewer rounds. If this number does not suffice, another client writes continuously. */
 const ROUND_LIMIT = 16;
 
 type Reconciliation<Observed, Step> = {

@@ -4,7 +4,7 @@ import type { Ca, CaReader, SigningCa } from "./certificate.ts";
 
 export type Entries = Readonly<Record<string, string>>;
 
-/** `undefined` removes an entry; entries without a key here are not changed. */
+/** `undefined` removes an entry; an entry whose key is absent is not changed. */
 export type EntryChanges = Readonly<Record<string, string | undefined>>;
 
 export type SecretEvent<R> =
@@ -17,26 +17,26 @@ export type SecretPorts<R> = {
   readonly recordEvent: (event: SecretEvent<R>) => void;
 };
 
-export type ReadSecret = { readonly stored: StoredSecret | undefined; readonly secretErrors: readonly string[] };
+export type SecretReading = { readonly stored: StoredSecret | undefined; readonly secretErrors: readonly string[] };
 
-type ReadCaEntries =
+type CaEntriesReading =
   | { readonly kind: "missing" }
   | { readonly kind: "signing"; readonly ca: SigningCa }
   | { readonly kind: "unusable"; readonly error: string; readonly ca?: Ca };
 
-export function readCaEntries(entries: Entries, name: string, reader: CaReader): ReadCaEntries {
+export function readCaEntries(entries: Entries, name: string, reader: CaReader): CaEntriesReading {
   const cert = entries[`${name}.crt`];
   const key = entries[`${name}.key`];
   if (cert === undefined && key === undefined) return { kind: "missing" };
-  const read = reader.readCa(cert ?? "");
-  if ("why" in read) return { kind: "unusable", error: `${name}.crt ${read.why}` };
-  const { ca } = read;
+  const result = reader.readCa(cert ?? "");
+  if ("defect" in result) return { kind: "unusable", error: `${name}.crt ${result.defect}` };
+  const { ca } = result;
   if (key === undefined) return { kind: "unusable", error: `${name}.key is missing`, ca };
   if (!reader.isKeyOf(ca, key)) return { kind: "unusable", error: `${name}.key is not the key of ${name}.crt`, ca };
   return { kind: "signing", ca: { ...ca, key } };
 }
 
-export function parsedJson(text: string): unknown {
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -46,12 +46,12 @@ export function parsedJson(text: string): unknown {
 
 export async function writeSecret<R>(
   { secrets, recordEvent }: SecretPorts<R>,
-  { stored, secretErrors }: ReadSecret,
+  { stored, secretErrors }: SecretReading,
   { changes, reason }: { readonly changes: EntryChanges; readonly reason: R },
 ): Promise<void> {
   if (secretErrors.length > 0) recordEvent({ kind: "secret-errors", errors: secretErrors });
-  const written = await (stored === undefined ? secrets.create(present(changes)) : secrets.update(stored, changes));
-  recordEvent(written === "done" ? { kind: "secret-written", reason } : { kind: "conflict", on: "Secret" });
+  const result = await (stored === undefined ? secrets.create(present(changes)) : secrets.update(stored, changes));
+  recordEvent(result === "done" ? { kind: "secret-written", reason } : { kind: "conflict", on: "Secret" });
 }
 
 function present(changes: EntryChanges): Entries {

@@ -34,10 +34,10 @@ export function certificateTools(name: string, names: ServerNames): CertificateT
     makeCa: async ({ nowMs, lifeMs, validFromMs }) => {
       const fromMs = Math.min(nowMs - BACKDATE_MS, validFromMs ?? Number.POSITIVE_INFINITY);
       const subject = `${name} ${randomBytes(8).toString("hex")}`;
-      const made = await makeCaPair(subject, { fromMs, untilMs: nowMs + lifeMs });
-      const read = reader.readCa(made.cert);
-      if ("why" in read) throw new Error(`the new CA ${read.why}`);
-      return { ...read.ca, key: made.key };
+      const pair = await makeCaPair(subject, { fromMs, untilMs: nowMs + lifeMs });
+      const result = reader.readCa(pair.cert);
+      if ("defect" in result) throw new Error(`the new CA ${result.defect}`);
+      return { ...result.ca, key: pair.key };
     },
     makeLeaf: ({ signer, validUntilMs }) => makeLeaf(signer, names, validUntilMs),
   };
@@ -48,19 +48,19 @@ export function makeLeaf(signer: SigningCa, names: ServerNames, validUntilMs: nu
   return makeServerPair(signer, names, { fromMs: signer.validFromMs, untilMs: validUntilMs });
 }
 
-const KEY = { keyType: "ec", curve: "P-256", algorithm: "sha256" } as const;
+const KEY_OPTIONS = { keyType: "ec", curve: "P-256", algorithm: "sha256" } as const;
 
 /** `name` must differ between CAs: without key identifiers, clients distinguish CAs only by their subject. */
 export async function makeCaPair(name: string, validity: Validity): Promise<Issuer> {
-  const made = await generate([{ name: "commonName", value: name }], {
-    ...KEY,
+  const generated = await generate([{ name: "commonName", value: name }], {
+    ...KEY_OPTIONS,
     ...datesOf(validity),
     extensions: [
       { name: "basicConstraints", cA: true, pathLenConstraint: 0, critical: true },
       { name: "keyUsage", keyCertSign: true, cRLSign: true, critical: true },
     ],
   });
-  return { cert: made.cert, key: made.private };
+  return { cert: generated.cert, key: generated.private };
 }
 
 /** The subject, which X.509 limits to 64 characters, is the first DNS name that is short enough. */
@@ -70,8 +70,8 @@ export async function makeServerPair(
   validity: Validity,
 ): Promise<ServerCertificate> {
   const subject = names.dns.find((name) => name.length <= SUBJECT_LIMIT) ?? "lastcall";
-  const made = await generate([{ name: "commonName", value: subject }], {
-    ...KEY,
+  const generated = await generate([{ name: "commonName", value: subject }], {
+    ...KEY_OPTIONS,
     ...datesOf(validity),
     ca: { cert: issuer.cert, key: issuer.key },
     extensions: [
@@ -87,14 +87,14 @@ export async function makeServerPair(
       },
     ],
   });
-  return readPair(made.cert, made.private);
+  return readPair(generated.cert, generated.private);
 }
 
 const SUBJECT_LIMIT = 64;
 
 export function serviceNames(service: string, namespace: string): readonly string[] {
-  const full = `${service}.${namespace}.svc`;
-  return [full, `${full}.cluster.local`, `${service}.${namespace}`, service];
+  const qualifiedName = `${service}.${namespace}.svc`;
+  return [qualifiedName, `${qualifiedName}.cluster.local`, `${service}.${namespace}`, service];
 }
 
 function datesOf(validity: Validity): { readonly notBeforeDate: Date; readonly notAfterDate: Date } {

@@ -6,7 +6,7 @@ import type { KubeConfig } from "../api-server/kube-config.ts";
 import { loadKubeConfig } from "../api-server/load-kube-config.ts";
 import { createPodClient } from "../api-server/pod-client.ts";
 import { Fault } from "../fault.ts";
-import { nearest } from "../policy/nearest.ts";
+import { findNearest } from "../policy/nearest.ts";
 import { quote } from "../policy/quote.ts";
 import type { ClusterChoice, ClusterConnection } from "./drain-ports.ts";
 
@@ -78,7 +78,7 @@ function assertUsable(connection: KubeConfig, where: string): void {
   if (context === undefined) throw new ConnectionProblem(`${where}: current-context is not set; set --context NAME`);
   const names = connection.getContexts().map(({ name }) => name);
   if (!names.includes(context)) {
-    const suggestion = nearest(context, names);
+    const suggestion = findNearest(context, names);
     const hint =
       suggestion === undefined
         ? `existing contexts: ${names.map(quote).join(", ") || "none"}`

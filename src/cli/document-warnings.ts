@@ -1,10 +1,11 @@
 /** Warns about documents that are left unchanged although they may contain Pods. */
-import { uninjectedKind } from "../kubernetes/left-alone.ts";
+
 import { groupOf, type ListedObject, objectsIn, type Path, pathText } from "../kubernetes/listed-objects.ts";
 import { templatesOf } from "../kubernetes/pod-template.ts";
 import { isRawObject, textAt } from "../kubernetes/raw-json.ts";
 import type { TemplatePath } from "../kubernetes/template-path.ts";
 import { shapesIn } from "../kubernetes/template-shape.ts";
+import { findUninjectedKind } from "../kubernetes/uninjected-kinds.ts";
 import { quote } from "../policy/quote.ts";
 import type { ManifestProblem, ParsedDocument } from "./manifest/parse.ts";
 
@@ -63,7 +64,7 @@ function ignoredTemplatesOf(listed: ListedObject, named: readonly TemplatePath[]
   const ignored = [...templates.map(({ path }) => path), ...podShapes].filter(
     (path) => !recognized.some((other) => isWithin(path, other)),
   );
-  const exception = uninjectedKind(apiVersion, kind);
+  const exception = findUninjectedKind(apiVersion, kind);
   if (exception !== undefined) {
     const isRelevant = ignored.length > 0 || (exception.warnsOnlyAboutPodShapes !== true && recognized.length === 0);
     return isRelevant ? [`this ${kind} is left unchanged: ${exception.reason}`] : [];

@@ -4,7 +4,7 @@ import type { DrainSettings } from "../contract/drain-settings.ts";
 import { formatDuration } from "../contract/duration.ts";
 import { MANAGER_CONTAINER } from "../contract/manager-environment.ts";
 import { parseServeFlags } from "../contract/serve-flags.ts";
-import { knownHook } from "../injection/hooks/known-hooks.ts";
+import { findKnownHook } from "../injection/hooks/known-hooks.ts";
 import { kindOfHook } from "../injection/hooks/own-hooks.ts";
 import { serveFlagsOf } from "../injection/manager/container.ts";
 import { type Release, type Selection, selectionOf } from "../injection/opt-in/selection.ts";
@@ -116,7 +116,7 @@ function replacedHooks(pod: object, { hooks, driver }: DrainSettings): Pick<Work
         ? objectAt(objectAt(container, "lifecycle"), "preStop")
         : objectAt(recordedHooks, name);
     if (hook === undefined || !hooks.some((held) => held.container === name)) return [];
-    const reason = knownHook(pod, container, hook, driver)?.reason ?? "Set by lastcall.dev/prestop.";
+    const reason = findKnownHook(pod, container, hook, driver)?.reason ?? "Set by lastcall.dev/prestop.";
     return [`${kindOfHook(hook)} of ${name}: ${reason}`];
   });
   return replaces.length === 0 ? {} : { replaces };
@@ -163,13 +163,13 @@ function effectiveValues({ outcome }: Decision, settings: DrainSettings | undefi
 }
 
 function originOf(field: Field, { explanation }: Decision): string {
-  return explanation.origin[field].replace(`pod ${FLAG_LAYER}`, FLAG_LAYER);
+  return explanation.origins[field].replace(`pod ${FLAG_LAYER}`, FLAG_LAYER);
 }
 
 function configuredValueText<K extends Field>(field: K, policy: PodPolicy): string {
   const row: Row<PodPolicy[K]> = ANNOTATIONS[field];
   const value = row.codec.format(policy[field]);
-  return value === "" ? (row.fallbackShows ?? "–") : value;
+  return value === "" ? (row.fallbackDescription ?? "–") : value;
 }
 
 function modeReason({ outcome, explanation }: Decision, facts: ClusterFacts, origin: string): string {

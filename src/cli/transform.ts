@@ -62,7 +62,7 @@ export async function injectManifests(request: InjectRequest, ports: Ports): Pro
         },
         request.config,
         request.facts,
-        { newToken: () => ports.deriveToken(request.tokenSeed, { ...name, template: locatedPod.template }) },
+        { newToken: () => ports.deriveToken(request.tokenSeed, { ...name, template: locatedPod.templatePath }) },
       );
       const report = injectionReport(name, locatedPod, outcome);
       decisions.push({ report, pod, namespaceLabels: namespace?.labels, outcome, explanation: outcome.explanation });
@@ -148,7 +148,7 @@ function workloadName({ file, document, locatedPod, defaultNamespace }: Workload
     kind: slashIndex < 0 ? locatedPod.owner : locatedPod.owner.slice(0, slashIndex),
     namespace: locatedPod.namespace === "" ? defaultNamespace : locatedPod.namespace,
     name: slashIndex < 0 ? "" : locatedPod.owner.slice(slashIndex + 1),
-    ...(locatedPod.template === "" ? {} : { template: locatedPod.template }),
+    ...(locatedPod.templatePath === "" ? {} : { template: locatedPod.templatePath }),
   };
 }
 

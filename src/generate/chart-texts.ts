@@ -10,10 +10,12 @@ export function chartPolicyComment(): string {
   const rows = FIELDS.map((field) => ({ field, row: ANNOTATIONS[field] }))
     .filter(({ row }) => row.scopes.includes("cluster"))
     .map(({ field, row }) => {
-      const hasPlaceholder = row.fallbackShows !== undefined;
+      const hasPlaceholder = row.fallbackDescription !== undefined;
       const summary =
-        hasPlaceholder && row.fallbackShows !== "–" ? `${row.summary} Default: ${fallbackText(field)}.` : row.summary;
-      const valueText = hasPlaceholder ? `<${row.codec.shows}>` : yamlText(fallbackText(field));
+        hasPlaceholder && row.fallbackDescription !== "–"
+          ? `${row.summary} Default: ${fallbackText(field)}.`
+          : row.summary;
+      const valueText = hasPlaceholder ? `<${row.codec.syntax}>` : yamlText(fallbackText(field));
       return [...wrapComment(summary), `  #   ${row.name}: ${valueText}`].join("\n");
     });
   return ["  # Defaults of the annotations, as text:", "  # defaults:", ...rows].join("\n");

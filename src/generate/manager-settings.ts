@@ -72,14 +72,14 @@ const VALUE_FIELDS = FIELDS.filter(({ kind }) => kind !== "switch");
 function fieldOf(key: string, row: Row<unknown> | DerivedRow): readonly ManagerField[] {
   const manager = "codec" in row ? row.manager : row;
   if (manager === undefined) return [];
-  const { kind, written, doc } = manager;
+  const { kind, writeCondition, comment } = manager;
   return [
     {
       key,
       flag: `--${row.name}`,
       kind,
-      isAlwaysWritten: written === undefined,
-      doc: doc ?? ("codec" in row ? row.summary : ""),
+      isAlwaysWritten: writeCondition === undefined,
+      doc: comment ?? ("codec" in row ? row.summary : ""),
       fallback: manager.fallback ?? row.fallback,
       choices: "codec" in row ? (row.codec.schema.enum ?? []) : [],
     },

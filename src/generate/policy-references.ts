@@ -3,7 +3,7 @@
 import { SHUTDOWN_MANAGERS } from "../injection/hooks/known-hooks.ts";
 import { STOP_SIGNALS } from "../injection/hooks/stop-signals.ts";
 import { planResources } from "../injection/resources/manager-resources.ts";
-import { qosClass } from "../kubernetes/qos.ts";
+import { qosClassOf } from "../kubernetes/qos.ts";
 import { objectAt, type RawObject, valueAt } from "../kubernetes/raw-json.ts";
 import { RULES } from "../lint/lint.ts";
 import { ANNOTATIONS, FIELDS, fallbackText, PREFIX } from "../policy/fields.ts";
@@ -20,11 +20,11 @@ export function lintRuleReference(): string {
 }
 
 export function stopSignalReference(): string {
-  const rows = STOP_SIGNALS.map(({ images, program, graceful, since }) => [
+  const rows = STOP_SIGNALS.map(({ images, program, gracefulSignal, note }) => [
     images.map(code).join(", "),
     program,
-    graceful ?? "none",
-    since,
+    gracefulSignal ?? "none",
+    note,
   ]);
   return markdownTable(["images", "program", "graceful signal", "set by the image"], rows);
 }
@@ -54,7 +54,7 @@ export function ownHookReference(): string {
 export function annotationReference(): string {
   const rows = FIELDS.map((field) => {
     const { name, codec, summary } = ANNOTATIONS[field];
-    return [code(PREFIX + name), codec.shows, fallbackText(field), summary];
+    return [code(PREFIX + name), codec.syntax, fallbackText(field), summary];
   });
   return markdownTable(["annotation", "values", "default", "what it does"], rows);
 }
@@ -104,7 +104,7 @@ export function resourcesReference(): string {
     const amount = (list: string, name: string): string => String(valueAt(objectAt(resources, list), name) ?? "–");
     return [
       title,
-      qosClass(example),
+      qosClassOf(example),
       ...["requests", "limits"].flatMap((list) => [amount(list, "cpu"), amount(list, "memory")]),
     ];
   });

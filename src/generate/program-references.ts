@@ -32,7 +32,7 @@ export function webhookFlagReference(): string {
 }
 
 export function managerFlagReference(): string {
-  const rows = ROWS.flatMap(([, row]) => ("codec" in row ? [] : [[code(`--${row.name}`), row.doc]]));
+  const rows = ROWS.flatMap(([, row]) => ("codec" in row ? [] : [[code(`--${row.name}`), row.comment]]));
   return markdownTable(["flag", "what it sets"], rows);
 }
 
@@ -92,7 +92,7 @@ export function webhookMetricReference(): string {
   eventRecorder(SILENT_LOG, registry);
   addAuthorityGauges(registry, () => ({ isInSync: false, leafValidUntilMs: undefined, signer: undefined }));
   addEnforcementGauges(registry, () => ({ isEnforcing: false, why: "", reason: "none" }));
-  createClusterMetrics(registry, () => ({ ageSeconds: 0, stale: false, entries: 0 }));
+  createClusterMetrics(registry, () => ({ ageSeconds: 0, isStale: false, entries: 0 }));
   return metricTable(registry);
 }
 

@@ -30,45 +30,50 @@ export function injectPod(
   facts: ClusterFacts,
   randomness: Randomness,
 ): Outcome {
-  const received: RawObject = isRawObject(request.pod) ? request.pod : {};
-  const name = displayNameOf(request, received);
+  const receivedPod: RawObject = isRawObject(request.pod) ? request.pod : {};
+  const name = displayNameOf(request, receivedPod);
   const where = `pod ${name}`;
-  const resolved = resolvePolicy(layersOf(name, received, request, config), config.profiles);
+  const resolution = resolvePolicy(layersOf(name, receivedPod, request, config), config.profiles);
   const limits = request.limits ?? LIMITS;
-  const tooManyContainers = hasTooManyContainers(received, limits);
-  const existing = tooManyContainers ? undefined : findExistingInjection(received);
-  const { mode, problems: modeProblems } = chooseMode(resolved.policy.mode, facts, existingMode(existing), where);
-  const ofLabels = labelProblems(labelsOf(received), where).map(({ problem }) => problem);
-  const problemsBeforePlanning = [...ofLabels, ...resolved.problems, ...modeProblems, ...(facts.problems ?? [])];
-  const explain = (more: readonly Problem[] = []): Explanation => ({
-    policy: resolved.policy,
-    origin: resolved.origin,
-    problems: withinLimit([...problemsBeforePlanning, ...more], where),
+  const hasTooManyContainers = exceedsContainerLimit(receivedPod, limits);
+  const existing = hasTooManyContainers ? undefined : findExistingInjection(receivedPod);
+  const { mode, problems: modeProblems } = chooseMode(resolution.policy.mode, facts, existingMode(existing), where);
+  const problemsOfLabels = labelProblems(labelsOf(receivedPod), where).map(({ problem }) => problem);
+  const problemsBeforePlanning = [
+    ...problemsOfLabels,
+    ...resolution.problems,
+    ...modeProblems,
+    ...(facts.problems ?? []),
+  ];
+  const explain = (moreProblems: readonly Problem[] = []): Explanation => ({
+    policy: resolution.policy,
+    origins: resolution.origins,
+    problems: withinLimit([...problemsBeforePlanning, ...moreProblems], where),
   });
-  const skip = (reason: SkipReason, more: readonly Problem[] = []): Outcome => ({
+  const skip = (reason: SkipReason, moreProblems: readonly Problem[] = []): Outcome => ({
     kind: "unchanged",
     reason,
-    explanation: explain(more),
+    explanation: explain(moreProblems),
   });
 
   const skipReason = reasonToSkip({
-    pod: received,
+    pod: receivedPod,
     namespace: request.namespace,
     optIn: request.optIn,
-    inject: resolved.policy.inject,
+    inject: resolution.policy.inject,
     isEnabledByOverride: request.overrides.some((layer) => layer.annotations[INJECT] === "enabled"),
     systemNamespaces: facts.systemNamespaces,
     mode,
-    tooManyContainers,
+    hasTooManyContainers,
   });
-  if (skipReason !== undefined) return skip(skipReason, skipProblems(skipReason, received, where));
-  const pod = originalOf(received, existing);
+  if (skipReason !== undefined) return skip(skipReason, skipProblems(skipReason, receivedPod, where));
+  const pod = originalOf(receivedPod, existing);
   if (pod === undefined) return skip("invalid_pod");
 
   const planRequest: PlanRequest = {
     pod,
     existing,
-    policy: resolved.policy,
+    policy: resolution.policy,
     mode,
     image: facts.managerImage,
     pullPolicy: facts.managerPullPolicy,
@@ -93,13 +98,13 @@ export function injectPod(
     return { kind: "refused", message: refusalMessage(explanation.problems), explanation };
   if (hasBlockingProblem) return skip("invalid_value", plan.problems);
 
-  const changed = applyEdits(pod, plan.edits);
-  const patch = diffPods(received, changed);
+  const changedPod = applyEdits(pod, plan.edits);
+  const patch = diffPods(receivedPod, changedPod);
   if (patch.length === 0) return skip("up_to_date", plan.problems);
   const patchText = JSON.stringify(patch);
   if (isTooLong(patchText, limits))
     return skip("patch_too_large", [...plan.problems, patchProblem(patchText, limits.patchBytes, where)]);
-  return { kind: "patched", mode, pod: changed, patch, patchText, explanation };
+  return { kind: "patched", mode, pod: changedPod, patch, patchText, explanation };
 }
 
 function displayNameOf({ podName: name }: InjectionRequest, pod: RawObject): string {
@@ -139,7 +144,7 @@ function refusalMessage(problems: readonly Problem[]): string {
   return `lastcall refused the Pod (onInvalid: deny): ${problems.map(({ where, message }) => `${where}: ${message}`).join(" ")}`;
 }
 
-function hasTooManyContainers(pod: RawObject, { containers }: Limits): boolean {
+function exceedsContainerLimit(pod: RawObject, { containers }: Limits): boolean {
   return countContainers(pod) > containers;
 }
 
@@ -148,9 +153,9 @@ const PROBLEM_LIMIT = 50;
 
 function withinLimit(problems: readonly Problem[], where: string): readonly Problem[] {
   if (problems.length <= PROBLEM_LIMIT) return problems;
-  const shown = problems.slice(0, PROBLEM_LIMIT - 1);
-  const message = `${problems.length - shown.length} more problems are not shown.`;
-  return [...shown, { code: "more_problems", where, message }];
+  const shownProblems = problems.slice(0, PROBLEM_LIMIT - 1);
+  const message = `${problems.length - shownProblems.length} more problems are not shown.`;
+  return [...shownProblems, { code: "more_problems", where, message }];
 }
 
 function isTooLong(patchText: string, { patchBytes }: Limits): boolean {

@@ -3,14 +3,14 @@ import type { Operation } from "fast-json-patch";
 import { NAME_LIST_LIMIT } from "../policy/codecs.ts";
 import type { PodPolicy } from "../policy/fields.ts";
 import type { Problem } from "../policy/problem.ts";
-import type { Origin } from "../policy/resolve.ts";
+import type { Origins } from "../policy/resolve.ts";
 
 export type Mode = "native" | "classic" | "sleep";
 
 /** Explains the outcome in `lastcall explain`, in the webhook's log and in the summary of `lastcall inject`. */
 export type Explanation = {
   readonly policy: PodPolicy;
-  readonly origin: Origin;
+  readonly origins: Origins;
   readonly problems: readonly Problem[];
 };
 

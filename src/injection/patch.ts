@@ -1,23 +1,23 @@
 /** Computes the JSON Patch between two Pods. */
 import jsonPatch, { type Operation } from "fast-json-patch";
-import { isRawObject, objectAt, type RawObject, sameJson, valueAt } from "../kubernetes/raw-json.ts";
+import { isRawObject, isSameJson, objectAt, type RawObject, valueAt } from "../kubernetes/raw-json.ts";
 
 /**
  * Returns the operations that change `before`, the received object, to `after`. Identical references are skipped without a
  * comparison of their content.
  */
 export function diffPods(before: RawObject, after: RawObject): readonly Operation[] {
-  const inserted = insertedInFront(before, after);
+  const inserted = findInsertedContainer(before, after);
   const operations: Operation[] = [];
   if (inserted === undefined) {
-    collect(before, after, "", operations);
+    collectObject(before, after, "", operations);
     return operations;
   }
-  // Lists are compared by position, so a container inserted in front would rewrite all others.
+  // Lists are compared by position, so the patch would rewrite all containers after an inserted first container.
   const spec = objectAt(before, "spec");
   const list = [inserted, ...listOf(spec)];
   operations.push({ op: "add", path: "/spec/initContainers/0", value: inserted });
-  collect({ ...before, spec: { ...spec, initContainers: list } }, after, "", operations);
+  collectObject({ ...before, spec: { ...spec, initContainers: list } }, after, "", operations);
   return operations;
 }
 
@@ -25,7 +25,7 @@ export function diffPods(before: RawObject, after: RawObject): readonly Operatio
  * Compares recursively, in the order of fast-json-patch. The library copies each added value through JSON, which took most of
  * the time. Values here are immutable, so no copy is necessary.
  */
-function collect(before: RawObject, after: RawObject, pointer: string, operations: Operation[]): void {
+function collectObject(before: RawObject, after: RawObject, pointer: string, operations: Operation[]): void {
   const keys = Object.keys(before);
   for (let index = keys.length - 1; index >= 0; index -= 1) {
     const key = keys[index] ?? "";
@@ -41,7 +41,7 @@ function collect(before: RawObject, after: RawObject, pointer: string, operation
 }
 
 function collectValue(before: unknown, after: unknown, pointer: string, operations: Operation[]): void {
-  if (isRawObject(before) && isRawObject(after)) collect(before, after, pointer, operations);
+  if (isRawObject(before) && isRawObject(after)) collectObject(before, after, pointer, operations);
   else if (Array.isArray(before) && Array.isArray(after)) collectList(before, after, pointer, operations);
   else operations.push({ op: "replace", path: pointer, value: after });
 }
@@ -68,11 +68,11 @@ function pathTo(pointer: string, key: string): string {
 }
 
 /** Returns the container that was inserted in front of the existing init containers. */
-function insertedInFront(before: RawObject, after: RawObject): unknown {
+function findInsertedContainer(before: RawObject, after: RawObject): unknown {
   const beforeList = listOf(objectAt(before, "spec"));
   const afterList = listOf(objectAt(after, "spec"));
   if (beforeList.length === 0 || afterList.length !== beforeList.length + 1) return undefined;
-  return sameJson(nameIn(afterList[1]), nameIn(beforeList[0])) ? afterList[0] : undefined;
+  return isSameJson(nameIn(afterList[1]), nameIn(beforeList[0])) ? afterList[0] : undefined;
 }
 
 function listOf(spec: RawObject | undefined): readonly unknown[] {

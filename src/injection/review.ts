@@ -28,10 +28,10 @@ export function isUnexpected(reason: SkipReason): boolean {
 }
 
 export function allowedText(uid: string, problems: readonly Problem[]): string {
-  return JSON.stringify(allowed(uid, limitedWarnings(problems.map(warningText))));
+  return JSON.stringify(allowedReview(uid, limitedWarnings(problems.map(warningText))));
 }
 
-function allowed(uid: string, warnings: readonly string[]): AdmissionReview {
+function allowedReview(uid: string, warnings: readonly string[]): AdmissionReview {
   return { ...REVIEW, response: { uid, allowed: true, ...warningField(warnings) } };
 }
 
@@ -49,7 +49,7 @@ export function toReview(uid: string, outcome: Outcome): AdmissionReview {
       return { ...REVIEW, response: { uid, allowed: false, status, ...warningField(warnings) } };
     }
     case "unchanged":
-      return allowed(uid, warnings);
+      return allowedReview(uid, warnings);
     case "patched":
       return {
         ...REVIEW,
@@ -75,11 +75,11 @@ function patchOf(outcome: Extract<Outcome, { kind: "patched" }>): string {
 }
 
 export function warningsOf(outcome: Outcome): readonly string[] {
-  const skipped =
+  const skipWarnings =
     outcome.kind === "unchanged" && isUnexpected(outcome.reason)
       ? [`lastcall: not injected: ${SKIP_REASONS[outcome.reason]}`]
       : [];
-  return limitedWarnings([...skipped, ...outcome.explanation.problems.map(warningText)]);
+  return limitedWarnings([...skipWarnings, ...outcome.explanation.problems.map(warningText)]);
 }
 
 function warningText({ where, message }: Problem): string {
@@ -95,8 +95,8 @@ const WARNING_COUNT_LIMIT = 34;
 
 function withinCountLimit(texts: readonly string[]): readonly string[] {
   if (texts.length <= WARNING_COUNT_LIMIT) return texts;
-  const shown = texts.slice(0, WARNING_COUNT_LIMIT - 1);
-  return [...shown, `lastcall: ${texts.length - shown.length} more warnings are not shown`];
+  const shownTexts = texts.slice(0, WARNING_COUNT_LIMIT - 1);
+  return [...shownTexts, `lastcall: ${texts.length - shownTexts.length} more warnings are not shown`];
 }
 
 /**

@@ -8,7 +8,7 @@ import { objectAt, objectsAt, type RawObject, textAt, valueAt } from "./raw-json
 export type LimitAmounts = { readonly cpu?: string; readonly memory?: string };
 
 export type LimitRangeItem = {
-  /** `Container` limits each container, `Pod` the sum of all. */
+  /** `Container` limits each container, `Pod` the sum of all containers. */
   readonly type: "Container" | "Pod";
   readonly min: LimitAmounts;
   readonly max: LimitAmounts;

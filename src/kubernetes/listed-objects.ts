@@ -6,31 +6,31 @@ export type Path = readonly (string | number)[];
 
 export type ListedObject = {
   /** Path from the document's root; empty unless the object is an item of a List. */
-  readonly at: Path;
+  readonly objectPath: Path;
   readonly object: RawObject;
   readonly kind: string;
   readonly apiVersion: string;
 };
 
-/** Nested Lists are legal; deeper nesting is treated as an attack. */
+/** Nested Lists are legal. Deeper objects are ignored. */
 const LIST_DEPTH_LIMIT = 8;
 
 export function objectsIn(document: unknown): readonly ListedObject[] {
-  return objectsBelow(document, { at: [], depth: LIST_DEPTH_LIMIT, itemKind: {} });
+  return objectsBelow(document, { objectPath: [], depth: LIST_DEPTH_LIMIT, itemTypeMeta: {} });
 }
 
-type Position = { readonly at: Path; readonly depth: number; readonly itemKind: RawObject };
+type Position = { readonly objectPath: Path; readonly depth: number; readonly itemTypeMeta: RawObject };
 
-function objectsBelow(document: unknown, { at, depth, itemKind }: Position): readonly ListedObject[] {
+function objectsBelow(document: unknown, { objectPath, depth, itemTypeMeta }: Position): readonly ListedObject[] {
   if (!isRawObject(document) || depth === 0) return [];
-  const kind = textAt(document, "kind") ?? textAt(itemKind, "kind") ?? "";
-  const apiVersion = textAt(document, "apiVersion") ?? textAt(itemKind, "apiVersion") ?? "";
+  const kind = textAt(document, "kind") ?? textAt(itemTypeMeta, "kind") ?? "";
+  const apiVersion = textAt(document, "apiVersion") ?? textAt(itemTypeMeta, "apiVersion") ?? "";
   const items = valueAt(document, "items");
-  if (!kind.endsWith("List") || !Array.isArray(items)) return [{ at, object: document, kind, apiVersion }];
+  if (!kind.endsWith("List") || !Array.isArray(items)) return [{ objectPath, object: document, kind, apiVersion }];
   // Items of a typed list (PodList) may omit their kind.
-  const inherited = kind === "List" ? {} : { kind: kind.slice(0, -"List".length), apiVersion };
+  const typeMeta = kind === "List" ? {} : { kind: kind.slice(0, -"List".length), apiVersion };
   return items.flatMap((item: unknown, index) =>
-    objectsBelow(item, { at: [...at, "items", index], depth: depth - 1, itemKind: inherited }),
+    objectsBelow(item, { objectPath: [...objectPath, "items", index], depth: depth - 1, itemTypeMeta: typeMeta }),
   );
 }
 
@@ -42,5 +42,5 @@ export function groupOf(apiVersion: string): string {
 }
 
 export function pathText(path: Path): string {
-  return path.map((key, at) => (typeof key === "number" ? `[${key}]` : at === 0 ? key : `.${key}`)).join("");
+  return path.map((key, index) => (typeof key === "number" ? `[${key}]` : index === 0 ? key : `.${key}`)).join("");
 }

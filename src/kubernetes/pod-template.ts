@@ -1,9 +1,10 @@
 /** Finds Pods and Pod templates in documents. */
-import { uninjectedKind } from "./left-alone.ts";
+
 import { groupOf, type ListedObject, objectsIn, type Path, pathText } from "./listed-objects.ts";
 import { isRawObject, objectAt, type RawObject, textAt } from "./raw-json.ts";
 import { type TemplatePath, templatesAt } from "./template-path.ts";
 import { type FoundTemplate, shapesIn } from "./template-shape.ts";
+import { findUninjectedKind } from "./uninjected-kinds.ts";
 
 export type LocatedPod = {
   readonly path: Path;
@@ -12,8 +13,8 @@ export type LocatedPod = {
   readonly namespace: string;
   /** The containing object, for messages: `Deployment/web`. */
   readonly owner: string;
-  /** Path of the template in its object; empty if the object has only one. */
-  readonly template: string;
+  /** Path of the template in its object; empty if the object has only one template. */
+  readonly templatePath: string;
   /** The field restartPolicy next to the template, which the kind's operator copies into the Pods. */
   readonly restartPolicy: string | undefined;
 };
@@ -40,7 +41,7 @@ function isKubernetesGroup(apiVersion: string): boolean {
 export function podsIn(document: unknown, templatePaths: readonly TemplatePath[] = []): readonly LocatedPod[] {
   return objectsIn(document).flatMap((listed) => {
     const templates = templatesOf(listed, templatePaths);
-    return templates.map((template) => placeOf(listed, template, templates.length > 1));
+    return templates.map((template) => locatePod(listed, template, templates.length > 1));
   });
 }
 
@@ -48,7 +49,7 @@ export function podsIn(document: unknown, templatePaths: readonly TemplatePath[]
 export function templatesOf(listed: ListedObject, templatePaths: readonly TemplatePath[]): readonly FoundTemplate[] {
   const templates = [...templatePaths.flatMap((path) => templatesAt(listed, path)), ...detectedTemplates(listed)];
   // Nested templates cannot be edited independently.
-  return templates.filter(({ path }, at) => !templates.slice(0, at).some((other) => overlap(other.path, path)));
+  return templates.filter(({ path }, at) => !templates.slice(0, at).some((other) => pathsOverlap(other.path, path)));
 }
 
 function detectedTemplates({ object, kind, apiVersion }: ListedObject): readonly FoundTemplate[] {
@@ -57,16 +58,16 @@ function detectedTemplates({ object, kind, apiVersion }: ListedObject): readonly
     const pod = path.reduce<RawObject | undefined>(objectAt, object);
     return pod === undefined ? [] : [{ path, pod }];
   }
-  if (kind === "" || isKubernetesGroup(apiVersion) || uninjectedKind(apiVersion, kind) !== undefined) return [];
+  if (kind === "" || isKubernetesGroup(apiVersion) || findUninjectedKind(apiVersion, kind) !== undefined) return [];
   return shapesIn(object).templates;
 }
 
-function overlap(left: Path, right: Path): boolean {
+function pathsOverlap(left: Path, right: Path): boolean {
   const shorter = Math.min(left.length, right.length);
   return left.slice(0, shorter).every((key, at) => key === right[at]);
 }
 
-/** Kubeflow's `ExitCode` becomes `Never`: its operator restarts the Pod itself. */
+/** Kubeflow's `ExitCode` becomes `Never`: Kubeflow's operator restarts the Pod itself. */
 function restartPolicyBesideTemplate(object: RawObject, path: Path): string | undefined {
   const parent = path.slice(0, -1).reduce<unknown>(childOf, object);
   const policy = isRawObject(parent) ? textAt(parent, "restartPolicy") : undefined;
@@ -78,19 +79,19 @@ function childOf(value: unknown, key: string | number): unknown {
   return isRawObject(value) ? value[key] : undefined;
 }
 
-function placeOf(
-  { at, object, kind, apiVersion }: ListedObject,
+function locatePod(
+  { objectPath, object, kind, apiVersion }: ListedObject,
   { path, pod }: FoundTemplate,
   isOneOfMany: boolean,
 ): LocatedPod {
   const metadata = objectAt(object, "metadata");
   const name = textAt(metadata, "name") ?? textAt(metadata, "generateName") ?? "";
   return {
-    path: [...at, ...path],
+    path: [...objectPath, ...path],
     pod,
     namespace: textAt(metadata, "namespace") ?? "",
     owner: name === "" ? kind : `${kind}/${name}`,
-    template: isOneOfMany ? pathText(path) : "",
+    templatePath: isOneOfMany ? pathText(path) : "",
     restartPolicy: isKubernetesGroup(apiVersion) ? undefined : restartPolicyBesideTemplate(object, path),
   };
 }

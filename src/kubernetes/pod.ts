@@ -52,11 +52,11 @@ export function containerNamed(pod: RawObject, name: string): RawObject | undefi
 
 /** Index for repeated calls of {@link containerNamed}. */
 export function containersByName(pod: RawObject): ReadonlyMap<unknown, RawObject> {
-  const found = new Map<unknown, RawObject>();
+  const containers = new Map<unknown, RawObject>();
   for (const container of [...containersOf(pod), ...initContainersOf(pod)]) {
-    if (!found.has(container["name"])) found.set(container["name"], container);
+    if (!containers.has(container["name"])) containers.set(container["name"], container);
   }
-  return found;
+  return containers;
 }
 
 export function countContainers(pod: RawObject): number {
@@ -117,8 +117,11 @@ export function isWellFormed(pod: RawObject): boolean {
   const initContainers = valueAt(spec, "initContainers");
   if (!Array.isArray(containers) || containers.length === 0) return false;
   if (!isAbsent(initContainers) && !Array.isArray(initContainers)) return false;
-  const all: readonly unknown[] = [...containers, ...listAt(spec, "initContainers")];
-  return all.every(isContainer) && new Set(all.map((container) => nameOf(container as RawObject))).size === all.length;
+  const allContainers: readonly unknown[] = [...containers, ...listAt(spec, "initContainers")];
+  return (
+    allContainers.every(isWellFormedContainer) &&
+    new Set(allContainers.map((container) => nameOf(container as RawObject))).size === allContainers.length
+  );
 }
 
 /** Returns a lower bound of the annotations' size in bytes. */
@@ -130,16 +133,16 @@ export function annotationCharacters(pod: RawObject): number {
 }
 
 /** Rejects names that are not DNS labels, because lastcall writes the names into flags and URL paths. */
-function isContainer(value: unknown): boolean {
+function isWellFormedContainer(value: unknown): boolean {
   if (!isRawObject(value)) return false;
   const name = valueAt(value, "name");
   if (typeof name !== "string" || !isDnsLabel(name)) return false;
   const lifecycle = valueAt(value, "lifecycle");
-  const parts = ["livenessProbe", "startupProbe", "resources"].map((key) => valueAt(value, key));
+  const objectFields = ["livenessProbe", "startupProbe", "resources"].map((key) => valueAt(value, key));
   return (
     isObjectOrAbsent(lifecycle) &&
     (!isRawObject(lifecycle) || isObjectOrAbsent(lifecycle["preStop"])) &&
-    parts.every(isObjectOrAbsent)
+    objectFields.every(isObjectOrAbsent)
   );
 }
 

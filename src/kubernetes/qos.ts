@@ -7,25 +7,25 @@ export type QosClass = "Guaranteed" | "Burstable" | "BestEffort";
 
 export type ComputeResource = "cpu" | "memory";
 
-const COMPUTE: readonly ComputeResource[] = ["cpu", "memory"];
+const COMPUTE_RESOURCES: readonly ComputeResource[] = ["cpu", "memory"];
 
 /**
  * Init containers count like containers; Pod-level resources override both.
  *
  * @see https://kubernetes.io/docs/concepts/workloads/pods/pod-qos/
  */
-export function qosClass(pod: RawObject): QosClass {
+export function qosClassOf(pod: RawObject): QosClass {
   const podLevel = podLevelResources(pod);
   const countedResources =
     podLevel === undefined
       ? [...initContainersOf(pod), ...containersOf(pod)].map((container) => objectAt(container, "resources"))
       : [podLevel];
   const isUnset = countedResources.every((resources) =>
-    COMPUTE.every((name) => requestOf(resources, name) === 0 && limitOf(resources, name) === 0),
+    COMPUTE_RESOURCES.every((name) => requestOf(resources, name) === 0 && limitOf(resources, name) === 0),
   );
   if (isUnset) return "BestEffort";
   const isGuaranteed = countedResources.every((resources) =>
-    COMPUTE.every((name) => {
+    COMPUTE_RESOURCES.every((name) => {
       const limit = limitOf(resources, name);
       return limit > 0 && requestOf(resources, name) === limit;
     }),
@@ -35,7 +35,7 @@ export function qosClass(pod: RawObject): QosClass {
 
 export function podLevelResources(pod: RawObject): RawObject | undefined {
   const resources = objectAt(objectAt(pod, "spec"), "resources");
-  const isSet = COMPUTE.some((name) => requestOf(resources, name) > 0 || limitOf(resources, name) > 0);
+  const isSet = COMPUTE_RESOURCES.some((name) => requestOf(resources, name) > 0 || limitOf(resources, name) > 0);
   return isSet ? resources : undefined;
 }
 

@@ -49,18 +49,20 @@ export function without(parent: RawObject, key: string): RawObject {
 }
 
 /** Ignores the order of keys. */
-export function sameJson(left: unknown, right: unknown): boolean {
+export function isSameJson(left: unknown, right: unknown): boolean {
   if (left === right) return true;
   if (Array.isArray(left)) {
     return (
-      Array.isArray(right) && left.length === right.length && left.every((item, index) => sameJson(item, right[index]))
+      Array.isArray(right) &&
+      left.length === right.length &&
+      left.every((item, index) => isSameJson(item, right[index]))
     );
   }
   if (!isRawObject(left) || !isRawObject(right)) return false;
   const keys = Object.keys(left);
   return (
     keys.length === Object.keys(right).length &&
-    keys.every((key) => Object.hasOwn(right, key) && sameJson(left[key], right[key]))
+    keys.every((key) => Object.hasOwn(right, key) && isSameJson(left[key], right[key]))
   );
 }
 

@@ -19,20 +19,20 @@ const FORM = /^(?:(?<kind>[A-Za-z][A-Za-z0-9]*)(?:\.(?<group>[a-z0-9.-]+))?=)?(?
 const STEP = /^(?<key>\*|[A-Za-z_][A-Za-z0-9_-]*)(?<positions>(?:\[(?:\*|\d{0,9})\])*)$/;
 
 export function readTemplatePath(text: string): TemplatePath | undefined {
-  const form = FORM.exec(text)?.groups;
-  if (form?.["path"] === undefined) return undefined;
-  const steps = form["path"].split(".").map(readStep);
+  const groups = FORM.exec(text)?.groups;
+  if (groups?.["path"] === undefined) return undefined;
+  const steps = groups["path"].split(".").map(readStep);
   if (steps.some((step) => step === undefined)) return undefined;
-  return { text, kind: form["kind"] ?? "", group: form["group"] ?? "", steps: steps.flatMap((step) => step ?? []) };
+  return { text, kind: groups["kind"] ?? "", group: groups["group"] ?? "", steps: steps.flatMap((step) => step ?? []) };
 }
 
 function readStep(text: string): readonly Step[] | undefined {
-  const step = STEP.exec(text)?.groups;
-  if (step?.["key"] === undefined) return undefined;
-  const positions = [...(step["positions"] ?? "").matchAll(/\[(.*?)\]/g)].map(([, at = ""]) =>
+  const groups = STEP.exec(text)?.groups;
+  if (groups?.["key"] === undefined) return undefined;
+  const positions = [...(groups["positions"] ?? "").matchAll(/\[(.*?)\]/g)].map(([, at = ""]) =>
     /^\d/.test(at) ? Number(at) : EVERY,
   );
-  return [step["key"] === "*" ? EVERY : step["key"], ...positions];
+  return [groups["key"] === "*" ? EVERY : groups["key"], ...positions];
 }
 
 export function templatesAt(
@@ -41,15 +41,15 @@ export function templatesAt(
 ): readonly FoundTemplate[] {
   if (templatePath.kind !== "" && templatePath.kind !== kind) return [];
   if (templatePath.group !== "" && templatePath.group !== groupOf(apiVersion)) return [];
-  let reached: readonly { readonly path: Path; readonly value: unknown }[] = [{ path: [], value: object }];
+  let matches: readonly { readonly path: Path; readonly value: unknown }[] = [{ path: [], value: object }];
   for (const step of templatePath.steps) {
-    reached = reached.flatMap(({ path, value }) =>
+    matches = matches.flatMap(({ path, value }) =>
       entriesOf(value)
         .filter(([key]) => step === EVERY || key === step)
         .map(([key, part]) => ({ path: [...path, key], value: part })),
     );
   }
-  return reached.flatMap(({ path, value }) => (isRawObject(value) ? [{ path, pod: value }] : []));
+  return matches.flatMap(({ path, value }) => (isRawObject(value) ? [{ path, pod: value }] : []));
 }
 
 function entriesOf(value: unknown): readonly (readonly [string | number, unknown])[] {

@@ -2,7 +2,7 @@
  * Detects Pod templates in objects of unknown kinds. A mapping is a Pod template if
  * - its key is `template` or ends with `Template`,
  * - its `spec` has a list of containers, and its other keys are at most `metadata`, `kind: Pod` and `apiVersion: v1`,
- * - below the root no object with its own kind contains the mapping, because it then belongs to that object.
+ * - no object below the root that has its own kind contains the mapping; otherwise the mapping would belong to that object.
  */
 import type { Path } from "./listed-objects.ts";
 import { isAbsent, isRawObject, objectAt, type RawObject, textAt, valueAt } from "./raw-json.ts";
@@ -17,7 +17,7 @@ type FoundShapes = {
 /** Keys that are not part of the object's specification. */
 const SKIPPED_KEYS: readonly string[] = ["metadata", "status"];
 
-/** Deeper than any known schema; deeper objects are treated as an attack. */
+/** No known schema is as deep. Deeper parts are ignored. */
 const DEPTH_LIMIT = 64;
 
 export function shapesIn(root: RawObject): FoundShapes {

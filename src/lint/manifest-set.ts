@@ -78,7 +78,7 @@ function workloadsOf(owner: LocatedObject, objects: readonly LocatedObject[]): r
 }
 
 export function podsOf(owner: LocatedObject): readonly LocatedPod[] {
-  return owner.document.pods.filter(({ path }) => owner.at.every((key, at) => path[at] === key));
+  return owner.document.pods.filter(({ path }) => owner.objectPath.every((key, at) => path[at] === key));
 }
 
 function isLongRunning({ pod, restartPolicy }: LocatedPod): boolean {

@@ -1,6 +1,6 @@
 /** Reads the cluster configuration: defaults, profiles, and the effect of invalid values. */
 import { ANNOTATIONS, FIELDS, PREFIX } from "./fields.ts";
-import { nearest } from "./nearest.ts";
+import { findNearest } from "./nearest.ts";
 import type { Problem } from "./problem.ts";
 import { quote } from "./quote.ts";
 import { readValue } from "./read-value.ts";
@@ -36,9 +36,9 @@ export function readClusterConfig(value: unknown): ConfigReading {
     const message = "Expected a mapping with defaults, profiles and onInvalid.";
     return { config: DEFAULT_CONFIG, problems: [{ code: "bad_value", where: "configuration", message }] };
   }
-  const problems: Problem[] = unknownNames(Object.keys(value), KEYS, "configuration");
+  const problems: Problem[] = unknownNameProblems(Object.keys(value), KEYS, "configuration");
   const config = {
-    defaults: readSet(value["defaults"], "defaults", problems),
+    defaults: readValues(value["defaults"], "defaults", problems),
     profiles: readProfiles(value["profiles"], problems),
     onInvalid: readOnInvalid(value["onInvalid"], problems),
   };
@@ -47,7 +47,7 @@ export function readClusterConfig(value: unknown): ConfigReading {
 
 const KEYS: readonly string[] = ["defaults", "profiles", "onInvalid"];
 
-const SETTABLE = FIELDS.filter((field) => ANNOTATIONS[field].scopes.includes("cluster"));
+const SETTABLE_FIELDS = FIELDS.filter((field) => ANNOTATIONS[field].scopes.includes("cluster"));
 
 function readProfiles(value: unknown, problems: Problem[]): Profiles {
   if (value === undefined || value === null) return {};
@@ -57,7 +57,7 @@ function readProfiles(value: unknown, problems: Problem[]): Profiles {
     return {};
   }
   return Object.fromEntries(
-    Object.entries(value).map(([name, set]) => [name, readSet(set, `profiles.${name}`, problems)]),
+    Object.entries(value).map(([name, profile]) => [name, readValues(profile, `profiles.${name}`, problems)]),
   );
 }
 
@@ -69,30 +69,30 @@ function readOnInvalid(value: unknown, problems: Problem[]): OnInvalid {
   return "warn";
 }
 
-function readSet(value: unknown, where: string, problems: Problem[]): Readonly<Record<string, unknown>> {
+function readValues(value: unknown, where: string, problems: Problem[]): Readonly<Record<string, unknown>> {
   if (value === undefined || value === null) return {};
   if (!isRecord(value)) {
     problems.push({ code: "bad_value", where, message: "Expected a mapping from annotation names to text." });
     return {};
   }
-  const names = SETTABLE.map((field) => ANNOTATIONS[field].name);
-  problems.push(...unknownNames(Object.keys(value), names, where));
-  for (const field of SETTABLE) {
+  const names = SETTABLE_FIELDS.map((field) => ANNOTATIONS[field].name);
+  problems.push(...unknownNameProblems(Object.keys(value), names, where));
+  for (const field of SETTABLE_FIELDS) {
     const { name, codec } = ANNOTATIONS[field];
     const text = Object.hasOwn(value, name) ? value[name] : undefined;
     if (text === undefined) continue;
-    const read = readValue<unknown>(codec, text);
-    if (!read.ok) problems.push({ code: read.code, where: `${where}.${name}`, message: read.message });
+    const result = readValue<unknown>(codec, text);
+    if (!result.ok) problems.push({ code: result.code, where: `${where}.${name}`, message: result.message });
   }
   return value;
 }
 
-function unknownNames(names: readonly string[], known: readonly string[], where: string): Problem[] {
+function unknownNameProblems(names: readonly string[], known: readonly string[], where: string): Problem[] {
   return names
     .filter((name) => !known.includes(name))
     .map((name) => {
-      const guess = nearest(name, known);
-      const hint = guess === undefined ? `expected one of ${known.join(", ")}` : `did you mean ${guess}?`;
+      const suggestion = findNearest(name, known);
+      const hint = suggestion === undefined ? `expected one of ${known.join(", ")}` : `did you mean ${suggestion}?`;
       return { code: "unknown_annotation", where, message: `${quote(name)} cannot be set here; ${hint}` };
     });
 }

@@ -8,7 +8,7 @@ export type Codec<T> = {
   /** Completes the sentence "expected …". */
   readonly expects: string;
   /** The value's syntax, as in the reference pages. */
-  readonly shows: string;
+  readonly syntax: string;
   readonly schema: ValueSchema;
   /** Limit of a list's entries, including duplicates. */
   readonly entryLimit?: number;
@@ -18,7 +18,7 @@ export type Codec<T> = {
 
 export const durationMs: Codec<number> = {
   expects: "a duration with a unit, such as 30s, 500ms, 2m or 1h",
-  shows: "duration",
+  syntax: "duration",
   schema: { type: "string", pattern: "^[0-9]{1,6}(ms|s|m|h)$" },
   parse: parseDurationMs,
   format: formatDuration,
@@ -27,7 +27,7 @@ export const durationMs: Codec<number> = {
 export function oneOf<const T extends string>(...values: readonly [T, ...T[]]): Codec<T> {
   return {
     expects: `one of ${values.join(", ")}`,
-    shows: values.join(", "),
+    syntax: values.join(", "),
     schema: { type: "string", enum: values },
     parse: (text) => values.find((value) => value === text),
     format: (value) => value,
@@ -36,9 +36,9 @@ export function oneOf<const T extends string>(...values: readonly [T, ...T[]]): 
 
 export const unprivilegedPort: Codec<number> = {
   expects: "a port from 1024 to 65535",
-  shows: "1024–65535",
+  syntax: "1024–65535",
   schema: { type: "string", pattern: "^[0-9]{4,5}$" },
-  parse: (text) => portIn(text, 1024),
+  parse: (text) => parsePort(text, 1024),
   format: String,
 };
 
@@ -54,27 +54,27 @@ export const NAME_LIST_LIMIT = 1_000;
 /** Duplicates are removed; the order is preserved. */
 export const portList: Codec<readonly number[]> = {
   expects: "ports from 1 to 65535, separated by commas, such as 8080,9090",
-  shows: "port list",
+  syntax: "port list",
   schema: { type: "string", pattern: "^[0-9]{1,5}( *, *[0-9]{1,5})*$" },
   entryLimit: PORT_LIST_LIMIT,
-  parse: (text) => listOf(text, (entry) => portIn(entry, 1)),
+  parse: (text) => parseList(text, (entry) => parsePort(entry, 1)),
   format: (ports) => ports.join(","),
 };
 
 export const nameList: Codec<readonly string[]> = {
   expects: "container names, separated by commas, such as app,worker",
-  shows: "name list",
+  syntax: "name list",
   schema: { type: "string", pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?( *, *[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$" },
   entryLimit: NAME_LIST_LIMIT,
-  parse: (text) => listOf(text, labelOf),
+  parse: (text) => parseList(text, parseDnsLabel),
   format: (names) => names.join(","),
 };
 
 export const profileName: Codec<string> = {
   expects: "the name of a profile, lower-case letters, digits and -",
-  shows: "name",
+  syntax: "name",
   schema: { type: "string", pattern: "^$|^[a-z0-9]([-a-z0-9]*[a-z0-9])?$" },
-  parse: labelOf,
+  parse: parseDnsLabel,
   format: (name) => name,
 };
 
@@ -83,7 +83,7 @@ const HIGHEST_USER = 2_147_483_647;
 
 export const runAsUser: Codec<"auto" | "unset" | number> = {
   expects: `auto, unset or a user from 1 to ${HIGHEST_USER}`,
-  shows: "auto, unset, user",
+  syntax: "auto, unset, user",
   schema: { type: "string", pattern: "^(auto|unset|[1-9][0-9]{0,9})$" },
   parse: (text) => {
     if (text === "auto" || text === "unset") return text;
@@ -94,7 +94,7 @@ export const runAsUser: Codec<"auto" | "unset" | number> = {
   format: String,
 };
 
-function listOf<T>(text: string, read: (entry: string) => T | undefined): readonly T[] | undefined {
+function parseList<T>(text: string, read: (entry: string) => T | undefined): readonly T[] | undefined {
   if (text !== text.trim()) return undefined;
   // A set, because searching a list of 20,000 ports for each port would take a second of an admission.
   const values = new Set<T>();
@@ -106,20 +106,20 @@ function listOf<T>(text: string, read: (entry: string) => T | undefined): readon
   return [...values];
 }
 
-function portIn(text: string, lowest: number): number | undefined {
+function parsePort(text: string, lowest: number): number | undefined {
   if (!/^[0-9]{1,5}$/.test(text)) return undefined;
   const port = Number(text);
   return port >= lowest && port <= 65_535 ? port : undefined;
 }
 
-function labelOf(text: string): string | undefined {
+function parseDnsLabel(text: string): string | undefined {
   return isDnsLabel(text) ? text : undefined;
 }
 
 /** Admin address of a proxy: a loopback IP or a Unix socket. Names are refused, because the manager uses no resolver. */
 export const driverUrl: Codec<string> = {
   expects: "http://127.0.0.1:PORT, http://[::1]:PORT or unix:/PATH",
-  shows: "http URL with loopback IP, or unix: path",
+  syntax: "http URL with loopback IP, or unix: path",
   schema: { type: "string", pattern: "^$|^http://(127\\.[0-9.]+|\\[::1\\])(:[0-9]+)?(/.*)?$|^unix:/" },
   parse: (text) => {
     if (text.startsWith("unix:")) return isSocketPath(text.slice("unix:".length)) ? text : undefined;
@@ -134,7 +134,7 @@ export const driverUrl: Codec<string> = {
  */
 export const appUrl: Codec<string> = {
   expects: "an http URL with a loopback IP as host, such as http://127.0.0.1:8080/drain",
-  shows: "http URL with loopback IP",
+  syntax: "http URL with loopback IP",
   schema: { type: "string", pattern: "^$|^http://(127\\.[0-9.]+|\\[::1\\])(:[0-9]+)?([/#?].*)?$" },
   parse: (text) => (isHttpUrl(text) ? text : undefined),
   format: (url) => url,

@@ -1,7 +1,7 @@
 /** Declares the rows of the field table: settings that users set, and settings of the manager that are derived from the Pod. */
 import type { Codec } from "./codecs.ts";
 
-/** Places where a value can be set; the nearest wins. */
+/** Places where a value can be set; the place nearest to the Pod wins. */
 export type Scope = "pod" | "namespace" | "cluster";
 
 /** The form and type of a value that is a flag of the manager. */
@@ -20,9 +20,9 @@ export type FlagKind =
 export type ManagerFlag = {
   readonly kind: FlagKind;
   /** `when-set`: the flag is written only if the value is set. Default: always written, for readers of `kubectl describe`. */
-  readonly written?: "when-set";
+  readonly writeCondition?: "when-set";
   /** Comment in the manager's source, if it differs from the summary. */
-  readonly doc?: string;
+  readonly comment?: string;
 };
 
 export type Row<T> = {
@@ -30,7 +30,7 @@ export type Row<T> = {
   readonly name: string;
   readonly codec: Codec<T>;
   readonly fallback: T;
-  readonly fallbackShows?: string;
+  readonly fallbackDescription?: string;
   readonly scopes: readonly Scope[];
   readonly summary: string;
   /** Only for settings that the manager reads. `fallback`: the manager's default, if it differs from the setting's. */
@@ -39,7 +39,7 @@ export type Row<T> = {
 
 export type DerivedRow = ManagerFlag & {
   readonly name: string;
-  readonly doc: string;
+  readonly comment: string;
   readonly fallback: number | string | boolean | readonly never[];
 };
 
@@ -56,6 +56,6 @@ export function setting<T>(row: SettingInput<T>): Row<T> {
 }
 
 /** Flags for durations are always written, other flags only if the value is set. */
-export function derived(name: string, kind: FlagKind, fallback: DerivedRow["fallback"], doc: string): DerivedRow {
-  return { name, kind, fallback, doc, ...(kind === "duration" ? {} : { written: "when-set" }) };
+export function derived(name: string, kind: FlagKind, fallback: DerivedRow["fallback"], comment: string): DerivedRow {
+  return { name, kind, fallback, comment, ...(kind === "duration" ? {} : { writeCondition: "when-set" }) };
 }

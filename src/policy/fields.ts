@@ -25,7 +25,7 @@ const TABLE = {
     name: "inject",
     codec: oneOf("enabled", "disabled"),
     fallback: "enabled",
-    fallbackShows: "from the namespace",
+    fallbackDescription: "from the namespace",
     scopes: ["pod", "namespace"],
     summary:
       "Opts in or out; on a Pod as label or annotation, on a namespace as label. `disabled` on the Pod always wins.",
@@ -87,8 +87,9 @@ const TABLE = {
       "Whether the app finishes its requests and closes its connections at its stop signal. `graceful`: the patience is 0. `auto`: the patience is 0 for some programs, and after three Pods of the workload that reset no connection when they stopped.",
     manager: {
       kind: "choice",
-      written: "when-set",
-      doc: "With `graceful` the app finishes its requests and closes its connections at its stop signal, so the patience is 0.",
+      writeCondition: "when-set",
+      comment:
+        "With `graceful` the app finishes its requests and closes its connections at its stop signal, so the patience is 0.",
     },
   }),
   appGraceMs: derived(
@@ -116,46 +117,46 @@ const TABLE = {
     name: "driver-url",
     codec: driverUrl,
     fallback: "",
-    fallbackShows: "per driver",
+    fallbackDescription: "per driver",
     summary: "Admin address of the proxy.",
-    manager: { kind: "text", written: "when-set" },
+    manager: { kind: "text", writeCondition: "when-set" },
   }),
   drainUrl: setting({
     name: "drain-url",
     codec: appUrl,
     fallback: "",
-    fallbackShows: "–",
+    fallbackDescription: "–",
     summary: "Driver `http`: receives one POST when draining starts.",
-    manager: { kind: "text", written: "when-set" },
+    manager: { kind: "text", writeCondition: "when-set" },
   }),
   activeUrl: setting({
     name: "active-url",
     codec: appUrl,
     fallback: "",
-    fallbackShows: "–",
+    fallbackDescription: "–",
     summary:
       "Driver `http`: returns the number of active requests, as plain text or as the value that a JSON pointer or Prometheus sample after `#` selects.",
-    manager: { kind: "text", written: "when-set" },
+    manager: { kind: "text", writeCondition: "when-set" },
   }),
   drainPorts: setting({
     name: "drain-ports",
     codec: portList,
     fallback: [],
-    fallbackShows: "all TCP ports that listen on a non-loopback address, except the manager's",
+    fallbackDescription: "all TCP ports that listen on a non-loopback address, except the manager's",
     summary: "Ports whose traffic delays the drain; traffic on all other ports does not.",
     manager: {
       kind: "ports",
-      written: "when-set",
-      doc: "Empty: all TCP ports that listen on a non-loopback address, except the manager's and the mesh's.",
+      writeCondition: "when-set",
+      comment: "Empty: all TCP ports that listen on a non-loopback address, except the manager's and the mesh's.",
     },
   }),
   ignorePorts: setting({
     name: "ignore-ports",
     codec: portList,
     fallback: [],
-    fallbackShows: "–",
+    fallbackDescription: "–",
     summary: "Ports whose connections do not delay the drain.",
-    manager: { kind: "ports", written: "when-set" },
+    manager: { kind: "ports", writeCondition: "when-set" },
   }),
   hooks: derived(
     "hooks",
@@ -177,8 +178,9 @@ const TABLE = {
       "`http1`: the app's processes load a library by LD_PRELOAD that adds `Connection: close` to HTTP/1.1 responses during the drain.",
     manager: {
       kind: "choice",
-      written: "when-set",
-      doc: "Whether the app's processes load the library of `native/preload`, which closes keep-alive connections of clients.",
+      writeCondition: "when-set",
+      comment:
+        "Whether the app's processes load the library of `native/preload`, which closes keep-alive connections of clients.",
     },
   }),
   addressScope: derived(
@@ -203,7 +205,7 @@ const TABLE = {
     name: "containers",
     codec: nameList,
     fallback: [],
-    fallbackShows: "every regular container",
+    fallbackDescription: "every regular container",
     summary: "Containers that get lastcall's preStop hook.",
   }),
   preStop: setting({
@@ -217,7 +219,7 @@ const TABLE = {
     name: "profile",
     codec: profileName,
     fallback: "",
-    fallbackShows: "–",
+    fallbackDescription: "–",
     summary:
       "A named set of values: built in (`spot`, `dev`, `singleton`, `edge`, `long-work`), or from the cluster configuration.",
   }),
@@ -225,7 +227,7 @@ const TABLE = {
     name: "resources",
     codec: managerResources,
     fallback: "auto",
-    fallbackShows: "keeps the QoS class",
+    fallbackDescription: "keeps the QoS class",
     summary: "Requests and limits of the manager.",
   }),
   runAsUser: setting({
@@ -270,5 +272,5 @@ export const REVISION = `${PREFIX}revision`;
 
 export function fallbackText<K extends Field>(field: K): string {
   const row = ANNOTATIONS[field];
-  return row.fallbackShows ?? row.codec.format(row.fallback);
+  return row.fallbackDescription ?? row.codec.format(row.fallback);
 }

@@ -1,5 +1,5 @@
 /** Returns the candidate with the smallest edit distance to `name`, if the distance is small enough for a typo. */
-export function nearest(name: string, candidates: readonly string[]): string | undefined {
+export function findNearest(name: string, candidates: readonly string[]): string | undefined {
   let best: string | undefined;
   let bestDistance = Math.floor(name.length / 3) + 1;
   for (const candidate of candidates) {
@@ -20,8 +20,8 @@ function editDistance(left: string, right: string): number {
   for (let i = 1; i <= a.length; i += 1) {
     const current = [i];
     for (let j = 1; j <= b.length; j += 1) {
-      const replaced = (previous[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      current.push(Math.min(replaced, (previous[j] ?? 0) + 1, (current[j - 1] ?? 0) + 1));
+      const replacementDistance = (previous[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      current.push(Math.min(replacementDistance, (previous[j] ?? 0) + 1, (current[j - 1] ?? 0) + 1));
     }
     previous = current;
   }

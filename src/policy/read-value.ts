@@ -10,22 +10,22 @@ type ReadableCodec<T> = Pick<Codec<T>, "expects" | "entryLimit" | "parse">;
 
 export function readValue<T>(codec: ReadableCodec<T>, text: unknown): ReadResult<T> {
   if (typeof text !== "string")
-    return unreadable(codec, `${text === null ? "null" : `a ${typeof text}`} instead of a string`);
+    return badValue(codec, `${text === null ? "null" : `a ${typeof text}`} instead of a string`);
   if (codec.entryLimit !== undefined) {
-    const entries = entriesOf(text);
+    const entries = countEntries(text);
     const message = `Got ${entries} entries, expected at most ${codec.entryLimit}.`;
     if (entries > codec.entryLimit) return { ok: false, code: "list_too_long", message };
   }
   const value = codec.parse(text);
-  return value === undefined ? unreadable(codec, quote(text)) : { ok: true, value };
+  return value === undefined ? badValue(codec, quote(text)) : { ok: true, value };
 }
 
-function unreadable<T>({ expects }: ReadableCodec<T>, got: string): ReadResult<T> {
+function badValue<T>({ expects }: ReadableCodec<T>, got: string): ReadResult<T> {
   return { ok: false, code: "bad_value", message: `Got ${got}, expected ${expects}.` };
 }
 
 /** Counts without `split`, because an untrusted list may be long. */
-function entriesOf(list: string): number {
+function countEntries(list: string): number {
   let entries = 1;
   for (let at = list.indexOf(","); at >= 0; at = list.indexOf(",", at + 1)) entries += 1;
   return entries;

@@ -1,7 +1,7 @@
 /** Resolves layers of annotations to one policy, with the origin of each value and all problems. */
 import type { Row, Scope } from "./field-rows.ts";
 import { ANNOTATIONS, FIELDS, type Field, type PodPolicy, PREFIX, STATUS_ANNOTATION } from "./fields.ts";
-import { nearest } from "./nearest.ts";
+import { findNearest } from "./nearest.ts";
 import type { Problem } from "./problem.ts";
 import { quote } from "./quote.ts";
 import { readValue } from "./read-value.ts";
@@ -15,12 +15,12 @@ export type Layer = {
   readonly annotations: Readonly<Record<string, unknown>>;
 };
 
-export type Origin = Readonly<Record<Field, string>>;
+export type Origins = Readonly<Record<Field, string>>;
 
 type Resolution = {
   readonly policy: PodPolicy;
   /** `pod web-0`, `profile slow (namespace shop)`, `cluster`, or `default`. */
-  readonly origin: Origin;
+  readonly origins: Origins;
   readonly problems: readonly Problem[];
 };
 
@@ -43,23 +43,23 @@ export function resolvePolicy(layers: readonly Layer[], profiles: Profiles): Res
 }
 
 function resolveSources(sources: readonly Source[], problems: Problem[]): Resolution {
-  reportUnknown(sources, problems);
-  const origin: Partial<Record<Field, string>> = {};
+  reportUnknownKeys(sources, problems);
+  const origins: Partial<Record<Field, string>> = {};
   const pick = <K extends Field>(field: K): PodPolicy[K] => {
     const row: Row<PodPolicy[K]> = ANNOTATIONS[field];
-    let chosen: PodPolicy[K] | undefined;
+    let chosenValue: PodPolicy[K] | undefined;
     for (const source of sources) {
       const value = valueIn(row, source, problems);
-      if (value === undefined || chosen !== undefined) continue;
-      chosen = value;
-      origin[field] = source.name;
+      if (value === undefined || chosenValue !== undefined) continue;
+      chosenValue = value;
+      origins[field] = source.name;
     }
-    origin[field] ??= "default";
-    return chosen ?? row.fallback;
+    origins[field] ??= "default";
+    return chosenValue ?? row.fallback;
   };
   const policy: Partial<Record<Field, unknown>> = {};
   for (const field of FIELDS) policy[field] = pick(field);
-  return { policy: policy as PodPolicy, origin: origin as Origin, problems };
+  return { policy: policy as PodPolicy, origins: origins as Origins, problems };
 }
 
 type Source = {
@@ -67,7 +67,7 @@ type Source = {
   readonly name: string;
   /** By the name in the field table, without the prefix. */
   readonly values: ReadonlyMap<string, unknown>;
-  readonly unknown: readonly string[];
+  readonly unknownKeys: readonly string[];
 };
 
 const NAMES: readonly string[] = FIELDS.map((field) => ANNOTATIONS[field].name);
@@ -77,22 +77,22 @@ function sourceOf(layer: Layer): Source | undefined {
   const annotationKeys = Object.keys(layer.annotations).filter(
     (key) => key.startsWith(PREFIX) && key !== STATUS_ANNOTATION,
   );
-  return annotationKeys.length === 0 ? undefined : namedSource({ ...layer, name }, annotationKeys, PREFIX);
+  return annotationKeys.length === 0 ? undefined : createSource({ ...layer, name }, annotationKeys, PREFIX);
 }
 
-/** The known names: of annotations with the prefix, of values in a profile without it. */
+/** Known names by prefix: annotations have the prefix, values in a profile do not. */
 const KNOWN_NAMES: Readonly<Record<typeof PREFIX | "", ReadonlySet<string>>> = {
   [PREFIX]: new Set(NAMES.map((name) => PREFIX + name)),
   "": new Set(NAMES),
 };
 
-function namedSource(layer: Layer, keys: readonly string[], prefix: typeof PREFIX | ""): Source {
+function createSource(layer: Layer, keys: readonly string[], prefix: typeof PREFIX | ""): Source {
   const isKnown = (key: string): boolean => KNOWN_NAMES[prefix].has(key);
   return {
     scope: layer.scope,
     name: layer.name,
     values: new Map(keys.filter(isKnown).map((key) => [key.slice(prefix.length), layer.annotations[key]])),
-    unknown: keys.filter((key) => !isKnown(key)),
+    unknownKeys: keys.filter((key) => !isKnown(key)),
   };
 }
 
@@ -102,21 +102,21 @@ function profileOf(layer: Layer, profiles: Profiles, problems: Problem[]): reado
   const where = `${layer.scope} ${layer.name}, ${PREFIX}${ANNOTATIONS.profile.name}`;
   const profile = profileNamed(name, profiles);
   if (profile === undefined) {
-    const own = Object.keys(profiles).filter((key) => !Object.hasOwn(SHIPPED_PROFILES, key));
-    const known = [...Object.keys(SHIPPED_PROFILES), ...own].join(", ");
+    const configuredNames = Object.keys(profiles).filter((key) => !Object.hasOwn(SHIPPED_PROFILES, key));
+    const knownNames = [...Object.keys(SHIPPED_PROFILES), ...configuredNames].join(", ");
     problems.push({
       code: "unknown_profile",
       where,
-      message: `Got ${quote(name)}, expected one of ${known.slice(0, 100)}.`,
+      message: `Got ${quote(name)}, expected one of ${knownNames.slice(0, 100)}.`,
     });
     return [];
   }
-  const named = {
+  const profileLayer = {
     scope: "cluster",
     name: `profile ${name} (${layer.scope} ${layer.name})`,
     annotations: profile,
   } as const;
-  return [namedSource(named, Object.keys(profile), "")];
+  return [createSource(profileLayer, Object.keys(profile), "")];
 }
 
 /** A profile of the cluster configuration replaces a built-in profile of the same name. */
@@ -128,25 +128,27 @@ function profileNamed(name: string, profiles: Profiles): Profiles[string] | unde
 /** Limit of unknown names that get a suggestion, because each suggestion takes thousands of steps. */
 const UNKNOWN_LIMIT = 20;
 
-function reportUnknown(sources: readonly Source[], problems: Problem[]): void {
+function reportUnknownKeys(sources: readonly Source[], problems: Problem[]): void {
   let remaining = UNKNOWN_LIMIT;
   for (const source of sources) {
-    const named = source.unknown.slice(0, remaining);
-    remaining -= named.length;
-    problems.push(...named.map((key) => unknownAnnotation(key, source.name)));
-    const more = source.unknown.length - named.length;
-    if (more > 0) problems.push({ code: "unknown_annotation", where: source.name, message: moreUnknown(more) });
+    const namedKeys = source.unknownKeys.slice(0, remaining);
+    remaining -= namedKeys.length;
+    problems.push(...namedKeys.map((key) => unknownAnnotationProblem(key, source.name)));
+    const othersCount = source.unknownKeys.length - namedKeys.length;
+    if (othersCount > 0)
+      problems.push({ code: "unknown_annotation", where: source.name, message: moreUnknownText(othersCount) });
   }
 }
 
-export function unknownAnnotation(name: string, where: string): Problem {
+export function unknownAnnotationProblem(name: string, where: string): Problem {
   const key = name.startsWith(PREFIX) ? name.slice(PREFIX.length) : name;
-  const guess = nearest(key, NAMES);
-  const hint = guess === undefined ? `expected ${NAMES.slice(0, 5).join(", ")}, …` : `did you mean ${PREFIX}${guess}?`;
+  const suggestion = findNearest(key, NAMES);
+  const hint =
+    suggestion === undefined ? `expected ${NAMES.slice(0, 5).join(", ")}, …` : `did you mean ${PREFIX}${suggestion}?`;
   return { code: "unknown_annotation", where, message: `${quote(`${PREFIX}${key}`)} is unknown; ${hint}` };
 }
 
-function moreUnknown(count: number): string {
+function moreUnknownText(count: number): string {
   const [annotations, areUnknown] = count === 1 ? ["annotation", "is unknown"] : ["annotations", "are unknown"];
   return `${count} more ${annotations} with the prefix ${PREFIX} ${areUnknown}.`;
 }
@@ -163,9 +165,9 @@ function valueIn<T>(row: Row<T>, source: Source, problems: Problem[]): T | undef
     });
     return undefined;
   }
-  const read = readValue(row.codec, text);
-  if (read.ok) return read.value;
-  problems.push({ code: read.code, where, message: read.message });
+  const result = readValue(row.codec, text);
+  if (result.ok) return result.value;
+  problems.push({ code: result.code, where, message: result.message });
   return undefined;
 }
 

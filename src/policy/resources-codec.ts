@@ -13,7 +13,7 @@ const ENTRY = `(cpu|memory)=${QUANTITY}(/${QUANTITY})?`;
 
 export const managerResources: Codec<ResourcesChoice> = {
   expects: "auto, or REQUEST/LIMIT such as cpu=10m/20m,memory=16Mi (a single amount sets both)",
-  shows: "short form of requests and limits",
+  syntax: "short form of requests and limits",
   schema: { type: "string", pattern: `^auto$|^${ENTRY}(,${ENTRY})?$` },
   parse: parseResources,
   format: formatResources,

@@ -1,6 +1,6 @@
 /** Reads flags and environment variables by a table of settings, and collects all problems. */
 import { parseArgs } from "node:util";
-import { nearest } from "../policy/nearest.ts";
+import { findNearest } from "../policy/nearest.ts";
 import { quote } from "../policy/quote.ts";
 import type { Setting, SettingTable, ValuesOf } from "./setting.ts";
 
@@ -111,17 +111,17 @@ function readFlag(
   texts: Map<string, string>,
   problems: SettingProblem[],
 ): void {
-  const row = rows.find(({ flag }) => flag === name);
-  if (row === undefined) {
-    const guess = nearest(
+  const setting = rows.find(({ flag }) => flag === name);
+  if (setting === undefined) {
+    const suggestion = findNearest(
       name,
       rows.map(({ flag }) => flag),
     );
-    const hint = guess === undefined ? "see --help" : `did you mean --${guess}?`;
+    const hint = suggestion === undefined ? "see --help" : `did you mean --${suggestion}?`;
     problems.push({ where: quote(where), message: `Unknown flag; ${hint}` });
-  } else if (row.placeholder === "" && value !== undefined) {
+  } else if (setting.placeholder === "" && value !== undefined) {
     problems.push({ where, message: "Takes no value." });
-  } else if (row.placeholder !== "" && (value === undefined || value.startsWith("--"))) {
+  } else if (setting.placeholder !== "" && (value === undefined || value.startsWith("--"))) {
     problems.push({ where, message: "Missing value." });
   } else if (texts.has(name)) {
     problems.push({ where, message: "Set more than once." });
@@ -150,13 +150,13 @@ function variableText({ flag }: Setting<unknown>, environment: Environment): str
 }
 
 function reportMisspeltVariables(flags: readonly string[], environment: Environment, problems: SettingProblem[]): void {
-  const known = flags.map(variableOf);
+  const knownVariables = flags.map(variableOf);
   for (const [name, text] of Object.entries(environment)) {
-    if (!name.startsWith("LASTCALL_") || known.includes(name) || isServiceLink(name, text ?? "")) continue;
+    if (!name.startsWith("LASTCALL_") || knownVariables.includes(name) || isServiceLink(name, text ?? "")) continue;
     const flagName = name.slice("LASTCALL_".length).toLowerCase().replaceAll("_", "-");
-    const guess = nearest(flagName, flags);
-    if (guess === undefined) continue;
-    problems.push({ where: quote(name), message: `Unknown variable; did you mean ${variableOf(guess)}?` });
+    const suggestion = findNearest(flagName, flags);
+    if (suggestion === undefined) continue;
+    problems.push({ where: quote(name), message: `Unknown variable; did you mean ${variableOf(suggestion)}?` });
   }
 }
 

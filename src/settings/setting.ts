@@ -23,7 +23,7 @@ type ValueOf<S> = S extends Setting<infer T> ? T : never;
 export type ValuesOf<Table> = { readonly [K in keyof Table]: ValueOf<Table[K]> };
 
 export const HOUR_MS = 3_600_000;
-/** Node fires timers of more than 24 days immediately. */
+/** Far below 24 days, above which Node fires a timer immediately. */
 const WAIT_LIMIT_MS = 24 * HOUR_MS;
 
 export function fileSetting(flag: string, defaultText: string, summary: string): Setting<string> {
@@ -113,9 +113,9 @@ export function portSetting(flag: string, fallback: number, meaningOfZero: strin
 }
 
 export function booleanSetting(flag: string, summary: string): Setting<boolean> {
-  const row = choiceSetting(flag, ["true", "false"], "false", summary);
+  const choice = choiceSetting(flag, ["true", "false"], "false", summary);
   return {
-    ...row,
+    ...choice,
     fallback: false,
     parse: (text) => (text === "true" ? true : text === "false" ? false : undefined),
   };

@@ -31,7 +31,7 @@ export type MalformedReason = keyof typeof MALFORMED_REASONS;
 /** The request was not the creation of a Pod, and was allowed. */
 export const NOT_A_POD_CREATION = "not_a_pod_creation";
 
-export type Entry = {
+export type MetricLabels = {
   readonly outcome: OutcomeName;
   readonly reason: string;
   readonly mode: Mode | "none";

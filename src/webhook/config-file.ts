@@ -6,14 +6,14 @@ import { type ClusterConfig, DEFAULT_CONFIG, readClusterConfig } from "../policy
 import { quote } from "../policy/quote.ts";
 import type { SettingProblem } from "../settings/read-settings.ts";
 
-export type ReadConfigFile = { readonly config: ClusterConfig; readonly problems: readonly SettingProblem[] };
+export type ConfigFileReading = { readonly config: ClusterConfig; readonly problems: readonly SettingProblem[] };
 
 /** @throws Fault ERR_INPUT_UNREADABLE when the file cannot be read. */
-export function readConfigFile(path: string): ReadConfigFile {
+export function readConfigFile(path: string): ConfigFileReading {
   return parseConfigText(readText(path), path);
 }
 
-export function parseConfigText(text: string, path: string): ReadConfigFile {
+export function parseConfigText(text: string, path: string): ConfigFileReading {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   if (document.errors.length > 0) {

@@ -5,7 +5,10 @@ import type { LogLevel } from "./settings.ts";
 export type Log = Logger;
 
 export function createLog(level: LogLevel, destination: DestinationStream): Log {
-  return pino({ level, base: null, timestamp: isoTimestamp(), serializers: { err: serializedError } }, destination);
+  return pino(
+    { level, base: null, timestamp: createTimestampFormatter(), serializers: { err: serializedError } },
+    destination,
+  );
 }
 
 /** Errors of the worker thread are already serialized; serializing them again would lose their type. */
@@ -14,15 +17,15 @@ function serializedError(error: unknown): unknown {
 }
 
 /** Formats the date and time once per second, to save CPU time. pino expects the text of a complete JSON member. */
-function isoTimestamp(): () => string {
+function createTimestampFormatter(): () => string {
   let second = -1;
   let prefix = "";
   return () => {
     const nowMs = Date.now();
-    const current = Math.floor(nowMs / 1000);
-    if (current !== second) {
-      second = current;
-      prefix = `,"time":"${new Date(current * 1000).toISOString().slice(0, -4)}`;
+    const currentSecond = Math.floor(nowMs / 1000);
+    if (currentSecond !== second) {
+      second = currentSecond;
+      prefix = `,"time":"${new Date(currentSecond * 1000).toISOString().slice(0, -4)}`;
     }
     return `${prefix}${String(nowMs % 1000).padStart(3, "0")}Z"`;
   };
@@ -34,14 +37,14 @@ type LogWriter = DestinationStream & {
 
 const BATCH_CHARACTERS = 15_000;
 const BATCH_INTERVAL_MS = 200;
-const BACKLOG_BYTES = 1_048_576;
+const BACKLOG_LIMIT_BYTES = 1_048_576;
 
 /**
  * Collects lines, because a write per line takes longer than formatting the line. Writes are asynchronous, so a slow log reader
  * never delays an admission. The batches are large because pino's destination measures its whole backlog with each write.
  */
 export function logWriter(): LogWriter {
-  const destination = pino.destination({ dest: 1, sync: false, maxLength: BACKLOG_BYTES });
+  const destination = pino.destination({ dest: 1, sync: false, maxLength: BACKLOG_LIMIT_BYTES });
   let batch = "";
   const writeBatch = (): void => {
     if (batch === "") return;

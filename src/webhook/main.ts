@@ -10,17 +10,23 @@ import { problemText, type SettingProblem } from "../settings/read-settings.ts";
 import { releaseStartupMemory } from "../startup-memory.ts";
 import type { AdmissionRules } from "./admission/admit.ts";
 import { tokenSource } from "./admission/token-source.ts";
-import { certificateFor } from "./certificates/choose.ts";
+import { createSelectedSource } from "./certificates/choose.ts";
 import { certificateRenewer } from "./certificates/source.ts";
 import { helpText, readSettings } from "./config.ts";
 import { readClientCa } from "./intake/client-certificate.ts";
-import { LISTEN_OPTIONS, moreListeners, requireFreePort } from "./intake/more-listeners.ts";
+import { LISTEN_OPTIONS, openMoreListeners, requireFreePort } from "./intake/more-listeners.ts";
 import { createLog, logWriter } from "./log.ts";
 import { createMetrics, type WebhookMetrics, withThreadMetrics } from "./metrics.ts";
-import { clusterFor, enforcementFor, FIRST_READ_LIMIT_MS, RELAY_READY_LIMIT_MS, relayFor } from "./optional-parts.ts";
+import {
+  FIRST_READ_LIMIT_MS,
+  RELAY_READY_LIMIT_MS,
+  startClusterIfSet,
+  startEnforcementIfSet,
+  startRelayIfSet,
+} from "./optional-parts.ts";
 import { buildServer, renewCertificate } from "./server.ts";
 import type { WebhookSettings } from "./settings.ts";
-import { shutDown, stopSignal } from "./shutdown.ts";
+import { listenForStopSignal, shutDown } from "./shutdown.ts";
 
 export async function main(args: readonly string[]): Promise<number> {
   const { settings, problems, help } = readSettings(args, process.env);
@@ -29,13 +35,13 @@ export async function main(args: readonly string[]): Promise<number> {
     return EXIT_OK;
   }
   try {
-    const file = await readClusterFile(settings.configFile);
-    const allProblems = [...problems, ...file.problems];
+    const configFile = await readClusterFile(settings.configFile);
+    const allProblems = [...problems, ...configFile.problems];
     if (allProblems.length > 0) {
       for (const problem of allProblems) process.stderr.write(`lastcall webhook: ${problemText(problem)}\n`);
       return EXIT_USAGE;
     }
-    return await serve(settings, file.config);
+    return await serve(settings, configFile.config);
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     process.stderr.write(`lastcall webhook: ${error.message}\n`);
@@ -46,18 +52,18 @@ export async function main(args: readonly string[]): Promise<number> {
 async function serve(settings: WebhookSettings, config: ClusterConfig): Promise<number> {
   const logOutput = logWriter();
   const log = createLog(settings.logLevel, logOutput);
-  const stop = stopSignal(log, () => logOutput.flushSync());
+  const stop = listenForStopSignal(log, () => logOutput.flushSync());
   const metrics = createMetrics();
   const clocks = { wallMs: () => Date.now(), monotonicMs: () => performance.now() };
-  const source = await certificateFor(settings, { log, registry: metrics.registry, ...clocks });
+  const source = await createSelectedSource(settings, { log, registry: metrics.registry, ...clocks });
   const clientCa = await readClientCa(settings.clientCaFile);
   const rules = rulesOf(settings, config);
-  const cluster = await clusterFor(settings, { base: rules.facts, log, registry: metrics.registry });
-  const enforcement = await enforcementFor(settings, { log, registry: metrics.registry });
+  const cluster = await startClusterIfSet(settings, { constantFacts: rules.facts, log, registry: metrics.registry });
+  const enforcement = await startEnforcementIfSet(settings, { log, registry: metrics.registry });
   const newToken = tokenSource();
   let relay: RelayThread | undefined;
   try {
-    relay = await relayFor(settings, { cluster, newToken, log, registry: metrics.registry });
+    relay = await startRelayIfSet(settings, { cluster, newToken, log, registry: metrics.registry });
     await Promise.all([cluster?.firstRead(FIRST_READ_LIMIT_MS), relay?.waitUntilReady(RELAY_READY_LIMIT_MS)]);
     const app = buildServer(
       rules,
@@ -82,9 +88,13 @@ async function serve(settings: WebhookSettings, config: ClusterConfig): Promise<
       await app.listen({ ...LISTEN_OPTIONS, host: at, port });
     };
     const address = await openPort(app.server, { name: "", host, port, listen: listenAt });
-    const closeListeners = await moreListeners(app.server, address);
+    const closeListeners = await openMoreListeners(app.server, address);
     log.info({ ...address, optIn: settings.optIn, image: settings.image }, "listening");
-    const renew = certificateRenewer({ source, use: (pair) => renewCertificate(app, { ...pair, clientCa }), log });
+    const renew = certificateRenewer({
+      source,
+      useCertificate: (pair) => renewCertificate(app, { ...pair, clientCa }),
+      log,
+    });
     const check = async (): Promise<void> => {
       await renew(Date.now());
       if (source.unreadyReason(Date.now()) === "") await enforcement?.check();

@@ -1,6 +1,6 @@
 /** Records the webhook's metrics on its own registry. */
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
-import type { Entry } from "./admission-outcome.ts";
+import type { MetricLabels } from "./admission-outcome.ts";
 import { REFUSALS, type Refusal } from "./intake/refusals.ts";
 import { METRICS, type Metric } from "./metric-table.ts";
 
@@ -10,7 +10,7 @@ const DURATION_BUCKETS_SECONDS: readonly number[] = [
 ];
 
 export type WebhookMetrics = {
-  readonly record: (entry: Entry, problems: readonly string[], seconds: number) => void;
+  readonly record: (metricLabels: MetricLabels, problems: readonly string[], seconds: number) => void;
   readonly countRefusal: (reason: Refusal) => void;
   readonly render: () => Promise<string>;
   readonly contentType: string;
@@ -31,31 +31,31 @@ export function withThreadMetrics(metrics: WebhookMetrics, readThreadMetrics: ()
 export function createMetrics(): WebhookMetrics {
   const registry = new Registry();
   const registers = [registry];
-  const admissions = new Counter({ ...METRICS.admissions, registers });
-  const duration = new Histogram({ ...METRICS.duration, buckets: [...DURATION_BUCKETS_SECONDS], registers });
+  const admissionCounter = new Counter({ ...METRICS.admissions, registers });
+  const durationHistogram = new Histogram({ ...METRICS.duration, buckets: [...DURATION_BUCKETS_SECONDS], registers });
   const problemCounter = new Counter({ ...METRICS.problems, registers });
-  const refused = new Counter({ ...METRICS.refused, registers });
+  const refusalCounter = new Counter({ ...METRICS.refused, registers });
   // Zero values make the first increase visible to `rate()`.
-  for (const reason of Object.keys(REFUSALS)) refused.inc({ reason }, 0);
+  for (const reason of Object.keys(REFUSALS)) refusalCounter.inc({ reason }, 0);
   addProcessMetrics(registry);
   // Hashing four labels takes longer than the increment, and only a few combinations exist.
   const counters = new Map<string, Counter.Internal>();
-  const counterOf = (entry: Entry): Counter.Internal => {
-    const key = `${entry.outcome} ${entry.reason} ${entry.mode} ${entry.dryRun}`;
+  const counterOf = (metricLabels: MetricLabels): Counter.Internal => {
+    const key = `${metricLabels.outcome} ${metricLabels.reason} ${metricLabels.mode} ${metricLabels.dryRun}`;
     const existing = counters.get(key);
     if (existing !== undefined) return existing;
-    const { outcome, reason, mode, dryRun } = entry;
-    const counter = admissions.labels({ outcome, reason, mode, dry_run: String(dryRun) });
+    const { outcome, reason, mode, dryRun } = metricLabels;
+    const counter = admissionCounter.labels({ outcome, reason, mode, dry_run: String(dryRun) });
     counters.set(key, counter);
     return counter;
   };
   return {
-    record: (entry, problems, seconds) => {
-      counterOf(entry).inc();
-      duration.observe(seconds);
+    record: (metricLabels, problems, seconds) => {
+      counterOf(metricLabels).inc();
+      durationHistogram.observe(seconds);
       for (const code of problems) problemCounter.inc({ code });
     },
-    countRefusal: (reason) => refused.inc({ reason }),
+    countRefusal: (reason) => refusalCounter.inc({ reason }),
     render: () => registry.metrics(),
     contentType: registry.contentType,
     registry,

@@ -9,7 +9,7 @@ import type { WebhookSettings } from "./settings.ts";
 
 type EnforcementInputs = { readonly log: Log; readonly registry: WebhookMetrics["registry"] };
 
-export async function enforcementFor(
+export async function startEnforcementIfSet(
   settings: WebhookSettings,
   inputs: EnforcementInputs,
 ): Promise<EnforcementRunner | undefined> {
@@ -21,20 +21,23 @@ export async function enforcementFor(
 /** The webhook starts after this time even if the caches are not filled; unknown facts disable newer features. */
 export const FIRST_READ_LIMIT_MS = 5_000;
 
-type ClusterInputs = Pick<ClusterOptions, "base" | "log" | "registry">;
+type ClusterInputs = Pick<ClusterOptions, "constantFacts" | "log" | "registry">;
 
-export async function clusterFor(settings: WebhookSettings, inputs: ClusterInputs): Promise<Cluster | undefined> {
+export async function startClusterIfSet(
+  settings: WebhookSettings,
+  inputs: ClusterInputs,
+): Promise<Cluster | undefined> {
   if (settings.cluster === "off") return undefined;
   const { loadKubeConfig } = await import("../api-server/load-kube-config.ts");
   const { startCluster } = await import("./cluster/cluster-runner.ts");
-  const connection = await loadKubeConfig(settings);
+  const kubeConfig = await loadKubeConfig(settings);
   const readsVersion = settings.kubeVersion === "auto";
-  return startCluster({ ...inputs, connection, readsVersion, watchesPulls: settings.watchPulls });
+  return startCluster({ ...inputs, kubeConfig, readsVersion, watchesPulls: settings.watchPulls });
 }
 
 /**
- * The webhook starts after this time even if the relay has not read its Secret; Pods get no relay until it has read it. The relay waits
- * 2 s for the API server; the rest of the time is for a slow start of the thread.
+ * The webhook starts after this time even if the relay has not read its Secret; until the relay reads it, Pods get no relay
+ * access. The relay waits 2 s for the API server; the rest of the time is for a slow start of the thread.
  */
 export const RELAY_READY_LIMIT_MS = 15_000;
 
@@ -43,7 +46,10 @@ type RelayInputs = Pick<RelayThreadParts, "newToken" | "registry"> & {
   readonly log: Log;
 };
 
-export async function relayFor(settings: WebhookSettings, inputs: RelayInputs): Promise<RelayThread | undefined> {
+export async function startRelayIfSet(
+  settings: WebhookSettings,
+  inputs: RelayInputs,
+): Promise<RelayThread | undefined> {
   const { cluster, ...options } = inputs;
   if (settings.relaySecret === "" || cluster === undefined) return undefined;
   const { startRelayThread } = await import("../relay/thread/worker-supervisor.ts");

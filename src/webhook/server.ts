@@ -1,4 +1,4 @@
-/** Builds the HTTPS server. The caller listens, so tests need no port. */
+/** Builds the HTTPS server. The caller listens, so tests do not need a port. */
 import type { Server } from "node:https";
 import type { Socket } from "node:net";
 import type { SecureContextOptions } from "node:tls";
@@ -7,7 +7,7 @@ import type { AdmissionRules } from "./admission/admit.ts";
 import { addReviewRoutes, BODY_LIMIT_BYTES, type IntakePorts, type ReviewPorts } from "./admission/review-routes.ts";
 import { clientCertificateOptions } from "./intake/client-certificate.ts";
 import { paceHandshakes } from "./intake/more-listeners.ts";
-import { type Refusal, type Refuse, refusalRecorder } from "./intake/refusals.ts";
+import { type RecordRefusal, type Refusal, refusalRecorder } from "./intake/refusals.ts";
 import { trackConnections } from "./intake/track-connections.ts";
 import type { WebhookMetrics } from "./metrics.ts";
 
@@ -40,7 +40,7 @@ const MAX_HEADER_BYTES = 8 * 1024;
 const TLS_LIMITS = { minVersion: "TLSv1.2" } as const;
 
 export function buildServer(rules: AdmissionRules, ports: ServerPorts, tls?: ServerTls): WebhookServer {
-  const refuse = refusalRecorder(ports);
+  const recordRefusal = refusalRecorder(ports);
   const clientCa = tls?.clientCa ?? "";
   const app: WebhookServer = Fastify({
     https: {
@@ -54,7 +54,7 @@ export function buildServer(rules: AdmissionRules, ports: ServerPorts, tls?: Ser
       connectionsCheckingInterval: TIMEOUT_CHECK_MS,
       maxHeaderSize: MAX_HEADER_BYTES,
     },
-    clientErrorHandler: (error, socket) => handleClientError(error, socket, refuse),
+    clientErrorHandler: (error, socket) => handleClientError(error, socket, recordRefusal),
     bodyLimit: BODY_LIMIT_BYTES,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -67,8 +67,8 @@ export function buildServer(rules: AdmissionRules, ports: ServerPorts, tls?: Ser
     done();
   });
   paceHandshakes(app.server);
-  const connectionOf = trackConnections(app.server, refuse);
-  addReviewRoutes(app, rules, { ...ports, refuse, connectionOf, needsCertificate: clientCa !== "" });
+  const connectionOf = trackConnections(app.server, recordRefusal);
+  addReviewRoutes(app, rules, { ...ports, recordRefusal, connectionOf, needsCertificate: clientCa !== "" });
   addHealthRoutes(app, ports.metrics, ports.unreadyReason);
   app.setNotFoundHandler((_request, reply) => {
     reply.code(404).header("content-type", "text/plain; charset=utf-8");
@@ -110,13 +110,13 @@ type ConnectionError = Error & { readonly code?: string };
 type ClientError = { readonly reason: Refusal; readonly statusLine?: string };
 
 /** Handles errors of HTTP parsing and of TLS handshakes, because Node emits both as `clientError`. */
-function handleClientError(error: ConnectionError, socket: Socket, refuse: Refuse): void {
-  const kind = clientErrorOf(error.code ?? "");
+function handleClientError(error: ConnectionError, socket: Socket, recordRefusal: RecordRefusal): void {
+  const clientError = clientErrorOf(error.code ?? "");
   // The parser reports an error again for the bytes after the first error.
-  if (kind?.statusLine !== undefined && socket.destroyed) return;
-  if (kind !== undefined) refuse(kind.reason);
-  if (kind?.statusLine !== undefined && socket.writable) {
-    socket.write(`HTTP/1.1 ${kind.statusLine}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
+  if (clientError?.statusLine !== undefined && socket.destroyed) return;
+  if (clientError !== undefined) recordRefusal(clientError.reason);
+  if (clientError?.statusLine !== undefined && socket.writable) {
+    socket.write(`HTTP/1.1 ${clientError.statusLine}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
   }
   socket.destroy(error);
 }

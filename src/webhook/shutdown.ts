@@ -37,7 +37,7 @@ export async function shutDown(app: WebhookServer, options: ShutdownOptions): Pr
 
 type StopSignal = { readonly signal: Promise<NodeJS.Signals>; readonly isReceived: () => boolean };
 
-export function stopSignal(log: Log, flush: () => void): StopSignal {
+export function listenForStopSignal(log: Log, flush: () => void): StopSignal {
   let isReceived = false;
   const signal = new Promise<NodeJS.Signals>((resolve) => {
     const onSignal = (name: NodeJS.Signals): void => {

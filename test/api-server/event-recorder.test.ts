@@ -24,7 +24,7 @@ function startRecorder(
     nowMs: () => clock.nowMs,
     wallMs: () => 1_700_000_000_000 + clock.nowMs,
     random: () => 1,
-    suffix: () => "abc",
+    createNameSuffix: () => "abc",
     instance: "web-1",
     reporter: "lastcall.dev/relay",
     isKnownNamespace: isKnown,

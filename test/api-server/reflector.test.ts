@@ -261,7 +261,7 @@ describe("a watch with a short timeout", () => {
 
   test("causes a new list if no event arrives within the silence limit", async () => {
     putObject("a", "1");
-    startReflector({ resource: { watchMs: 1_000, silenceMs: () => 1_500 } });
+    startReflector({ resource: { watchMs: 1_000, silenceLimitMs: () => 1_500 } });
     const startMs = performance.now();
     await eventually(() => expect(countLists()).toBe(2));
     expect(performance.now() - startMs).toBeGreaterThan(1_400);
@@ -272,7 +272,7 @@ describe("a watch with a short timeout", () => {
     server.faults.sendsBookmarks = true;
     putObject("a", "1");
     // The limit tolerates a machine that stalls for five seconds.
-    startReflector({ resource: { watchMs: 1_000, silenceMs: () => 6_000 } });
+    startReflector({ resource: { watchMs: 1_000, silenceLimitMs: () => 6_000 } });
     // Seven watches take longer than the silence limit.
     await eventually(() => expect(countWatches()).toBe(8));
     expect(countLists()).toBe(1);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createStore, keyOf, summaryOf } from "../../src/api-server/store.ts";
+import { createStore, createSummaryReader, keyOf } from "../../src/api-server/store.ts";
 import type { RawObject } from "../../src/kubernetes/raw-json.ts";
 
 type Step =
@@ -59,7 +59,7 @@ test("after any sequence of lists and events, the store has the server's state",
 test("the summary of a store is computed once per change", () => {
   const store = createStore(readNonZeroNote);
   let computedCount = 0;
-  const summary = summaryOf(store, (entries) => {
+  const summary = createSummaryReader(store, (entries) => {
     computedCount += 1;
     return entries.size;
   });

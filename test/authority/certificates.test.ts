@@ -58,7 +58,7 @@ test("readCa accepts only a CA made by lastcall, and reports the reason otherwis
   const leaf = await tools.makeLeaf({ signer, validUntilMs: NOW_MS });
   const reasonFor = (cert: string) => {
     const result = tools.readCa(cert);
-    return "why" in result ? result.why : "";
+    return "defect" in result ? result.defect : "";
   };
   expect(reasonFor(signer.cert)).toBe("");
   expect(reasonFor("")).toBe("is missing");
@@ -74,12 +74,12 @@ test("readCa accepts only a CA made by lastcall, and reports the reason otherwis
 test("a CA that was not made by lastcall is rejected", async () => {
   const { makeCaPair } = await import("../../src/authority/signing.ts");
   const foreignCa = await makeCaPair("Corporate CA", { fromMs: NOW_MS, untilMs: NOW_MS + DAY_MS });
-  expect(tools.readCa(foreignCa.cert)).toMatchObject({ why: expect.stringContaining("Corporate CA") });
+  expect(tools.readCa(foreignCa.cert)).toMatchObject({ defect: expect.stringContaining("Corporate CA") });
 });
 
 test("a CA of lastcall with another purpose is rejected", async () => {
   expect(caReader("lastcall relay CA").readCa((await createCa()).cert)).toMatchObject({
-    why: expect.stringContaining("not made by lastcall"),
+    defect: expect.stringContaining("not made by lastcall"),
   });
 });
 

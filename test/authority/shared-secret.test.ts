@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import type { SecretStore, StoredSecret } from "../../src/api-server/secret-store.ts";
 import type { WriteResult } from "../../src/api-server/stored-object.ts";
-import { parsedJson, readCaEntries, type SecretEvent, writeSecret } from "../../src/authority/shared-secret.ts";
+import { parseJson, readCaEntries, type SecretEvent, writeSecret } from "../../src/authority/shared-secret.ts";
 import { createFakeCa, createFakeTools } from "../webhook/certificates-authority/fake-certificates.ts";
 
 const TOOLS = createFakeTools(() => "unused");
@@ -40,8 +40,8 @@ test.for([
   expect(readCaEntries(entries as Readonly<Record<string, string>>, "a", TOOLS)).toEqual(read);
 });
 
-test("parsedJson returns undefined for text that is not JSON", () => {
-  expect([parsedJson("{"), parsedJson(""), parsedJson("null"), parsedJson("[1]")]).toEqual([
+test("parseJson returns undefined for text that is not JSON", () => {
+  expect([parseJson("{"), parseJson(""), parseJson("null"), parseJson("[1]")]).toEqual([
     undefined,
     undefined,
     null,

@@ -60,7 +60,7 @@ function createWebhookRegistry(): Registry {
     metrics.record({ outcome, reason: "none", mode: "none", dryRun: false }, [], 0);
   for (const reason of Object.keys(SKIP_REASONS))
     metrics.record({ outcome: "skipped", reason: reason as SkipReason, mode: "none", dryRun: false }, [], 0);
-  createClusterMetrics(registry, () => ({ ageSeconds: 0, stale: false, entries: 0 }));
+  createClusterMetrics(registry, () => ({ ageSeconds: 0, isStale: false, entries: 0 }));
   eventRecorder(createLog("silent", { write: () => undefined }), registry);
   addAuthorityGauges(registry, () => ({ leafValidUntilMs: 0, signer: { validUntilMs: 0 } as Ca, isInSync: true }));
   addEnforcementGauges(registry, () => ({ isEnforcing: true, why: "", reason: "none" }));

@@ -128,7 +128,7 @@ const slice: DocumentKind = {
   ),
   read: (text) => {
     const event = readWatchEvent(text);
-    if (event.kind !== "put" && event.kind !== "gone") return "refused";
+    if (event.kind !== "put" && event.kind !== "deleted") return "refused";
     const index = createSliceIndex();
     const client = index.add({ name: "web-0", uid: UIDS[0], addresses: [ADDRESSES[2]] }, () => {});
     index.store.put(event.object);

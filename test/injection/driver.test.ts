@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { driverRow } from "../../src/contract/driver-table.ts";
 import { adminUrlOf } from "../../src/injection/mesh/driver.ts";
-import { socketMount, socketUser } from "../../src/injection/mesh/driver-socket.ts";
+import { copySocketMount, findSocketUser } from "../../src/injection/mesh/driver-socket.ts";
 import { resolvePolicy } from "../../src/policy/resolve.ts";
 import { injectedPodOf } from "./injector-inputs.ts";
 
@@ -155,10 +155,10 @@ describe("a driver with its own default URLs and socket, in a Pod with an Envoy,
 
   test("gets the mount and the user of the first container that mounts the socket's folder", () => {
     const address = { driverUrl: "unix:/admin/admin.sock", row };
-    expect(socketMount(pod, address)).toEqual({ ...mount, readOnly: true });
-    expect(socketUser(pod, address)).toBe(7);
+    expect(copySocketMount(pod, address)).toEqual({ ...mount, readOnly: true });
+    expect(findSocketUser(pod, address)).toBe(7);
     const envoyAddress = { ...address, row: driverRow("envoy") };
-    expect(socketMount(pod, envoyAddress)).toEqual({ ...SOCKET_MOUNT, readOnly: true });
-    expect(socketUser(pod, envoyAddress)).toBe(101);
+    expect(copySocketMount(pod, envoyAddress)).toEqual({ ...SOCKET_MOUNT, readOnly: true });
+    expect(findSocketUser(pod, envoyAddress)).toBe(101);
   });
 });

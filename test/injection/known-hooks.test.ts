@@ -1,7 +1,7 @@
 /** Tests which of a container's own hooks lastcall replaces, because its drain and the stop signal have the same effect. */
 import { describe, expect, test } from "vitest";
 import { parseHookCommand } from "../../src/injection/hooks/hook-script.ts";
-import { knownHook } from "../../src/injection/hooks/known-hooks.ts";
+import { findKnownHook } from "../../src/injection/hooks/known-hooks.ts";
 import type { RawObject } from "../../src/kubernetes/raw-json.ts";
 
 const shellCommandOf = (script: string): readonly string[] => ["/bin/sh", "-c", script];
@@ -73,7 +73,7 @@ describe("a hook that sends a signal", () => {
     ["registry.example/web:1", "SIGQUIT"],
   ])("is replaced in image %s with stopSignal %s, which is the same signal", (image, stopSignal) => {
     const container = createContainer(image, stopSignal);
-    expect(knownHook({}, container, NGINX_QUIT, "none")).toEqual({
+    expect(findKnownHook({}, container, NGINX_QUIT, "none")).toEqual({
       reason: "It sends SIGQUIT, the container's stop signal.",
       sleepSeconds: 0,
     });
@@ -86,25 +86,25 @@ describe("a hook that sends a signal", () => {
   ])(
     "stays in image %s with stopSignal %s, because the kubelet sends another or an unknown signal",
     (image, stopSignal) => {
-      expect(knownHook({}, createContainer(image, stopSignal), NGINX_QUIT, "none")).toBeUndefined();
+      expect(findKnownHook({}, createContainer(image, stopSignal), NGINX_QUIT, "none")).toBeUndefined();
     },
   );
 
   test("of Kong is replaced, and the drain delay is at least the time of its --wait", () => {
     const handler = { exec: { command: ["kong", "quit", "--wait=15"] } };
-    expect(knownHook({}, createContainer("kong:3.9"), handler, "none")?.sleepSeconds).toBe(15);
-    expect(knownHook({}, createContainer("kong:1.1"), handler, "none")).toBeUndefined();
+    expect(findKnownHook({}, createContainer("kong:3.9"), handler, "none")?.sleepSeconds).toBe(15);
+    expect(findKnownHook({}, createContainer("kong:1.1"), handler, "none")).toBeUndefined();
   });
 
   test("stays in PHP's images for the command line, and is replaced in those for FPM", () => {
     const handler = { exec: { command: ["kill", "-QUIT", "1"] } };
-    expect(knownHook({}, createContainer("php:8.3-cli"), handler, "none")).toBeUndefined();
-    expect(knownHook({}, createContainer("php:8.3-fpm"), handler, "none")).toBeDefined();
+    expect(findKnownHook({}, createContainer("php:8.3-cli"), handler, "none")).toBeUndefined();
+    expect(findKnownHook({}, createContainer("php:8.3-fpm"), handler, "none")).toBeDefined();
   });
 
   test("stays if it sends another signal as well", () => {
     const handler = { exec: { command: shellCommandOf("kill -QUIT 1; kill -TERM 1") } };
-    expect(knownHook({}, createContainer("nginx:1.27"), handler, "none")).toBeUndefined();
+    expect(findKnownHook({}, createContainer("nginx:1.27"), handler, "none")).toBeUndefined();
   });
 });
 
@@ -121,12 +121,12 @@ describe("a hook of a gateway's shutdown manager", () => {
     ["Envoy Gateway", {}, { exec: { command: ["envoy-gateway", "envoy", "shutdown", "--drain-timeout=60s"] } }],
   ])("of %s is replaced only if the driver envoy drains Envoy", (program, pod, handler) => {
     const container = { name: "envoy" };
-    expect(knownHook(pod, container, handler, "envoy")?.reason).toContain(program);
-    expect(knownHook(pod, container, handler, "none")).toBeUndefined();
+    expect(findKnownHook(pod, container, handler, "envoy")?.reason).toContain(program);
+    expect(findKnownHook(pod, container, handler, "none")).toBeUndefined();
   });
 
   test("that ingress-nginx calls is replaced, because it sends the controller's stop signal", () => {
-    expect(knownHook({}, {}, { exec: { command: ["/wait-shutdown"] } }, "none")?.reason).toContain("SIGTERM");
+    expect(findKnownHook({}, {}, { exec: { command: ["/wait-shutdown"] } }, "none")?.reason).toContain("SIGTERM");
   });
 
   test.each([
@@ -136,6 +136,6 @@ describe("a hook of a gateway's shutdown manager", () => {
     [{}, { exec: { command: ["contour", "envoy"] } }],
     [{}, { exec: { command: ["/wait-shutdown"] }, sleep: { seconds: 1 } }],
   ])("stays if the Pod or the hook differs: %j, %j", (pod, handler) => {
-    expect(knownHook(pod, { name: "envoy" }, handler, "envoy")).toBeUndefined();
+    expect(findKnownHook(pod, { name: "envoy" }, handler, "envoy")).toBeUndefined();
   });
 });

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { injectPod } from "../../src/injection/inject.ts";
 import { readLimitRange } from "../../src/kubernetes/limit-range.ts";
 import { containersOf, initContainersOf } from "../../src/kubernetes/pod.ts";
-import { qosClass } from "../../src/kubernetes/qos.ts";
+import { qosClassOf } from "../../src/kubernetes/qos.ts";
 import { parseQuantity } from "../../src/kubernetes/quantity.ts";
 import { objectAt, type RawObject, valueAt } from "../../src/kubernetes/raw-json.ts";
 import { DEFAULT_CONFIG } from "../../src/policy/cluster-config.ts";
@@ -165,7 +165,7 @@ test("a Pod that any LimitRanges admit is also admitted with the manager in the 
           items,
         ),
       ).toEqual([]);
-      expect(qosClass(injectedPod)).toBe(qosClass(pod));
+      expect(qosClassOf(injectedPod)).toBe(qosClassOf(pod));
       counts.patched += 1;
       const withoutRanges = inject(pod, []);
       if (JSON.stringify(withoutRanges.kind === "patched" ? withoutRanges.pod : null) !== JSON.stringify(injectedPod))

@@ -3,9 +3,9 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import packageFile from "../../package.json" with { type: "json" };
 import { VERSION } from "../../src/contract/version.ts";
-import { qosClass } from "../../src/kubernetes/qos.ts";
+import { qosClassOf } from "../../src/kubernetes/qos.ts";
 import { parseQuantity } from "../../src/kubernetes/quantity.ts";
-import { covers, sameJson } from "../../src/kubernetes/raw-json.ts";
+import { covers, isSameJson } from "../../src/kubernetes/raw-json.ts";
 import { isAtLeast, parseVersion } from "../../src/kubernetes/version.ts";
 
 test.for<[string, string | undefined]>([
@@ -71,24 +71,24 @@ describe("the QoS class", () => {
     ["requests of zero", createPod({ requests: { cpu: "0" } }), "BestEffort"],
     ["Pod-level resources", { spec: { resources: fullResources, containers: [{ name: "a" }] } }, "Guaranteed"],
   ])("of a Pod with %s equals the class that Kubernetes computes", ([, podWithResources, expected]) => {
-    expect(qosClass(podWithResources as Record<string, unknown>)).toBe(expected);
+    expect(qosClassOf(podWithResources as Record<string, unknown>)).toBe(expected);
   });
 });
 
-test("`sameJson` ignores the order of keys, and `covers` accepts additional keys", () => {
+test("`isSameJson` ignores the order of keys, and `covers` accepts additional keys", () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.dictionary(fc.string(), fc.jsonValue()), (value, extra) => {
       const copy: unknown = JSON.parse(JSON.stringify(value));
-      expect(sameJson(value, copy)).toBe(true);
+      expect(isSameJson(value, copy)).toBe(true);
       expect(covers(copy, value)).toBe(true);
       const required = { wanted: value };
       expect(covers({ ...extra, ...required }, required)).toBe(true);
-      expect(sameJson({ ...required, other: 1 }, { other: 1, ...required })).toBe(true);
+      expect(isSameJson({ ...required, other: 1 }, { other: 1, ...required })).toBe(true);
     }),
   );
-  expect(sameJson([1, 2], [2, 1])).toBe(false);
-  expect(sameJson({ a: 1 }, { b: 1 })).toBe(false);
-  expect(sameJson({ a: undefined }, {})).toBe(false);
+  expect(isSameJson([1, 2], [2, 1])).toBe(false);
+  expect(isSameJson({ a: 1 }, { b: 1 })).toBe(false);
+  expect(isSameJson({ a: undefined }, {})).toBe(false);
   expect(covers([1, 2], [1])).toBe(false);
   expect(covers({}, { a: 1 })).toBe(false);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { nearest } from "../../src/policy/nearest.ts";
+import { findNearest } from "../../src/policy/nearest.ts";
 
 test.for([
   ["drain-dely", ["drain-delay", "driver"], "drain-delay"],
@@ -11,11 +11,11 @@ test.for([
   ["abcdef", ["abcdxy"], "abcdxy"],
   ["", ["a"], undefined],
 ] as const)("the suggestion for %j among %j is %j", ([name, candidates, suggestion]) => {
-  expect(nearest(name, candidates)).toBe(suggestion);
+  expect(findNearest(name, candidates)).toBe(suggestion);
 });
 
 test("a suggestion depends only on the first 64 characters of a name", () => {
   const name = "a".repeat(64);
-  expect(nearest(`${name}${"b".repeat(1_000)}`, [name])).toBe(name);
-  expect(nearest(name, [`${name}${"b".repeat(1_000)}`])).toBe(`${name}${"b".repeat(1_000)}`);
+  expect(findNearest(`${name}${"b".repeat(1_000)}`, [name])).toBe(name);
+  expect(findNearest(name, [`${name}${"b".repeat(1_000)}`])).toBe(`${name}${"b".repeat(1_000)}`);
 });

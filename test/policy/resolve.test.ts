@@ -36,25 +36,25 @@ describe("the precedence of settings", () => {
       from: "namespace shop",
     },
   ])("gives the value of $from if $title set a value", ({ layers, ms, from }) => {
-    const { policy, origin } = resolvePolicy(layers, {});
+    const { policy, origins } = resolvePolicy(layers, {});
     expect(policy.drainTimeoutMs).toBe(ms);
-    expect(origin.drainTimeoutMs).toBe(from);
+    expect(origins.drainTimeoutMs).toBe(from);
   });
 
   test("gives the default, with the origin default, if no layer sets a field", () => {
-    const { policy, origin } = resolvePolicy([pod({ mode: "sleep" }), cluster({ driver: "none" })], {});
-    expect([policy.drainTimeoutMs, origin.drainTimeoutMs]).toEqual([60_000, "default"]);
-    expect([origin.mode, origin.driver]).toEqual(["pod web-0", "cluster"]);
+    const { policy, origins } = resolvePolicy([pod({ mode: "sleep" }), cluster({ driver: "none" })], {});
+    expect([policy.drainTimeoutMs, origins.drainTimeoutMs]).toEqual([60_000, "default"]);
+    expect([origins.mode, origins.driver]).toEqual(["pod web-0", "cluster"]);
   });
 
   test("prefers a layer to its profile, and the profile to the next layer", () => {
     const profiles = { slow: { "drain-timeout": "5m", "drain-delay": "9s" } };
     const layers = [pod({ profile: "slow", "drain-delay": "1s" }), namespace({ "drain-timeout": "2m" })];
-    const { policy, origin, problems } = resolvePolicy(layers, profiles);
+    const { policy, origins, problems } = resolvePolicy(layers, profiles);
     expect(problems).toEqual([]);
     expect(policy.drainDelayMs).toBe(1_000);
     expect(policy.drainTimeoutMs).toBe(300_000);
-    expect(origin.drainTimeoutMs).toBe("profile slow (pod web-0)");
+    expect(origins.drainTimeoutMs).toBe("profile slow (pod web-0)");
   });
 
   test("gives the value of the nearest layer, for any values", () => {

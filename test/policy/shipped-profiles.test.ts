@@ -12,9 +12,9 @@ const graceWith = (name: string, appSeconds: number) => gracePeriodSeconds(appSe
 
 describe.for(Object.entries(SHIPPED_PROFILES))("the shipped profile %s", ([name, { values }]) => {
   test("sets valid values, with the profile as their origin", () => {
-    const { problems, origin } = resolveProfile(name);
+    const { problems, origins } = resolveProfile(name);
     expect(problems).toEqual([]);
-    const fromProfile = Object.values(origin).filter((place) => place === `profile ${name} (pod web-0)`);
+    const fromProfile = Object.values(origins).filter((place) => place === `profile ${name} (pod web-0)`);
     expect(fromProfile).toHaveLength(Object.keys(values).length);
   });
 
@@ -23,7 +23,7 @@ describe.for(Object.entries(SHIPPED_PROFILES))("the shipped profile %s", ([name,
     expect(problems).toEqual([]);
     const resolution = resolvePolicy([clusterLayer(config)], config.profiles);
     expect(resolution.problems).toEqual([]);
-    const fromProfile = Object.values(resolution.origin).filter(
+    const fromProfile = Object.values(resolution.origins).filter(
       (place) => place === `profile ${name} (cluster cluster)`,
     );
     expect(fromProfile).toHaveLength(Object.keys(values).length);

@@ -61,7 +61,7 @@ function sourceOf(
   return externalSource({
     read: () => readExternalPair(join(folder, "tls.crt"), join(folder, "tls.key")),
     configurations: {
-      title: "MutatingWebhookConfiguration w",
+      displayName: "MutatingWebhookConfiguration w",
       read: async () => store.configuration(),
       writeBundle: async (current, bundle) => store.writeBundle(current, bundle),
     },

@@ -20,7 +20,7 @@ function createRenewal(refresh: () => Promise<RefreshResult>) {
   const source: CertificateSource = { current: () => FIRST, unreadyReason: () => "", refresh };
   const renew = certificateRenewer({
     source,
-    use: ({ cert }) => installedCertificates.push(cert),
+    useCertificate: ({ cert }) => installedCertificates.push(cert),
     log: createLog("info", sink),
   });
   return { renew, installedCertificates, lines: () => text.split("\n").filter((line) => line !== "") };

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Registry } from "prom-client";
 import { afterAll, expect, test } from "vitest";
-import { certificateFor } from "../../src/webhook/certificates/choose.ts";
+import { createSelectedSource } from "../../src/webhook/certificates/choose.ts";
 import { certificateFromFiles } from "../../src/webhook/certificates/external-files.ts";
 import { makeCertificate } from "../../src/webhook/certificates/self-made.ts";
 import { validityError } from "../../src/webhook/certificates/source.ts";
@@ -57,7 +57,7 @@ test("the metrics show the expiry of a certificate from files", async () => {
   const args = [`--cert=${writeTestFile("expiring.crt", cert)}`, `--key=${writeTestFile("expiring.key", key)}`];
   const registry = new Registry();
   const clocks = { wallMs: () => NOW_MS, monotonicMs: () => 0 };
-  await certificateFor(readSettings(args, {}).settings, {
+  await createSelectedSource(readSettings(args, {}).settings, {
     log: createLog("silent", { write: () => undefined }),
     registry,
     ...clocks,

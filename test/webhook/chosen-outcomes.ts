@@ -5,8 +5,8 @@ import { resolvePolicy } from "../../src/policy/resolve.ts";
 import { POD } from "./pod-review.ts";
 
 export function explanationWith(problems: readonly Problem[] = []): Explanation {
-  const { policy, origin } = resolvePolicy([], {});
-  return { policy, origin, problems };
+  const { policy, origins } = resolvePolicy([], {});
+  return { policy, origins, problems };
 }
 
 export const BAD_VALUE: Problem = {

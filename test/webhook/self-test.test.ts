@@ -3,16 +3,16 @@ import type { ApiRequest, ApiResponse } from "../../src/api-server/api-request.t
 import { problemText } from "../../src/settings/read-settings.ts";
 import { readOptions } from "../../src/webhook/self-test/main.ts";
 import { probePod } from "../../src/webhook/self-test/probe-pods.ts";
-import { selfTest } from "../../src/webhook/self-test/self-test.ts";
+import { runSelfTest } from "../../src/webhook/self-test/self-test.ts";
 
 type Respond = (optIn: string, requestCount: number) => ApiResponse;
 
 /** Runs the self-test with the responses of `respond`; only its sleeps advance the time. */
-async function runSelfTest(respond: Respond, waitMs = 3_000) {
+async function runInVirtualTime(respond: Respond, waitMs = 3_000) {
   const requests: ApiRequest[] = [];
   const reportedSentences: string[] = [];
   let nowMs = 0;
-  const hasPassed = await selfTest(
+  const hasPassed = await runSelfTest(
     { namespace: "shop", waitMs, image: "probe:1", labels: { team: "web" }, startsPod: false },
     {
       request: async (request) => {
@@ -39,7 +39,7 @@ const createRefusal = (message: string): ApiResponse => ({ status: 403, text: JS
 
 describe("the self-test of a Helm release", () => {
   test("passes if only the Pod that opts in is injected", async () => {
-    expect(await runSelfTest((optIn) => createPodResponse(optIn === "enabled"))).toMatchObject({
+    expect(await runInVirtualTime((optIn) => createPodResponse(optIn === "enabled"))).toMatchObject({
       hasPassed: true,
       reportedSentences: [],
       nowMs: 0,
@@ -47,7 +47,7 @@ describe("the self-test of a Helm release", () => {
   });
 
   test("sends only dry runs", async () => {
-    const { requests } = await runSelfTest((optIn) => createPodResponse(optIn === "enabled"));
+    const { requests } = await runInVirtualTime((optIn) => createPodResponse(optIn === "enabled"));
     expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
       "POST /api/v1/namespaces/shop/pods?dryRun=All",
       "POST /api/v1/namespaces/shop/pods?dryRun=All",
@@ -55,20 +55,20 @@ describe("the self-test of a Helm release", () => {
   });
 
   test("fails and reports the missing injection once", async () => {
-    const { hasPassed, reportedSentences, nowMs } = await runSelfTest(() => createPodResponse(false));
+    const { hasPassed, reportedSentences, nowMs } = await runInVirtualTime(() => createPodResponse(false));
     expect(hasPassed).toBe(false);
     expect(reportedSentences).toEqual([expect.stringContaining("was not injected")]);
     expect(nowMs).toBe(3_000);
   });
 
   test("fails when a Pod that opted out is injected", async () => {
-    const { hasPassed, reportedSentences } = await runSelfTest(() => createPodResponse(true));
+    const { hasPassed, reportedSentences } = await runInVirtualTime(() => createPodResponse(true));
     expect(hasPassed).toBe(false);
     expect(reportedSentences).toEqual([expect.stringContaining("lastcall.dev/inject=disabled was injected")]);
   });
 
   test("waits for RBAC rules that take effect late", async () => {
-    const { hasPassed, reportedSentences } = await runSelfTest((optIn, requestCount) =>
+    const { hasPassed, reportedSentences } = await runInVirtualTime((optIn, requestCount) =>
       requestCount === 1 ? createRefusal("not yet") : createPodResponse(optIn === "enabled"),
     );
     expect(hasPassed).toBe(true);
@@ -77,7 +77,7 @@ describe("the self-test of a Helm release", () => {
 
   test("reports a refusal by the API server once and in full, although each attempt has another generated Pod name", async () => {
     const why = "exceeded quota: small, requested: pods=1, used: pods=5, limited: pods=5";
-    const { hasPassed, reportedSentences } = await runSelfTest((_optIn, requestCount) =>
+    const { hasPassed, reportedSentences } = await runInVirtualTime((_optIn, requestCount) =>
       createRefusal(`pods "lastcall-self-test-${requestCount}" is forbidden: ${why}`),
     );
     expect(hasPassed).toBe(false);
@@ -85,12 +85,12 @@ describe("the self-test of a Helm release", () => {
   });
 
   test("shortens a very long refusal by the API server", async () => {
-    const { reportedSentences } = await runSelfTest(() => createRefusal("x".repeat(1_000)));
+    const { reportedSentences } = await runInVirtualTime(() => createRefusal("x".repeat(1_000)));
     expect(reportedSentences).toEqual([`The API server refuses a Pod in namespace shop (403): "${"x".repeat(300)}…"`]);
   });
 
   test("fails with a message when the API server is unreachable", async () => {
-    const { hasPassed, reportedSentences } = await runSelfTest(() => {
+    const { hasPassed, reportedSentences } = await runInVirtualTime(() => {
       throw new Error("connect ECONNREFUSED");
     });
     expect(hasPassed).toBe(false);
@@ -98,8 +98,8 @@ describe("the self-test of a Helm release", () => {
   });
 
   test("fails if the API server's response is not a Pod", async () => {
-    expect((await runSelfTest(() => ({ status: 201, text: "null" }))).hasPassed).toBe(false);
-    expect((await runSelfTest(() => ({ status: 200, text: "<html>" }))).hasPassed).toBe(false);
+    expect((await runInVirtualTime(() => ({ status: 201, text: "null" }))).hasPassed).toBe(false);
+    expect((await runInVirtualTime(() => ({ status: 200, text: "<html>" }))).hasPassed).toBe(false);
   });
 });
 
@@ -127,7 +127,7 @@ describe("the Pod that the self-test starts", () => {
       readCount += 1;
       return { status: 200, text: JSON.stringify({ status }) };
     };
-    const hasPassed = await selfTest(
+    const hasPassed = await runSelfTest(
       { namespace: "shop", waitMs: 5_000, image: "manager:1", labels: { team: "web" }, startsPod: true },
       {
         request: async (request) => {
@@ -214,7 +214,7 @@ describe("the Pod that the self-test starts", () => {
   });
 
   test("is not created if the dry-run Pods are not injected", async () => {
-    const { hasPassed, requests } = await runSelfTest(() => createPodResponse(false));
+    const { hasPassed, requests } = await runInVirtualTime(() => createPodResponse(false));
     expect(hasPassed).toBe(false);
     expect(requests.every(({ path }) => path.endsWith("dryRun=All"))).toBe(true);
   });

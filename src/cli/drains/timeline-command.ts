@@ -3,7 +3,7 @@ import type { DrainRecord } from "../../drain-history/drain-record.ts";
 import { mergeDrains } from "../../drain-history/merge.ts";
 import { terminalTimeline } from "../../drain-history/terminal-timeline.ts";
 import { timelineSvg } from "../../drain-history/timeline-svg.ts";
-import { nearest } from "../../policy/nearest.ts";
+import { findNearest } from "../../policy/nearest.ts";
 import { quote } from "../../policy/quote.ts";
 import { EXIT_DONE, EXIT_ERROR } from "../exit-statuses.ts";
 import type { Ports } from "../ports.ts";
@@ -82,7 +82,7 @@ function notFoundMessage(subject: string, drains: readonly DrainRecord[]): strin
   if (drains.length === 0) return `${start}; no drains are recorded`;
   const names = [...new Set(drains.map((drain) => (subject.includes("/") ? fullName(drain) : drain.pod)))];
   const prefixMatches = names.filter((name) => name.startsWith(subject));
-  const suggestion = nearest(subject, [...names, ...drains.map(({ id }) => id)]);
+  const suggestion = findNearest(subject, [...names, ...drains.map(({ id }) => id)]);
   if (prefixMatches.length > 0) return `${start}; did you mean ${joinNames(prefixMatches, "or")}?`;
   if (suggestion !== undefined) return `${start}; did you mean ${quote(suggestion)}?`;
   return `${start}; the latest drains are of ${joinNames(names, "and")}`;

@@ -39,7 +39,7 @@ export function reportFinding(finding: Finding, { line, column }: { line: number
     kind: at.kind,
     namespace: at.namespace,
     name: at.name,
-    field: pathText(path.slice(at.at.length)),
+    field: pathText(path.slice(at.objectPath.length)),
     value: value ?? null,
     message,
     remedy: rule.remedy,

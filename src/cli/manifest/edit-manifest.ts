@@ -1,6 +1,6 @@
 /** Edits the Pods of one manifest, and verifies that the edited text parses to the intended values. */
 import { type LocatedPod, withPodAt } from "../../kubernetes/pod-template.ts";
-import { sameJson } from "../../kubernetes/raw-json.ts";
+import { isSameJson } from "../../kubernetes/raw-json.ts";
 import { applySplices } from "./lines.ts";
 import { type ManifestProblem, type ParsedDocument, type ParsedManifest, parseManifest } from "./parse.ts";
 import { MARK } from "./preserved-lines.ts";
@@ -37,7 +37,7 @@ function intendedValue(document: ParsedDocument, edit: PodEdit): unknown {
 function firstDifference(text: string, intended: readonly unknown[]): number | undefined {
   const { documents, problems } = parseManifest(text);
   if (problems.length > 0 || documents.length !== intended.length) return Math.max(0, (problems[0]?.document ?? 1) - 1);
-  const index = documents.findIndex((document, at) => !sameJson(document.value, intended[at]));
+  const index = documents.findIndex((document, at) => !isSameJson(document.value, intended[at]));
   return index < 0 ? undefined : index;
 }
 

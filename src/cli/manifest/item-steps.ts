@@ -1,5 +1,5 @@
 /** Diffs a mapping or list with its intended value into kept, removed and inserted entries. */
-import { isRawObject, type RawObject, sameJson } from "../../kubernetes/raw-json.ts";
+import { isRawObject, isSameJson, type RawObject } from "../../kubernetes/raw-json.ts";
 
 /** `at` is the index of the old entry; a new entry is inserted after it, or first for -1. */
 export type ItemStep =
@@ -36,7 +36,7 @@ export function mappingSteps(
   for (const [key, value] of Object.entries(intended)) {
     const index = lastIndexes.get(key);
     if (index !== undefined) insertAfter = index;
-    else if (!Object.hasOwn(mergedValues, key) || !sameJson(mergedValues[key], value))
+    else if (!Object.hasOwn(mergedValues, key) || !isSameJson(mergedValues[key], value))
       steps.push({ kind: "insert", at: insertAfter, key, value });
   }
   return steps;
@@ -68,5 +68,5 @@ export function listSteps(old: readonly unknown[], intended: readonly unknown[])
 function isSameItem(old: unknown, intended: unknown): boolean {
   if (isRawObject(old) && isRawObject(intended) && typeof old["name"] === "string")
     return old["name"] === intended["name"];
-  return sameJson(old, intended);
+  return isSameJson(old, intended);
 }

@@ -1,6 +1,6 @@
 /** Edits the text of a document to have another value, with minimal changes; all other bytes stay. */
 import { isAlias, isCollection, isMap, isNode, isSeq } from "yaml";
-import { isRawObject, sameJson } from "../../kubernetes/raw-json.ts";
+import { isRawObject, isSameJson } from "../../kubernetes/raw-json.ts";
 import { createReplacement, editBlock } from "./block-edits.ts";
 import { type Entry, entriesOf, isBlock } from "./entries.ts";
 import { editFlow } from "./flow-edits.ts";
@@ -88,7 +88,7 @@ function editFlowEntry(context: EditContext, entry: Entry, value: unknown): bool
 function editEntry(context: EditContext, entry: Entry, value: unknown): void {
   const isSame = hasValue(context, entry.node, value);
   if (isSame && !context.restore) return;
-  if (restoreLines(context, entry, (old) => !isSame && sameJson(old, value))) return;
+  if (restoreLines(context, entry, (old) => !isSame && isSameJson(old, value))) return;
   if (isSame) {
     editNode(context, entry.node, value);
     return;
@@ -169,7 +169,7 @@ function currentValue(context: EditContext, node: unknown): unknown {
 /** Whether the node has the value after the edits so far. If so, sets its anchors. */
 function hasValue(context: EditContext, node: unknown, value: unknown): boolean {
   const anchors: Anchors = new Map(context.anchors);
-  if (!sameJson(readNode(node, anchors).value, value)) return false;
+  if (!isSameJson(readNode(node, anchors).value, value)) return false;
   for (const [name, anchored] of anchors) context.anchors.set(name, anchored);
   return true;
 }

@@ -1,7 +1,7 @@
 /** Reads the state of a workload from API objects: the owners of its Pods, and whether a rollout is in progress. Pure. */
 
 import { objectAt, objectsAt, type RawObject, textAt, wholeNumberAt } from "../../kubernetes/raw-json.ts";
-import { nearest } from "../../policy/nearest.ts";
+import { findNearest } from "../../policy/nearest.ts";
 import { quote } from "../../policy/quote.ts";
 
 export type WorkloadKind = {
@@ -52,7 +52,7 @@ export function parseWorkload(text: string): WorkloadReading {
   if (OTHER_KIND.test(type))
     return { ok: true, workload: { text, kind: type, name, resource: undefined, revisions: "replicasets" } };
   const types = KINDS.flatMap((candidate) => [candidate.kind.toLowerCase(), candidate.shortName]);
-  const suggestion = nearest(type.toLowerCase(), types);
+  const suggestion = findNearest(type.toLowerCase(), types);
   const remedy =
     suggestion === undefined
       ? `use one of ${types.join(", ")}, or a kind such as Rollout`

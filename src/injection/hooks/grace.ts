@@ -91,11 +91,11 @@ const SPOT_CAPACITIES: readonly SpotCapacity[] = [
 
 /** Returns the shortest notice of all spot nodes that the Pod selects or tolerates. A toleration of all taints does not count. */
 export function interruptionNoticeOf(pod: RawObject): InterruptionNotice | undefined {
-  const found = SPOT_CAPACITIES.flatMap((capacity) => {
+  const notices = SPOT_CAPACITIES.flatMap((capacity) => {
     const field = matchingField(pod, capacity);
     return field === undefined ? [] : [{ seconds: capacity.noticeSeconds, field: `${field} ${capacity.label}` }];
   });
-  return found.sort((left, right) => left.seconds - right.seconds)[0];
+  return notices.sort((left, right) => left.seconds - right.seconds)[0];
 }
 
 function matchingField(pod: RawObject, { label, value }: SpotCapacity): string | undefined {

@@ -35,16 +35,16 @@ function imageShutsDownGracefully(reference: string, signal: string | undefined)
   if (IMAGES.has(image.repository)) return signal === undefined || signal === "SIGTERM";
   const fact = stopSignalFactOf(image);
   if (fact === undefined || !fact.closesConnections) return false;
-  return (signal ?? fact.signalOf(image)) === fact.graceful;
+  return (signal ?? fact.signalOf(image)) === fact.gracefulSignal;
 }
 
 /** Returns the name of the program that a command line starts; empty if it is unknown. */
 function programOf(words: readonly unknown[]): string {
-  let rest = words.map((word) => (typeof word === "string" ? word.slice(word.lastIndexOf("/") + 1) : ""));
+  let remainingWords = words.map((word) => (typeof word === "string" ? word.slice(word.lastIndexOf("/") + 1) : ""));
   for (let launchers = 0; launchers < 3; launchers += 1) {
-    const launcher = LAUNCHERS.find((candidate) => candidate.every((word, at) => rest[at] === word));
+    const launcher = LAUNCHERS.find((candidate) => candidate.every((word, at) => remainingWords[at] === word));
     if (launcher === undefined) break;
-    rest = rest.slice(launcher.length);
+    remainingWords = remainingWords.slice(launcher.length);
   }
-  return rest[0] ?? "";
+  return remainingWords[0] ?? "";
 }

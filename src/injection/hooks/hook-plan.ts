@@ -7,7 +7,7 @@ import type { PodPolicy } from "../../policy/fields.ts";
 import type { Problem } from "../../policy/problem.ts";
 import { quote } from "../../policy/quote.ts";
 import { isMeshProxy } from "../mesh/mesh.ts";
-import { knownHook } from "./known-hooks.ts";
+import { findKnownHook } from "./known-hooks.ts";
 import { type ChainedHook, isNoHook, kindOfHook, sleepSecondsOf, toChainedHook } from "./own-hooks.ts";
 
 export type HookPlan =
@@ -40,14 +40,14 @@ export type HookPlan =
 export function planHooks(
   pod: RawObject,
   policy: PodPolicy,
-  chosen: ReadonlySet<string>,
+  chosenNames: ReadonlySet<string>,
   driver: DriverName,
 ): readonly HookPlan[] {
   return containersOf(pod).map((container) => {
     const name = nameOf(container);
     const role: HookRole = isMeshProxy(pod, container) ? "mesh-proxy" : "app";
     const handler = objectAt(objectAt(container, "lifecycle"), "preStop");
-    if (!chosen.has(name)) return { kind: "leave", container: name, role };
+    if (!chosenNames.has(name)) return { kind: "leave", container: name, role };
     const hold: HookPlan = {
       kind: "hold",
       container: name,
@@ -78,7 +78,7 @@ function planOwnHook(
 ): HookPlan {
   const keep = { kind: "keep", container: hold.container, role: hold.role } as const;
   if (isNoHook(handler)) return { ...keep, ownHookKind: "" };
-  const known = knownHook(pod, container, handler, driver);
+  const known = findKnownHook(pod, container, handler, driver);
   // The injected hook keeps a mesh proxy running until the app has exited, so the proxy's own sleep does not count.
   const replacedSleepSeconds = hold.role === "mesh-proxy" ? 0 : (known?.sleepSeconds ?? 0);
   switch (policy.preStop) {
@@ -97,28 +97,28 @@ function planOwnHook(
 
 type ChosenContainers = { readonly names: ReadonlySet<string>; readonly problems: readonly Problem[] };
 
-export function chosenContainers(pod: RawObject, policy: PodPolicy, where: string): ChosenContainers {
-  const regular = new Set(containersOf(pod).map(nameOf));
-  const known = new Set(policy.containers.filter((name) => regular.has(name)));
-  const unknown = policy.containers.filter((name) => !regular.has(name));
-  const existing = [...regular].join(", ").slice(0, 100);
-  const problems = unknown.map((name): Problem => {
-    const message = `${quote(name)} is not a regular container of the Pod; expected one of ${existing}.`;
+export function chooseContainers(pod: RawObject, policy: PodPolicy, where: string): ChosenContainers {
+  const regularNames = new Set(containersOf(pod).map(nameOf));
+  const knownNames = new Set(policy.containers.filter((name) => regularNames.has(name)));
+  const unknownNames = policy.containers.filter((name) => !regularNames.has(name));
+  const expectedNames = [...regularNames].join(", ").slice(0, 100);
+  const problems = unknownNames.map((name): Problem => {
+    const message = `${quote(name)} is not a regular container of the Pod; expected one of ${expectedNames}.`;
     return { code: "unknown_container", where: `${where}, lastcall.dev/containers`, message };
   });
-  return { names: known.size > 0 ? known : regular, problems };
+  return { names: knownNames.size > 0 ? knownNames : regularNames, problems };
 }
 
 export function keptHookProblems(hooks: readonly HookPlan[], policy: PodPolicy, where: string): readonly Problem[] {
   return hooks.flatMap((hook) => {
     if (hook.kind !== "keep" || hook.ownHookKind === "") return [];
-    const message = `Keeps its own preStop ${hook.ownHookKind} hook, so the drain cannot delay its stop signal.${remedy(hook.ownHookKind, policy)}`;
+    const message = `Keeps its own preStop ${hook.ownHookKind} hook, so the drain cannot delay its stop signal.${remedyText(hook.ownHookKind, policy)}`;
     return [{ code: "own_hook_kept", where: `${where}, container ${hook.container}`, message } as const];
   });
 }
 
-function remedy(hook: string, policy: PodPolicy): string {
+function remedyText(hookKind: string, policy: PodPolicy): string {
   if (policy.preStop === "replace") return "";
-  const canChain = (hook === "httpGet" || hook === "sleep") && policy.preStop !== "chain";
+  const canChain = (hookKind === "httpGet" || hookKind === "sleep") && policy.preStop !== "chain";
   return ` Set lastcall.dev/prestop: ${canChain ? "chain or " : ""}replace.`;
 }

@@ -26,10 +26,10 @@ export function parseHookCommand(command: readonly string[]): HookScript | undef
   const steps = isShell ? stepsOfScript(script) : [stepOf(command)];
   return steps === undefined || steps.includes(undefined)
     ? undefined
-    : combine(steps.filter((step) => step !== undefined));
+    : combineSteps(steps.filter((step) => step !== undefined));
 }
 
-function combine(steps: readonly Step[]): HookScript | undefined {
+function combineSteps(steps: readonly Step[]): HookScript | undefined {
   if (steps.every(({ kind }) => kind === "nothing")) return undefined;
   const signals: string[] = [];
   let sleepSeconds = 0;
@@ -85,13 +85,13 @@ function stepOf(command: readonly string[]): Step | undefined {
       return /^-[eux]+$/.test(text) ? NOTHING : undefined;
     case "nginx":
     case "openresty":
-      return text === "-s quit" ? signal("SIGQUIT") : undefined;
+      return text === "-s quit" ? signalStep("SIGQUIT") : undefined;
     case "kong":
       return kongStep(args);
     case "httpd":
     case "apachectl":
     case "apache2ctl":
-      return /^(?:-k )?graceful-stop$/.test(text) ? signal("SIGWINCH") : undefined;
+      return /^(?:-k )?graceful-stop$/.test(text) ? signalStep("SIGWINCH") : undefined;
     case "kill":
       return killStep(text);
     default:
@@ -99,7 +99,7 @@ function stepOf(command: readonly string[]): Step | undefined {
   }
 }
 
-function signal(name: string, sleepSeconds = 0): Step {
+function signalStep(name: string, sleepSeconds = 0): Step {
   return { kind: "signal", signal: name, sleepSeconds };
 }
 
@@ -107,7 +107,7 @@ function signal(name: string, sleepSeconds = 0): Step {
 function kongStep([subcommand, ...flags]: readonly string[]): Step | undefined {
   if (subcommand !== "quit") return undefined;
   const match = /^(?:(?:-w|--wait)[= ]([0-9]{1,6})|(?:-t|--timeout)[= ][0-9]{1,6}| )*$/.exec(flags.join(" "));
-  return match === null ? undefined : signal("SIGQUIT", Number(match[1] ?? 0));
+  return match === null ? undefined : signalStep("SIGQUIT", Number(match[1] ?? 0));
 }
 
 const SIGNAL_NUMBERS: Readonly<Record<string, string>> = { 3: "QUIT", 10: "USR1", 12: "USR2", 15: "TERM", 28: "WINCH" };
@@ -117,7 +117,7 @@ function killStep(text: string): Step | undefined {
   const match = /^(?:(?:-s\s+|-)(?:SIG)?([A-Z]+[12]?|[0-9]+)\s+)?1$/.exec(text);
   if (match === null) return undefined;
   const name = match[1] ?? "TERM";
-  return signal(`SIG${SIGNAL_NUMBERS[name] ?? name}`);
+  return signalStep(`SIG${SIGNAL_NUMBERS[name] ?? name}`);
 }
 
 /** Returns the program's name; empty for a program in an unusual folder, which may be another program with the same name. */

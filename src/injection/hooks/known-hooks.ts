@@ -1,4 +1,4 @@
-/** Recognises preStop hooks whose effect the drain and the container's stop signal have too, so that they can be replaced. */
+/** Recognises preStop hooks that can be replaced, because the drain and the container's stop signal have the same effect. */
 import { type DriverName, driverRow } from "../../contract/driver-table.ts";
 import { containersOf } from "../../kubernetes/pod.ts";
 import { listAt, objectAt, type RawObject, textAt } from "../../kubernetes/raw-json.ts";
@@ -13,15 +13,15 @@ export type KnownHook = {
 };
 
 /** @param driver of the injected manager; `none` without a manager */
-export function knownHook(
+export function findKnownHook(
   pod: RawObject,
   container: RawObject,
   handler: RawObject,
   driver: DriverName,
 ): KnownHook | undefined {
-  const manager = SHUTDOWN_MANAGERS.find((row) => row.isHook(pod, container, handler));
-  if (manager !== undefined) {
-    const { needsEnvoyDriver, reason } = manager;
+  const shutdownManager = SHUTDOWN_MANAGERS.find((row) => row.isHook(pod, container, handler));
+  if (shutdownManager !== undefined) {
+    const { needsEnvoyDriver, reason } = shutdownManager;
     return needsEnvoyDriver && driverRow(driver).envoyKind !== "any" ? undefined : { reason, sleepSeconds: 0 };
   }
   const script = parseHook(handler);
@@ -59,7 +59,7 @@ export const SHUTDOWN_MANAGERS: readonly ShutdownManager[] = [
     reason: "Contour's shutdown manager is not needed: lastcall's driver drains Envoy.",
     isHook: (pod, container, handler) =>
       isCommand(handler, ["contour", "envoy", "shutdown"]) ||
-      (isGet(container, handler, "/shutdown") && runs(pod, ["contour", "envoy", "shutdown-manager"])),
+      (isGet(container, handler, "/shutdown") && runsCommand(pod, ["contour", "envoy", "shutdown-manager"])),
   },
   {
     program: "Envoy Gateway",
@@ -68,7 +68,8 @@ export const SHUTDOWN_MANAGERS: readonly ShutdownManager[] = [
     reason: "Envoy Gateway's shutdown manager is not needed: lastcall's driver drains Envoy.",
     isHook: (pod, container, handler) =>
       isCommand(handler, ["envoy-gateway", "envoy", "shutdown"]) ||
-      (isGet(container, handler, "/shutdown/ready") && runs(pod, ["envoy-gateway", "envoy", "shutdown-manager"])),
+      (isGet(container, handler, "/shutdown/ready") &&
+        runsCommand(pod, ["envoy-gateway", "envoy", "shutdown-manager"])),
   },
 ];
 
@@ -85,7 +86,7 @@ function isGet(container: RawObject, handler: RawObject, path: string): boolean 
   return textAt(httpGet, "path") === path && portNumberOf(container, httpGet["port"]) !== undefined;
 }
 
-function runs(pod: RawObject, words: readonly string[]): boolean {
+function runsCommand(pod: RawObject, words: readonly string[]): boolean {
   return containersOf(pod).some((container) =>
     startsWith([...listAt(container, "command"), ...listAt(container, "args")], words),
   );

@@ -54,9 +54,9 @@ export function isRewritten(handler: RawObject, container: string): boolean {
 }
 
 /** Returns the target to which Istio's agent forwards the hook of a container; `undefined` if the target is unknown. */
-export type RewrittenTargets = (container: string) => HookTarget | undefined;
+export type FindRewrittenTarget = (container: string) => HookTarget | undefined;
 
-export function rewrittenTargets(pod: RawObject): RewrittenTargets {
+export function createTargetFinder(pod: RawObject): FindRewrittenTarget {
   const variables = objectsAt(containerNamed(pod, "istio-proxy"), "env");
   const probersJson = textAt(
     variables.find((variable) => textAt(variable, "name") === "ISTIO_KUBE_APP_PROBERS"),

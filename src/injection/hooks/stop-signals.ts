@@ -5,12 +5,12 @@ import { objectAt, type RawObject, textAt } from "../../kubernetes/raw-json.ts";
 type StopSignalFact = {
   readonly images: readonly string[];
   readonly program: string;
-  readonly graceful: string | undefined;
+  readonly gracefulSignal: string | undefined;
   /** Whether the program, on the graceful signal, also closes keep-alive connections without losing requests (docs/systems.md). */
   readonly closesConnections: boolean;
   /** The image's STOPSIGNAL; SIGTERM if it sets none, `undefined` if it is unknown. */
   readonly signalOf: (image: Image) => string | undefined;
-  readonly since: string;
+  readonly note: string;
 };
 
 /**
@@ -21,63 +21,63 @@ export const STOP_SIGNALS: readonly StopSignalFact[] = [
   {
     images: ["nginx"],
     program: "nginx",
-    graceful: "SIGQUIT",
+    gracefulSignal: "SIGQUIT",
     closesConnections: true,
     // Some images from 1.9.0 to 1.12, such as 1.12.0, had STOPSIGNAL SIGQUIT.
     signalOf: (image) =>
       isBefore(image, [1, 9, 0]) || (isBefore(image, [1, 19, 5]) && !isBefore(image, [1, 13, 0]))
         ? "SIGTERM"
         : "SIGQUIT",
-    since: "the official image sets STOPSIGNAL SIGQUIT since 1.19.5",
+    note: "the official image sets STOPSIGNAL SIGQUIT since 1.19.5",
   },
   {
     images: ["nginxinc/nginx-unprivileged"],
     program: "nginx",
-    graceful: "SIGQUIT",
+    gracefulSignal: "SIGQUIT",
     closesConnections: true,
     signalOf: (image) => (isBefore(image, [1, 19, 5]) ? "SIGTERM" : "SIGQUIT"),
-    since: "the image sets STOPSIGNAL SIGQUIT since 1.19.5",
+    note: "the image sets STOPSIGNAL SIGQUIT since 1.19.5",
   },
   {
     images: ["openresty/openresty"],
     program: "OpenResty",
-    graceful: "SIGQUIT",
+    gracefulSignal: "SIGQUIT",
     closesConnections: false,
     signalOf: () => "SIGQUIT",
-    since: "the image sets STOPSIGNAL SIGQUIT since 1.13.6.2-2",
+    note: "the image sets STOPSIGNAL SIGQUIT since 1.13.6.2-2",
   },
   {
     images: ["kong", "kong/kong", "kong/kong-gateway"],
     program: "Kong",
-    graceful: "SIGQUIT",
+    gracefulSignal: "SIGQUIT",
     closesConnections: false,
     signalOf: (image) => (isBefore(image, [1, 2, 0]) ? "SIGTERM" : "SIGQUIT"),
-    since: "the official image sets STOPSIGNAL SIGQUIT since 1.2.0",
+    note: "the official image sets STOPSIGNAL SIGQUIT since 1.2.0",
   },
   {
     images: ["httpd"],
     program: "Apache httpd",
-    graceful: "SIGWINCH",
+    gracefulSignal: "SIGWINCH",
     closesConnections: true,
     signalOf: (image) => (isBefore(image, [2, 4, 41]) ? "SIGTERM" : "SIGWINCH"),
-    since: "the official image sets STOPSIGNAL SIGWINCH since 2.4.41",
+    note: "the official image sets STOPSIGNAL SIGWINCH since 2.4.41",
   },
   {
     images: ["php"],
     program: "PHP-FPM",
-    graceful: "SIGQUIT",
+    gracefulSignal: "SIGQUIT",
     closesConnections: false,
     // Images with a web server or only the command line set other signals.
     signalOf: (image) => {
       if (!image.tag.includes("fpm")) return undefined;
       return isBefore(image, [7, 1, 0]) ? "SIGTERM" : "SIGQUIT";
     },
-    since: "the official images of 7.1 and later set STOPSIGNAL SIGQUIT since April 2019",
+    note: "the official images of 7.1 and later set STOPSIGNAL SIGQUIT since April 2019",
   },
   {
     images: ["haproxy"],
     program: "HAProxy",
-    graceful: "SIGUSR1",
+    gracefulSignal: "SIGUSR1",
     closesConnections: true,
     // The last images of older minor versions were rebuilt with the new signal under the same tags.
     signalOf: (image) =>
@@ -86,23 +86,23 @@ export const STOP_SIGNALS: readonly StopSignalFact[] = [
       !/^1\.(?:5\.19|6\.14|7\.11)(?![0-9])/.test(image.tag)
         ? "SIGTERM"
         : "SIGUSR1",
-    since: "the official image sets STOPSIGNAL SIGUSR1 since 1.8.13",
+    note: "the official image sets STOPSIGNAL SIGUSR1 since 1.8.13",
   },
   {
     images: ["envoyproxy/envoy", "envoyproxy/envoy-distroless", "envoyproxy/envoy-contrib", "envoyproxy/envoy-alpine"],
     program: "Envoy",
-    graceful: undefined,
+    gracefulSignal: undefined,
     closesConnections: false,
     signalOf: () => "SIGTERM",
-    since: "no signal drains Envoy; only a request to its admin port does",
+    note: "no signal drains Envoy; only a request to its admin port does",
   },
   {
     images: ["varnish"],
     program: "Varnish",
-    graceful: undefined,
+    gracefulSignal: undefined,
     closesConnections: false,
     signalOf: () => "SIGTERM",
-    since: "no signal drains Varnish",
+    note: "no signal drains Varnish",
   },
 ];
 

@@ -8,7 +8,7 @@ import { listAt, objectAt, objectsAt, type RawObject, textAt } from "../../kuber
 import { escapeReferences, unescapeReferences } from "../../kubernetes/references.ts";
 
 export type ManagerInput = {
-  readonly native: boolean;
+  readonly isNative: boolean;
   readonly image: string;
   readonly pullPolicy: PullPolicy | undefined;
   readonly settings: DrainSettings;
@@ -21,12 +21,12 @@ export type ManagerInput = {
 };
 
 export function makeManager(input: ManagerInput): RawObject {
-  const { native, image, pullPolicy, settings, token, recordText, resources, mount, user, relay } = input;
+  const { isNative, image, pullPolicy, settings, token, recordText, resources, mount, user, relay } = input;
   return {
     name: MANAGER_CONTAINER,
     image,
     ...(pullPolicy === undefined ? {} : { imagePullPolicy: pullPolicy }),
-    ...(native ? { restartPolicy: "Always" } : {}),
+    ...(isNative ? { restartPolicy: "Always" } : {}),
     args: ["serve", ...formatServeFlags(settings).map(escapeReferences)],
     env: [
       literalVariable(VARIABLES.token, token),
@@ -91,7 +91,7 @@ function fieldVariable(name: string, fieldPath: string): RawObject {
   return { name, valueFrom: { fieldRef: { fieldPath } } };
 }
 
-function existingRelay(container: RawObject): RelayAccess | undefined {
+function readRelayAccess(container: RawObject): RelayAccess | undefined {
   const credential = environmentValue(container, VARIABLES.relayCredential);
   if (credential === undefined) return undefined;
   return {
@@ -126,15 +126,15 @@ type RelayAccessInput = {
   readonly issueRelayAccess: IssueRelayAccess | undefined;
 };
 
-/** Call this once per injection, because each call may issue a credential. If it returns `undefined`, existing relay variables stay. */
-export function relayAccessFor(request: RelayAccessInput): RelayAccess | undefined {
-  const existingAccess = request.manager === undefined ? undefined : existingRelay(request.manager);
-  const issued = request.issueRelayAccess?.({
-    namespace: request.namespace,
-    ...ownerOf(request.pod),
+/** Call this once per injection, because each call may issue a credential. If the result is `undefined`, existing relay variables stay. */
+export function relayAccessFor(input: RelayAccessInput): RelayAccess | undefined {
+  const existingAccess = input.manager === undefined ? undefined : readRelayAccess(input.manager);
+  const issued = input.issueRelayAccess?.({
+    namespace: input.namespace,
+    ...ownerOf(input.pod),
     existingAccess,
   });
-  return issued ?? (request.staysInPlace ? undefined : existingAccess);
+  return issued ?? (input.staysInPlace ? undefined : existingAccess);
 }
 
 type Owner = Pick<RelayAccessRequest, "ownerKind" | "ownerName" | "ownerUid">;

@@ -13,7 +13,7 @@ export function renewManager(existing: RawObject, desired: RawObject): RawObject
 }
 
 /** Fields that the API server and other webhooks may add, by path. */
-const ALLOWED: Readonly<Record<string, readonly string[]>> = {
+const ALLOWED_FIELDS: Readonly<Record<string, readonly string[]>> = {
   "": [
     ...["imagePullPolicy", "terminationMessagePath", "terminationMessagePolicy", "resizePolicy"],
     ...["resources", "env", "envFrom", "volumeMounts", "volumeDevices"],
@@ -24,13 +24,13 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
 };
 
 function hasForeignFields(existing: RawObject, desired: RawObject): boolean {
-  const isForeign = Object.entries(ALLOWED).some(([path, allowed]) => {
+  const hasForeignField = Object.entries(ALLOWED_FIELDS).some(([path, allowed]) => {
     const keys = path === "" ? [] : path.split("/");
     const desiredFields = keys.reduce<RawObject | undefined>(objectAt, desired) ?? {};
     const existingFields = keys.reduce<RawObject | undefined>(objectAt, existing) ?? {};
     return Object.keys(existingFields).some((key) => !Object.hasOwn(desiredFields, key) && !allowed.includes(key));
   });
-  return isForeign || hasDuplicates(existing);
+  return hasForeignField || hasDuplicates(existing);
 }
 
 /** If a name occurs twice, the kubelet uses the last variable, but `environmentValue` returns the first. */
@@ -43,8 +43,8 @@ function renewField(key: string, existing: unknown, desired: unknown): unknown {
   if (key === "image") return isSameImage(existing, desired) ? existing : desired;
   // The admission plugin AlwaysPullImages sets the pull policy, and refuses a Pod with another policy.
   if (key === "imagePullPolicy") return existing ?? desired;
-  if (key === "env") return mergedBy("name", existing, desired);
-  if (key === "volumeMounts") return mergedBy("mountPath", existing, desired);
+  if (key === "env") return mergeBy("name", existing, desired);
+  if (key === "volumeMounts") return mergeBy("mountPath", existing, desired);
   return covers(existing, desired) ? existing : desired;
 }
 
@@ -55,7 +55,7 @@ function isSameImage(existing: unknown, desired: unknown): boolean {
   return existing === path || existing.endsWith(`/${path}`);
 }
 
-function mergedBy(key: string, existing: unknown, desired: unknown): unknown {
+function mergeBy(key: string, existing: unknown, desired: unknown): unknown {
   if (!Array.isArray(existing) || !Array.isArray(desired)) return desired;
   const merged: unknown[] = [...existing];
   for (const entry of desired as readonly RawObject[]) {

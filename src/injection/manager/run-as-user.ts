@@ -22,13 +22,13 @@ type UserInput = {
   readonly socketUser: number | undefined;
 };
 
-export function managerUser({ pod, namespaceAnnotations, choice, socketUser }: UserInput): number | undefined {
+export function chooseManagerUser({ pod, namespaceAnnotations, choice, socketUser }: UserInput): number | undefined {
   if (typeof choice === "number") return choice;
   if (socketUser !== undefined) return socketUser;
   const isAssignedByOpenShift =
     Object.hasOwn(namespaceAnnotations, OPENSHIFT_USER_RANGE) || OPENSHIFT_CONSTRAINT in annotationsOf(pod);
   if (choice === "auto" && !isAssignedByOpenShift) return MANAGER_USER;
-  // Without a user of its own the manager would inherit root from such a Pod, and runAsNonRoot would prevent its start.
+  // Without a user of its own the manager would inherit root from a Pod that runs as root, and runAsNonRoot would prevent its start.
   const podUser = wholeNumberAt(objectAt(objectAt(pod, "spec"), "securityContext"), "runAsUser");
   return podUser === 0 ? MANAGER_USER : undefined;
 }

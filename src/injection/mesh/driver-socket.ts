@@ -21,13 +21,13 @@ export type DriverAddress = { readonly driverUrl: string; readonly row: DriverRo
  *
  * @returns `undefined` for a TCP URL, or if no container mounts the socket's directory
  */
-export function socketMount(pod: RawObject, { driverUrl, row }: DriverAddress): RawObject | undefined {
+export function copySocketMount(pod: RawObject, { driverUrl, row }: DriverAddress): RawObject | undefined {
   if (!driverUrl.startsWith("unix:")) return undefined;
-  const all = [...containersOf(pod), ...initContainersOf(pod)];
+  const allContainers = [...containersOf(pod), ...initContainersOf(pod)];
   const socket = socketOf(pod, driverUrl);
   // Other containers may mount another volume at the same path, so the proxy's mount comes first.
-  const proxies = all.filter((container) => isProxy(container, row));
-  const nearest = nearestMount(proxies, socket) ?? nearestMount(all, socket);
+  const proxies = allContainers.filter((container) => isProxy(container, row));
+  const nearest = findNearestMount(proxies, socket) ?? findNearestMount(allContainers, socket);
   if (nearest === undefined || (textAt(nearest, "subPathExpr") ?? "") !== "") return undefined;
   const copiedFields = Object.entries(nearest).filter(([key]) => !UNCOPIED_FIELDS.includes(key));
   const containsTokenFolder = containsPath(textAt(nearest, "mountPath") ?? "", TOKEN_FOLDER);
@@ -39,12 +39,12 @@ export function socketMount(pod: RawObject, { driverUrl, row }: DriverAddress): 
  *
  * @returns `undefined` if the user is unknown or root
  */
-export function socketUser(pod: RawObject, { driverUrl, row }: DriverAddress): number | undefined {
+export function findSocketUser(pod: RawObject, { driverUrl, row }: DriverAddress): number | undefined {
   if (!driverUrl.startsWith("unix:")) return undefined;
   const socket = socketOf(pod, driverUrl);
   // A container with a read-only mount cannot create the socket.
   const creators = longRunningContainersOf(pod).filter((container) => {
-    const mount = nearestMount([container], socket);
+    const mount = findNearestMount([container], socket);
     return mount !== undefined && mount["readOnly"] !== true && !isManager(container);
   });
   const creator = creators.find((container) => isProxy(container, row)) ?? creators[0];
@@ -68,7 +68,7 @@ function socketOf(pod: RawObject, driverUrl: string): Socket {
   return { path: normalizedPath(driverUrl.slice("unix:".length)), readOnlyVolumes };
 }
 
-function nearestMount(containers: readonly RawObject[], socket: Socket): RawObject | undefined {
+function findNearestMount(containers: readonly RawObject[], socket: Socket): RawObject | undefined {
   let nearest: RawObject | undefined;
   // The deepest mount hides the mounts of parent directories.
   let longest = -1;
@@ -112,7 +112,7 @@ export function isEnvoy(container: RawObject): boolean {
 
 export function socketProblems(pod: RawObject, address: DriverAddress, where: string): readonly Problem[] {
   const { driverUrl } = address;
-  if (!driverUrl.startsWith("unix:") || socketMount(pod, address) !== undefined) return [];
+  if (!driverUrl.startsWith("unix:") || copySocketMount(pod, address) !== undefined) return [];
   const message =
     `No container mounts the directory of ${quote(driverUrl)} from a writable volume without subPathExpr, so the ` +
     "manager cannot reach the driver.";

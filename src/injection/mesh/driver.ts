@@ -3,7 +3,7 @@ import { type DriverName, type DriverRow, driverRow } from "../../contract/drive
 import { containersOf, initContainersOf, labelsOf, longRunningContainersOf } from "../../kubernetes/pod.ts";
 import { listAt, objectsAt, type RawObject, textAt, wholeNumberAt } from "../../kubernetes/raw-json.ts";
 import type { PodPolicy } from "../../policy/fields.ts";
-import { isEnvoy, socketMount } from "./driver-socket.ts";
+import { copySocketMount, isEnvoy } from "./driver-socket.ts";
 import { isIstioGateway, meshProxyIn } from "./mesh.ts";
 
 /** Meshes precede Envoy, because Istio's sidecar is an Envoy too. `drain-url` and `active-url` imply the driver `http`. */
@@ -33,7 +33,7 @@ function envoyAdminOf(pod: RawObject, row: DriverRow): string {
   if (meshProxyIn(pod) === "istio") return driverRow("istio").defaultUrls[0] ?? "";
   if (isOfEnvoyGateway(pod)) return row.defaultUrls[0] ?? "";
   // Older versions of Contour have Envoy's admin interface on a TCP port; for them the user has to set driver-url.
-  if (isOfContour(pod) && socketMount(pod, { driverUrl: CONTOUR_ADMIN, row }) !== undefined) return CONTOUR_ADMIN;
+  if (isOfContour(pod) && copySocketMount(pod, { driverUrl: CONTOUR_ADMIN, row }) !== undefined) return CONTOUR_ADMIN;
   const adminPort = namedAdminPort(pod);
   return adminPort === undefined ? "" : `http://127.0.0.1:${adminPort}`;
 }

@@ -81,8 +81,8 @@ export function isInMesh(mesh: Mesh, pod: RawObject, namespace: RawObject): bool
 function isIstioEnabled(pod: RawObject, namespace: RawObject): boolean {
   const podChoice = choiceOf(textAt(labelsOf(pod), ISTIO_INJECT)) ?? choiceOf(textAt(annotationsOf(pod), ISTIO_INJECT));
   if (podChoice !== undefined) return podChoice;
-  const ofNamespace = textAt(namespace, "istio-injection");
-  if (ofNamespace === "enabled" || ofNamespace === "disabled") return ofNamespace === "enabled";
+  const namespaceLabel = textAt(namespace, "istio-injection");
+  if (namespaceLabel === "enabled" || namespaceLabel === "disabled") return namespaceLabel === "enabled";
   return isNonEmpty(textAt(labelsOf(pod), ISTIO_REVISION)) || isNonEmpty(textAt(namespace, ISTIO_REVISION));
 }
 

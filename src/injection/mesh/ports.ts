@@ -14,12 +14,12 @@ export const MAX_MANAGER_PORT = 17_989;
  *
  * @returns `undefined` if the whole range is in use
  */
-export function choosePort(pod: RawObject, desired: number, excluded: readonly number[]): number | undefined {
-  const taken = declaredPorts(pod);
-  for (const port of excluded) taken.add(port);
-  if (!taken.has(desired)) return desired;
+export function choosePort(pod: RawObject, desired: number, excludedPorts: readonly number[]): number | undefined {
+  const usedPorts = declaredPorts(pod);
+  for (const port of excludedPorts) usedPorts.add(port);
+  if (!usedPorts.has(desired)) return desired;
   const range = Array.from({ length: MAX_MANAGER_PORT - MIN_MANAGER_PORT + 1 }, (_, index) => MIN_MANAGER_PORT + index);
-  return [...range.filter((port) => port > desired), ...range].find((port) => !taken.has(port));
+  return [...range.filter((port) => port > desired), ...range].find((port) => !usedPorts.has(port));
 }
 
 export function portNumberOf(container: RawObject, port: unknown): number | undefined {
@@ -31,11 +31,11 @@ export function portNumberOf(container: RawObject, port: unknown): number | unde
 }
 
 function declaredPorts(pod: RawObject): Set<number> {
-  const taken = new Set<number>();
+  const usedPorts = new Set<number>();
   for (const container of [...initContainersOf(pod), ...containersOf(pod)]) {
-    addPorts(container, taken);
+    addPorts(container, usedPorts);
   }
-  return taken;
+  return usedPorts;
 }
 
 /** Ports that the container declares or that its probes and hooks connect to. */
@@ -45,31 +45,31 @@ export function portsOf(container: RawObject): ReadonlySet<number> {
   return ports;
 }
 
-function addPorts(container: RawObject, taken: Set<number>): void {
-  addContainerPorts(container, taken);
-  addUsedPorts(container, taken);
+function addPorts(container: RawObject, usedPorts: Set<number>): void {
+  addContainerPorts(container, usedPorts);
+  addUsedPorts(container, usedPorts);
 }
 
-function addContainerPorts(container: RawObject, taken: Set<number>): void {
+function addContainerPorts(container: RawObject, usedPorts: Set<number>): void {
   for (const port of objectsAt(container, "ports")) {
     if ((textAt(port, "protocol") ?? "TCP") !== "TCP") continue;
-    taken.add(wholeNumberAt(port, "containerPort") ?? 0);
-    taken.add(wholeNumberAt(port, "hostPort") ?? 0);
+    usedPorts.add(wholeNumberAt(port, "containerPort") ?? 0);
+    usedPorts.add(wholeNumberAt(port, "hostPort") ?? 0);
   }
 }
 
 /** Ports of probes and hooks are in use even if they are not declared. */
-function addUsedPorts(container: RawObject, taken: Set<number>): void {
-  for (const probe of PROBES) addHandlerPorts(container, objectAt(container, probe), taken);
+function addUsedPorts(container: RawObject, usedPorts: Set<number>): void {
+  for (const probe of PROBES) addHandlerPorts(container, objectAt(container, probe), usedPorts);
   const lifecycle = objectAt(container, "lifecycle");
   if (lifecycle === undefined) return;
-  addHandlerPorts(container, objectAt(lifecycle, "preStop"), taken);
-  addHandlerPorts(container, objectAt(lifecycle, "postStart"), taken);
+  addHandlerPorts(container, objectAt(lifecycle, "preStop"), usedPorts);
+  addHandlerPorts(container, objectAt(lifecycle, "postStart"), usedPorts);
 }
 
-function addHandlerPorts(container: RawObject, handler: RawObject | undefined, taken: Set<number>): void {
+function addHandlerPorts(container: RawObject, handler: RawObject | undefined, usedPorts: Set<number>): void {
   if (handler === undefined) return;
-  for (const action of ACTIONS) taken.add(portNumberOf(container, objectAt(handler, action)?.["port"]) ?? 0);
+  for (const action of ACTIONS) usedPorts.add(portNumberOf(container, objectAt(handler, action)?.["port"]) ?? 0);
 }
 
 const PROBES: readonly string[] = ["livenessProbe", "readinessProbe", "startupProbe"];
@@ -82,15 +82,15 @@ export function meshExclusions(
   port: number,
 ): readonly (readonly [string, string])[] {
   return MESHES.filter((mesh) => isInMesh(mesh, pod, namespace)).flatMap((mesh) => {
-    const present = textAt(annotationsOf(pod), mesh.exclusionAnnotation) ?? inheritedExclusion(mesh, namespace);
-    return includesPort(present, port) ? [] : [[mesh.exclusionAnnotation, withPort(present, port)] as const];
+    const presentPorts = textAt(annotationsOf(pod), mesh.exclusionAnnotation) ?? inheritedExclusion(mesh, namespace);
+    return includesPort(presentPorts, port) ? [] : [[mesh.exclusionAnnotation, withPort(presentPorts, port)] as const];
   });
 }
 
 /** Returns the ports that the mesh excludes for a Pod without the annotation. An added annotation has to repeat them. */
 function inheritedExclusion(mesh: Mesh, namespace: RawObject): string {
-  const ofNamespace = mesh.inheritsExclusion ? textAt(namespace, mesh.exclusionAnnotation) : undefined;
-  return ofNamespace ?? mesh.defaultExclusion;
+  const namespaceValue = mesh.inheritsExclusion ? textAt(namespace, mesh.exclusionAnnotation) : undefined;
+  return namespaceValue ?? mesh.defaultExclusion;
 }
 
 function withPort(before: string, port: number): string {
@@ -133,8 +133,8 @@ export function captureProblems(
 function redirects(mesh: Mesh, init: RawObject, port: number): boolean {
   if (mesh.name === "linkerd") return !includesPort(flagOf(init, ["--inbound-ports-to-ignore"]) ?? "", port);
   // With a list of included ports Istio ignores the list of excluded ports.
-  const included = flagOf(init, ["-b", "--istio-inbound-ports"]) ?? "*";
-  if (included !== "*") return includesPort(included, port);
+  const includedPorts = flagOf(init, ["-b", "--istio-inbound-ports"]) ?? "*";
+  if (includedPorts !== "*") return includesPort(includedPorts, port);
   return !includesPort(flagOf(init, ["-d", "--istio-local-exclude-ports"]) ?? "", port);
 }
 

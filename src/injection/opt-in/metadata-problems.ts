@@ -1,13 +1,13 @@
 /** Reports problems in labels and annotations with the prefix lastcall.dev/, each with its key. */
 import { isAbsent, objectAt, type RawObject } from "../../kubernetes/raw-json.ts";
 import { ANNOTATIONS, FIELDS, INJECT, PREFIX, REVISION, STATUS_ANNOTATION } from "../../policy/fields.ts";
-import { nearest } from "../../policy/nearest.ts";
+import { findNearest } from "../../policy/nearest.ts";
 import type { Problem } from "../../policy/problem.ts";
 import { quote } from "../../policy/quote.ts";
-import { type Profiles, resolvePolicy, unknownAnnotation } from "../../policy/resolve.ts";
+import { type Profiles, resolvePolicy, unknownAnnotationProblem } from "../../policy/resolve.ts";
 
 export type MetadataProblem = {
-  readonly in: "labels" | "annotations";
+  readonly metadataField: "labels" | "annotations";
   readonly key: string;
   readonly value: unknown;
   readonly problem: Problem;
@@ -25,30 +25,36 @@ export function metadataProblems(
 ): readonly MetadataProblem[] {
   const { labels, annotations } = metadataOf(object);
   // Resolves each annotation separately to assign the problems to its key.
-  const ofAnnotations = lastcallEntries(annotations).flatMap(([key, value]) =>
+  const annotationProblems = lastcallEntries(annotations).flatMap(([key, value]) =>
     resolvePolicy([{ scope, name, annotations: { [key]: value } }], profiles).problems.map((problem) => ({
-      in: "annotations" as const,
+      metadataField: "annotations" as const,
       key,
       value,
       problem,
     })),
   );
-  return [...labelProblems(labels, `${scope} ${name}`), ...ofAnnotations, ...ineffectiveOptIn({ scope, name, object })];
+  return [
+    ...labelProblems(labels, `${scope} ${name}`),
+    ...annotationProblems,
+    ...ineffectiveOptInProblems({ scope, name, object }),
+  ];
 }
 
 /** A namespace opts in by label; the annotation alone has no effect. */
-function ineffectiveOptIn({ scope, name, object }: CheckedObject): readonly MetadataProblem[] {
+function ineffectiveOptInProblems({ scope, name, object }: CheckedObject): readonly MetadataProblem[] {
   const { labels, annotations } = metadataOf(object);
   if (scope !== "namespace" || annotations[INJECT] !== "enabled" || labels[INJECT] === "enabled") return [];
   const where = `namespace ${name}, annotation ${INJECT}`;
   const message = "Set it as a label: webhook selectors do not match annotations.";
-  return [{ in: "annotations", key: INJECT, value: "enabled", problem: { code: "wrong_scope", where, message } }];
+  return [
+    { metadataField: "annotations", key: INJECT, value: "enabled", problem: { code: "wrong_scope", where, message } },
+  ];
 }
 
 export function labelProblems(labels: RawObject, where: string): readonly MetadataProblem[] {
   return lastcallEntries(labels).flatMap(([key, value]) => {
     const problem = labelProblem(key, value, where);
-    return problem === undefined ? [] : [{ in: "labels" as const, key, value, problem }];
+    return problem === undefined ? [] : [{ metadataField: "labels" as const, key, value, problem }];
   });
 }
 
@@ -57,38 +63,42 @@ const LABELS: readonly string[] = [INJECT, REVISION];
 const ANNOTATION_KEYS: readonly string[] = FIELDS.map((field) => PREFIX + ANNOTATIONS[field].name);
 
 function labelProblem(key: string, value: unknown, where: string): Problem | undefined {
-  if (!LABELS.includes(key)) return unknownLabel(key, where);
+  if (!LABELS.includes(key)) return unknownLabelProblem(key, where);
   if (key !== INJECT || isAbsent(value) || value === "enabled" || value === "disabled") return undefined;
   const got = typeof value === "string" ? quote(value) : `a ${typeof value}`;
   const message = `Got ${got}, expected ${ANNOTATIONS.inject.codec.expects}.`;
   return { code: "bad_value", where: `${where}, label ${key}`, message };
 }
 
-function unknownLabel(key: string, where: string): Problem {
+function unknownLabelProblem(key: string, where: string): Problem {
   const code = "unknown_label";
   if (ANNOTATION_KEYS.includes(key)) return { code, where, message: `${quote(key)} is an annotation, not a label.` };
-  const guess = nearest(
+  const suggestion = findNearest(
     key.slice(PREFIX.length),
     LABELS.map((label) => label.slice(PREFIX.length)),
   );
-  const hint = guess === undefined ? `expected ${LABELS.join(" or ")}` : `did you mean ${PREFIX}${guess}?`;
+  const hint = suggestion === undefined ? `expected ${LABELS.join(" or ")}` : `did you mean ${PREFIX}${suggestion}?`;
   return { code, where, message: `Label ${quote(key)} is unknown; ${hint}` };
 }
 
 /** Reports keys of a workload that its Pod template does not have, because Pods do not inherit a workload's metadata. */
-export function misplacedMetadata(object: RawObject, owner: string, template: RawObject): readonly MetadataProblem[] {
-  const found = metadataOf(object);
-  const inherited = metadataOf(template);
+export function misplacedMetadataProblems(
+  object: RawObject,
+  owner: string,
+  template: RawObject,
+): readonly MetadataProblem[] {
+  const workloadMetadata = metadataOf(object);
+  const templateMetadata = metadataOf(template);
   return (["labels", "annotations"] as const).flatMap((kind) =>
-    lastcallEntries(found[kind])
-      .filter(([key, value]) => inherited[kind][key] !== value)
-      .map(([key, value]) => ({ in: kind, key, value, problem: misplacedProblem(kind, key, owner) })),
+    lastcallEntries(workloadMetadata[kind])
+      .filter(([key, value]) => templateMetadata[kind][key] !== value)
+      .map(([key, value]) => ({ metadataField: kind, key, value, problem: misplacedProblem(kind, key, owner) })),
   );
 }
 
 function misplacedProblem(kind: "labels" | "annotations", key: string, owner: string): Problem {
-  if (kind === "labels" && !LABELS.includes(key)) return unknownLabel(key, owner);
-  if (kind === "annotations" && !ANNOTATION_KEYS.includes(key)) return unknownAnnotation(key, owner);
+  if (kind === "labels" && !LABELS.includes(key)) return unknownLabelProblem(key, owner);
+  if (kind === "annotations" && !ANNOTATION_KEYS.includes(key)) return unknownAnnotationProblem(key, owner);
   const message = `${quote(key)} has no effect on the workload. Set it on the Pod template.`;
   return { code: "wrong_scope", where: owner, message };
 }

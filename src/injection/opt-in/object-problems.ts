@@ -4,7 +4,7 @@ import { podName } from "../../kubernetes/pod.ts";
 import type { LocatedPod } from "../../kubernetes/pod-template.ts";
 import { isRawObject, objectAt, type RawObject, textAt } from "../../kubernetes/raw-json.ts";
 import type { Profiles } from "../../policy/resolve.ts";
-import { type MetadataProblem, metadataProblems, misplacedMetadata } from "./metadata-problems.ts";
+import { type MetadataProblem, metadataProblems, misplacedMetadataProblems } from "./metadata-problems.ts";
 
 /** An object with its Pods and Pod templates. Paths start at `root`. */
 export type PodBearingObject = ListedObject & { readonly root: unknown; readonly pods: readonly LocatedPod[] };
@@ -20,39 +20,39 @@ export function problemsOutsidePods(
   { pods, ...listed }: PodBearingObject,
   profiles: Profiles,
 ): readonly PlacedProblem[] {
-  const { root, object, at } = listed;
+  const { root, object, objectPath } = listed;
   const name = textAt(objectAt(object, "metadata"), "name") ?? "";
-  const ofNamespace = isNamespace(listed) ? metadataProblems({ scope: "namespace", name, object }, profiles) : [];
+  const namespaceProblems = isNamespace(listed) ? metadataProblems({ scope: "namespace", name, object }, profiles) : [];
   return [
-    ...ofNamespace.map((found) => placed(found, at)),
+    ...namespaceProblems.map((found) => placeProblem(found, objectPath)),
     ...pods.flatMap(({ pod, path, owner }) =>
-      ancestorsOfPod(root, at, path).flatMap((ancestor) =>
-        misplacedMetadata(ancestor.object, owner, pod).map((found) => placed(found, ancestor.path)),
+      ancestorsOfPod(root, objectPath, path).flatMap((ancestor) =>
+        misplacedMetadataProblems(ancestor.object, owner, pod).map((found) => placeProblem(found, ancestor.path)),
       ),
     ),
   ];
 }
 
-export function problemsOfPods({ pods, at }: PodBearingObject, profiles: Profiles): readonly PlacedProblem[] {
+export function problemsOfPods({ pods, objectPath }: PodBearingObject, profiles: Profiles): readonly PlacedProblem[] {
   return pods.flatMap(({ pod, path, owner }) => {
-    const name = path.length === at.length ? podName(pod) : `of ${owner}`;
-    return metadataProblems({ scope: "pod", name, object: pod }, profiles).map((found) => placed(found, path));
+    const name = path.length === objectPath.length ? podName(pod) : `of ${owner}`;
+    return metadataProblems({ scope: "pod", name, object: pod }, profiles).map((found) => placeProblem(found, path));
   });
 }
 
-function placed(found: MetadataProblem, path: Path): PlacedProblem {
-  return { ...found, path: [...path, "metadata", found.in, found.key] };
+function placeProblem(metadataProblem: MetadataProblem, path: Path): PlacedProblem {
+  return { ...metadataProblem, path: [...path, "metadata", metadataProblem.metadataField, metadataProblem.key] };
 }
 
 type Ancestor = { readonly path: Path; readonly object: RawObject };
 
 /** Objects from the workload down to the Pod template: a Deployment, or a CronJob and its Job template. */
 function ancestorsOfPod(root: unknown, from: Path, to: Path): readonly Ancestor[] {
-  const found: Ancestor[] = [];
+  const ancestors: Ancestor[] = [];
   let value: unknown = root;
   for (const [index, key] of to.entries()) {
-    if (index >= from.length && isRawObject(value)) found.push({ path: to.slice(0, index), object: value });
+    if (index >= from.length && isRawObject(value)) ancestors.push({ path: to.slice(0, index), object: value });
     value = Array.isArray(value) ? value[Number(key)] : isRawObject(value) ? value[key] : undefined;
   }
-  return found;
+  return ancestors;
 }

@@ -23,11 +23,11 @@ export type Selection =
 /** @param namespaceLabels `undefined` for an unknown namespace */
 export function selectionOf(pod: RawObject, namespaceLabels: RawObject | undefined, release: Release): Selection {
   const podLabel = textAt(labelsOf(pod), INJECT);
-  const wrongRevision = revisionProblem(pod, namespaceLabels, release);
-  if (wrongRevision !== undefined) return { kind: "not-selected", because: wrongRevision };
+  const revisionCause = revisionProblem(pod, namespaceLabels, release);
+  if (revisionCause !== undefined) return { kind: "not-selected", because: revisionCause };
   if (podLabel === "disabled") return { kind: "not-selected", because: `label ${INJECT} of the Pod is "disabled"` };
-  const revisionIsKnown = namespaceLabels !== undefined || Object.hasOwn(labelsOf(pod), REVISION);
-  if (podLabel === "enabled" && (revisionIsKnown || !release.revision)) return { kind: "selected" };
+  const isRevisionKnown = namespaceLabels !== undefined || Object.hasOwn(labelsOf(pod), REVISION);
+  if (podLabel === "enabled" && (isRevisionKnown || !release.revision)) return { kind: "selected" };
   if (namespaceLabels === undefined) return { kind: "by-namespace" };
   const namespaceLabel = textAt(namespaceLabels, INJECT);
   const optsIn = release.injection === "opt-in" ? namespaceLabel === "enabled" : namespaceLabel !== "disabled";
@@ -48,10 +48,11 @@ function revisionProblem(pod: RawObject, namespace: RawObject | undefined, { rev
   const revisionLabel = Object.hasOwn(labels, REVISION) ? labels[REVISION] : namespace?.[REVISION];
   const isUnknown = revisionLabel === undefined && namespace === undefined;
   if (isUnknown || revisionLabel === (revision === "" ? undefined : revision)) return undefined;
-  const release =
+  const releaseText =
     revision === "" ? "the chart's value `revision` is not set" : `the revision of the release is ${quote(revision)}`;
-  if (revisionLabel === undefined) return `neither the Pod nor its namespace has the label ${REVISION}, and ${release}`;
-  return `label ${REVISION} of the ${owner} is ${quote(String(revisionLabel))}, and ${release}`;
+  if (revisionLabel === undefined)
+    return `neither the Pod nor its namespace has the label ${REVISION}, and ${releaseText}`;
+  return `label ${REVISION} of the ${owner} is ${quote(String(revisionLabel))}, and ${releaseText}`;
 }
 
 function optInProblem(pod: RawObject, podLabel: string | undefined, namespaceLabel: string | undefined): string {

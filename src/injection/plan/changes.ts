@@ -15,10 +15,10 @@ import { gracePeriodSeconds } from "../hooks/grace.ts";
 import type { HookPlan } from "../hooks/hook-plan.ts";
 import {
   chainSeconds,
+  createTargetFinder,
+  type FindRewrittenTarget,
   type HookTarget,
   isRewritten,
-  type RewrittenTargets,
-  rewrittenTargets,
 } from "../hooks/own-hooks.ts";
 import { DEFAULT_CONTAINER, defaultContainerOf } from "../mesh/mesh.ts";
 import { meshExclusions } from "../mesh/ports.ts";
@@ -60,8 +60,8 @@ export function changesOf({ request, omissions, hooks, settings, access, preload
 
 function pullSecretEdits({ pod, pullSecrets }: PlanRequest): readonly Edit[] {
   if (pullSecrets === undefined) return [];
-  const present = objectsAt(objectAt(pod, "spec"), "imagePullSecrets").map((secret) => secret["name"]);
-  const names = pullSecrets.filter((name) => !present.includes(name));
+  const presentNames = objectsAt(objectAt(pod, "spec"), "imagePullSecrets").map((secret) => secret["name"]);
+  const names = pullSecrets.filter((name) => !presentNames.includes(name));
   return names.length === 0 ? [] : [{ kind: "add-pull-secrets", names }];
 }
 
@@ -71,11 +71,11 @@ function holdEdits(
   heldContainers: readonly string[],
   { token, port }: { readonly token: string; readonly port: number },
 ): readonly Edit[] {
-  const targets = rewrittenTargets(request.pod);
+  const findTarget = createTargetFinder(request.pod);
   return heldContainers.map((container) => {
     const desired = { httpGet: { path: `/${token}/prestop/${container}`, port } };
     const existing = request.existing?.handlers.get(container);
-    const isKept = existing !== undefined && isEquivalent(targets, container, existing, desired.httpGet);
+    const isKept = existing !== undefined && isEquivalent(findTarget, container, existing, desired.httpGet);
     const handler = isKept ? existing : desired;
     return { kind: "set-pre-stop", container, handler };
   });
@@ -88,14 +88,14 @@ function annotationValues(
   port: number,
 ): Readonly<Record<string, string>> {
   const { pod, mode, namespaceAnnotations } = request;
-  const present = annotationsOf(pod);
+  const presentAnnotations = annotationsOf(pod);
   const keptHooks = hooks.flatMap((hook) => (hook.kind === "keep" && hook.ownHookKind !== "" ? [hook.container] : []));
   const values: Record<string, string> = {};
-  if (isWritable(present, STATUS_ANNOTATION)) values[STATUS_ANNOTATION] = statusText(mode, keptHooks);
-  if (!Object.hasOwn(present, DEFAULT_CONTAINER))
+  if (isWritable(presentAnnotations, STATUS_ANNOTATION)) values[STATUS_ANNOTATION] = statusText(mode, keptHooks);
+  if (!Object.hasOwn(presentAnnotations, DEFAULT_CONTAINER))
     values[DEFAULT_CONTAINER] = defaultContainerOf(containersOf(pod).map(nameOf));
   for (const [key, value] of meshExclusions(pod, namespaceAnnotations, port))
-    if (isWritable(present, key)) values[key] = value;
+    if (isWritable(presentAnnotations, key)) values[key] = value;
   return values;
 }
 
@@ -104,7 +104,7 @@ function isWritable(annotations: RawObject, key: string): boolean {
 }
 
 /** Position of the manager: unchanged for an existing manager, otherwise the first init container or the last container. */
-export function placeOf(request: PlanRequest): Omit<Extract<Edit, { kind: "add-manager" }>, "container"> {
+export function managerPositionOf(request: PlanRequest): Omit<Extract<Edit, { kind: "add-manager" }>, "container"> {
   const { pod, mode, existing } = request;
   const list = mode === "native" ? "initContainers" : "containers";
   if (existing?.manager?.list === list) return { kind: "add-manager", list, at: existing.manager.at };
@@ -112,9 +112,14 @@ export function placeOf(request: PlanRequest): Omit<Extract<Edit, { kind: "add-m
 }
 
 /** A hook that Istio rewrote is equivalent unless Istio's agent forwards it to an older port or token. */
-function isEquivalent(targets: RewrittenTargets, container: string, handler: RawObject, desired: HookTarget): boolean {
+function isEquivalent(
+  findTarget: FindRewrittenTarget,
+  container: string,
+  handler: RawObject,
+  desired: HookTarget,
+): boolean {
   if (isRewritten(handler, container)) {
-    const target = targets(container) ?? desired;
+    const target = findTarget(container) ?? desired;
     return target.path === desired.path && target.port === desired.port;
   }
   const httpGet = objectAt(handler, "httpGet");
@@ -170,7 +175,7 @@ export function recordOf(request: PlanRequest, hooks: readonly HookPlan[], chang
     preStop: replacedHandlers(pod, heldContainers),
     chain: chainOf(hooks),
     annotations: replacedAnnotations(annotationsOf(pod), values),
-    empty: emptyParents(pod, [...changes, { ...placeOf(request), container: {} }], grace),
+    empty: emptyParents(pod, [...changes, { ...managerPositionOf(request), container: {} }], grace),
   };
 }
 

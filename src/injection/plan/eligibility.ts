@@ -29,7 +29,7 @@ type SkipInput = {
   readonly isEnabledByOverride: boolean;
   readonly systemNamespaces: readonly string[];
   readonly mode: Mode;
-  readonly tooManyContainers: boolean;
+  readonly hasTooManyContainers: boolean;
 };
 
 export function reasonToSkip(input: SkipInput): SkipReason | undefined {
@@ -57,23 +57,25 @@ function reasonOfPod(input: SkipInput): SkipReason | undefined {
   const spec = objectAt(pod, "spec");
   if (systemNamespaces.includes(namespace)) return "system_namespace";
   if (Object.hasOwn(annotationsOf(pod), "kubernetes.io/config.mirror")) return "mirror_pod";
-  if (input.tooManyContainers) return "too_many_containers";
+  if (input.hasTooManyContainers) return "too_many_containers";
   if (isForWindows(pod)) return "windows";
   if (spec?.["hostNetwork"] === true) return "host_network";
   if (spec?.["terminationGracePeriodSeconds"] === 0) return "zero_grace";
   if (runsToCompletion(pod)) return reasonOfCompletion(input);
-  return foreignManager(pod);
+  return foreignManagerReason(pod);
 }
 
 function reasonOfCompletion({ pod, mode, isEnabledByOverride }: SkipInput): SkipReason | undefined {
   const optsIn = [textAt(labelsOf(pod), INJECT), textAt(annotationsOf(pod), INJECT)].includes("enabled");
   if (!optsIn && !isEnabledByOverride) return "runs_to_completion";
-  return mode === "classic" ? "classic_would_block_completion" : foreignManager(pod);
+  return mode === "classic" ? "classic_would_block_completion" : foreignManagerReason(pod);
 }
 
-function foreignManager(pod: RawObject): SkipReason | undefined {
-  const all = [...initContainersOf(pod), ...containersOf(pod)];
-  const hasForeignManager = all.some((container) => nameOf(container) === MANAGER_CONTAINER && !isManager(container));
+function foreignManagerReason(pod: RawObject): SkipReason | undefined {
+  const allContainers = [...initContainersOf(pod), ...containersOf(pod)];
+  const hasForeignManager = allContainers.some(
+    (container) => nameOf(container) === MANAGER_CONTAINER && !isManager(container),
+  );
   return hasForeignManager ? "name_taken" : undefined;
 }
 
@@ -86,10 +88,11 @@ type ChosenMode = { readonly mode: Mode; readonly problems: readonly Problem[] }
 export function chooseMode(
   choice: ModeChoice,
   facts: ClusterFacts,
-  existing: "native" | "classic" | undefined,
+  existingMode: "native" | "classic" | undefined,
   where: string,
 ): ChosenMode {
-  const defaultMode = existing !== undefined && isSupported(existing, facts) ? existing : sidecarMode(facts);
+  const defaultMode =
+    existingMode !== undefined && isSupported(existingMode, facts) ? existingMode : sidecarMode(facts);
   const refusal = refusalOf(choice, facts);
   if (refusal !== undefined) {
     return {

@@ -7,19 +7,19 @@ import { limitOf, requestOf } from "../../kubernetes/qos.ts";
 import { objectAt, type RawObject } from "../../kubernetes/raw-json.ts";
 import type { Problem } from "../../policy/problem.ts";
 import { graceProblems } from "../hooks/grace.ts";
-import { chosenContainers, type HookPlan, hasOnlyOwnHooks, keptHookProblems, planHooks } from "../hooks/hook-plan.ts";
+import { chooseContainers, type HookPlan, hasOnlyOwnHooks, keptHookProblems, planHooks } from "../hooks/hook-plan.ts";
 import { chainSeconds } from "../hooks/own-hooks.ts";
 import { hasCredential, type ManagerInput, makeManager, relayAccessFor } from "../manager/container.ts";
 import { renewManager } from "../manager/renew-manager.ts";
-import { managerUser } from "../manager/run-as-user.ts";
+import { chooseManagerUser } from "../manager/run-as-user.ts";
 import { adminUrlOf, driverOf, isDriverRequested } from "../mesh/driver.ts";
-import { type DriverAddress, socketMount, socketProblems, socketUser } from "../mesh/driver-socket.ts";
+import { copySocketMount, type DriverAddress, findSocketUser, socketProblems } from "../mesh/driver-socket.ts";
 import { captureProblems, choosePort } from "../mesh/ports.ts";
 import type { Edit } from "../record/edit.ts";
 import { formatRecord } from "../record/original-record.ts";
 import { type Fit, fitLimitRanges } from "../resources/fit-limit-ranges.ts";
 import { fitsPodLevel, planResources, resourceProblems, totalOf } from "../resources/manager-resources.ts";
-import { chainOf, changesOf, type ManagerAccess, placeOf, recordOf } from "./changes.ts";
+import { chainOf, changesOf, type ManagerAccess, managerPositionOf, recordOf } from "./changes.ts";
 import {
   type Draft,
   type Omissions,
@@ -30,18 +30,22 @@ import {
 } from "./plan.ts";
 import { type PreloadPlan, planPreload } from "./preload-plan.ts";
 import { conflictProblems, managerSettings, type SettingsRequest } from "./settings.ts";
-import { portConflict, unpullable } from "./skip-problems.ts";
+import { portConflictProblem, unpullableProblem } from "./skip-problems.ts";
 
 export function planManager(request: PlanRequest): Plan {
   const { pod, policy, where, imagePullError } = request;
   if (imagePullError !== undefined)
-    return { kind: "skip", reason: "image_unpullable", problems: [unpullable(request.image, imagePullError, where)] };
+    return {
+      kind: "skip",
+      reason: "image_unpullable",
+      problems: [unpullableProblem(request.image, imagePullError, where)],
+    };
   const port = choosePort(pod, policy.port, policy.drainPorts);
   if (port === undefined)
     return {
       kind: "skip",
       reason: "port_conflict",
-      problems: [portConflict(pod, policy.port, policy.drainPorts, where)],
+      problems: [portConflictProblem(pod, policy.port, policy.drainPorts, where)],
     };
   // All drafts share one hook token and one relay credential.
   const relay = relayOf(request);
@@ -80,7 +84,7 @@ type PlanInput = {
 function draftManager(requested: PlanRequest, omissions: Omissions, access: ManagerAccess): Draft {
   const request = omissions.keepsHooks ? withKeptHooks(requested) : requested;
   const { pod, policy, where } = request;
-  const chosen = chosenContainers(pod, policy, where);
+  const chosen = chooseContainers(pod, policy, where);
   const hooks = planHooks(pod, policy, chosen.names, driverOf(pod, policy));
   const preload = planPreload(request);
   const settingsRequest = settingsRequestOf(request, hooks, access.port, preload);
@@ -106,7 +110,7 @@ function completePlan(input: PlanInput): Plan {
   const seconds = changes.reduce((sum, edit) => (edit.kind === "set-grace" ? edit.seconds : sum), 0);
   return {
     kind: "edits",
-    edits: [{ ...placeOf(request), container }, ...changes],
+    edits: [{ ...managerPositionOf(request), container }, ...changes],
     problems: [
       ...problems,
       ...conflictProblems(settingsRequest, settings, where),
@@ -120,10 +124,10 @@ function completePlan(input: PlanInput): Plan {
   };
 }
 
-function fitNamespaceLimits({ pod, limitRanges, where }: PlanRequest, planned: RawObject | undefined): Fit {
-  if (limitRanges.length === 0) return { kind: "fits", resources: planned, changes: [] };
+function fitNamespaceLimits({ pod, limitRanges, where }: PlanRequest, plannedResources: RawObject | undefined): Fit {
+  if (limitRanges.length === 0) return { kind: "fits", resources: plannedResources, changes: [] };
   return fitLimitRanges({
-    planned,
+    plannedResources,
     ranges: limitRanges,
     sumOfOthers: (name, list) => totalOf(pod, name, list === "limits" ? limitOf : requestOf),
     fitsPodLevel: (changed) => fitsPodLevel(pod, changed),
@@ -146,7 +150,7 @@ function settingsRequestOf(
   return {
     pod,
     policy,
-    classic: mode === "classic",
+    isClassic: mode === "classic",
     port,
     driver,
     driverUrl: adminUrlOf(pod, policy, driverRow(driver)),
@@ -165,11 +169,16 @@ function managerOf(
   const address = driverAddress(input.settings);
   const desired = makeManager({
     ...input,
-    native: mode === "native",
+    isNative: mode === "native",
     image,
     pullPolicy,
-    mount: socketMount(pod, address),
-    user: managerUser({ pod, namespaceAnnotations, choice: policy.runAsUser, socketUser: socketUser(pod, address) }),
+    mount: copySocketMount(pod, address),
+    user: chooseManagerUser({
+      pod,
+      namespaceAnnotations,
+      choice: policy.runAsUser,
+      socketUser: findSocketUser(pod, address),
+    }),
   });
   const manager = existing?.manager;
   return manager !== undefined && staysInPlace(request) ? renewManager(manager.container, desired) : desired;
@@ -180,7 +189,7 @@ function driverAddress({ driver, driverUrl }: DrainSettings): DriverAddress {
 }
 
 function staysInPlace(request: PlanRequest): boolean {
-  return request.existing?.manager?.list === placeOf(request).list;
+  return request.existing?.manager?.list === managerPositionOf(request).list;
 }
 
 /** Checks only hooks that the kubelet sends to the manager's port: hooks that Istio rewrote go to a port of Istio's agent. */

@@ -87,8 +87,8 @@ function containerError(container: RawObject): string | undefined {
 function volumeEdit({ pod, image, pullPolicy, existing }: PlanRequest): Edit {
   const preload = existing?.preload;
   const existingImage = objectAt(preload?.volume, "image");
-  const completed = existingImage?.["reference"] === image ? existingImage : undefined;
-  const source = { ...completed, reference: image, ...(pullPolicy === undefined ? {} : { pullPolicy }) };
+  const existingSource = existingImage?.["reference"] === image ? existingImage : undefined;
+  const source = { ...existingSource, reference: image, ...(pullPolicy === undefined ? {} : { pullPolicy }) };
   const at = preload?.at ?? listAt(objectAt(pod, "spec"), "volumes").length;
   return { kind: "add-volume", at, volume: { name: PRELOAD_VOLUME, image: source } };
 }
@@ -103,7 +103,7 @@ function loadLibraryEdit({ existing }: PlanRequest, container: RawObject): Edit 
     container: nameOf(container),
     variable: {
       at: ownVariable === undefined ? (positions?.variable ?? env.length) : env.indexOf(ownVariable),
-      replaces: ownVariable !== undefined,
+      replacesEntry: ownVariable !== undefined,
       entry: { ...ownVariable, name: PRELOAD_VARIABLE, value },
     },
     mount: {

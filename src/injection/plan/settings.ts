@@ -20,7 +20,7 @@ import { portNumberOf } from "../mesh/ports.ts";
 export type SettingsRequest = {
   readonly pod: RawObject;
   readonly policy: PodPolicy;
-  readonly classic: boolean;
+  readonly isClassic: boolean;
   readonly port: number;
   readonly driver: DriverName;
   readonly driverUrl: string;
@@ -31,9 +31,9 @@ export type SettingsRequest = {
 };
 
 export function managerSettings(request: SettingsRequest): DrainSettings {
-  const { pod, policy, classic, port, driver, hooks, originalSeconds } = request;
+  const { pod, policy, isClassic, port, driver, hooks, originalSeconds } = request;
   const { deregistrationDelayMs, drainTimeoutMs } = policy;
-  const drained = new Set(policy.drainPorts);
+  const drainedPorts = new Set(policy.drainPorts);
   const desired = { drainDelayMs: drainDelayMs(policy, hooks), deregistrationDelayMs, drainTimeoutMs };
   return {
     ...managerFields(policy),
@@ -43,11 +43,11 @@ export function managerSettings(request: SettingsRequest): DrainSettings {
     drainedWhen: lacksRequestCount(policy, driver) ? "auto" : policy.drainedWhen,
     driver,
     driverUrl: request.driverUrl,
-    ignorePorts: policy.ignorePorts.filter((ignored) => !drained.has(ignored)),
+    ignorePorts: policy.ignorePorts.filter((ignored) => !drainedPorts.has(ignored)),
     hooks: hooks.flatMap((hook) => (hook.kind === "hold" ? [{ container: hook.container, role: hook.role }] : [])),
     kubeletProbes: kubeletProbesOf(pod),
     completes: runsToCompletion(pod),
-    classic,
+    classic: isClassic,
     preload: request.preload,
     shutdown: shutdownOf(request),
   };
@@ -87,10 +87,10 @@ export function conflictProblems(request: SettingsRequest, settings: DrainSettin
   const messages: string[] = [];
   const { callsApp, reachesUnixSockets, defaultUrls } = driverRow(driver);
   const [usualUrl] = defaultUrls;
-  const drained = new Set(policy.drainPorts);
-  const inBothLists = policy.ignorePorts.filter((port) => drained.has(port));
+  const drainedPorts = new Set(policy.drainPorts);
+  const inBothLists = policy.ignorePorts.filter((port) => drainedPorts.has(port));
   if (inBothLists.length > 0)
-    messages.push(`drain-ports and ignore-ports both name ${portList(inBothLists)}; drain-ports wins.`);
+    messages.push(`drain-ports and ignore-ports both name ${portListText(inBothLists)}; drain-ports wins.`);
   if (lacksRequestCount(policy, driver))
     messages.push("drained-when: requests requires a driver that counts requests; auto is used.");
   if (callsApp && policy.drainUrl === "" && policy.activeUrl === "")
@@ -105,11 +105,13 @@ export function conflictProblems(request: SettingsRequest, settings: DrainSettin
   return messages.map((message) => ({ code: "conflicting_values", where, message }));
 }
 
-function portList(ports: readonly number[]): string {
-  return ports.length > PORTS_SHOWN ? `${ports.slice(0, PORTS_SHOWN).join(", ")}, and more` : ports.join(", ");
+function portListText(ports: readonly number[]): string {
+  return ports.length > SHOWN_PORTS_LIMIT
+    ? `${ports.slice(0, SHOWN_PORTS_LIMIT).join(", ")}, and more`
+    : ports.join(", ");
 }
 
-const PORTS_SHOWN = 8;
+const SHOWN_PORTS_LIMIT = 8;
 
 function lacksRequestCount(policy: PodPolicy, driver: DriverName): boolean {
   return policy.drainedWhen === "requests" && !countsRequests(driver, policy.activeUrl);

@@ -51,7 +51,7 @@ function skipDetails(
 }
 
 /** @param nodeError from an Event of the namespace */
-export function unpullable(image: string, nodeError: string, where: string): Problem {
+export function unpullableProblem(image: string, nodeError: string, where: string): Problem {
   const message =
     `Nodes cannot pull ${quote(image)} in this namespace (${quote(nodeError)}). Provide the image and its pull secrets; ` +
     "new Pods are then injected within ten minutes.";
@@ -59,7 +59,12 @@ export function unpullable(image: string, nodeError: string, where: string): Pro
 }
 
 /** Lists the ports in use, such as `17890-17939 (container app)`. */
-export function portConflict(pod: RawObject, desired: number, drainPorts: readonly number[], where: string): Problem {
+export function portConflictProblem(
+  pod: RawObject,
+  desired: number,
+  drainPorts: readonly number[],
+  where: string,
+): Problem {
   const portUsers = new Map<number, string>(drainPorts.map((port) => [port, "lastcall.dev/drain-ports"]));
   for (const container of [...initContainersOf(pod), ...containersOf(pod)]) {
     for (const port of portsOf(container)) portUsers.set(port, `container ${nameOf(container)}`);
@@ -73,8 +78,8 @@ export function portConflict(pod: RawObject, desired: number, drainPorts: readon
   }
   const texts = ranges.map(({ first, last, user }) => `${first === last ? first : `${first}-${last}`} (${user})`);
   const isInRange = MIN_MANAGER_PORT <= desired && desired <= MAX_MANAGER_PORT;
-  const taken = isInRange ? texts : [`${desired} (${portUsers.get(desired)})`, ...texts];
-  const message = `Ports ${withinLength(taken, PORTS_LIMIT_CHARACTERS)} are in use. Set a free port.`;
+  const usedPortTexts = isInRange ? texts : [`${desired} (${portUsers.get(desired)})`, ...texts];
+  const message = `Ports ${withinLength(usedPortTexts, PORTS_LIMIT_CHARACTERS)} are in use. Set a free port.`;
   return { code: "not_injected", where: `${where}, lastcall.dev/port`, message };
 }
 

@@ -4,7 +4,7 @@ import { isAbsent } from "../../kubernetes/raw-json.ts";
 import { STATUS_ANNOTATION } from "../../policy/fields.ts";
 import type { Problem } from "../../policy/problem.ts";
 import { GRACE_LIMIT_SECONDS, graceProblems } from "../hooks/grace.ts";
-import { chosenContainers, type HookPlan, keptHookProblems, planHooks } from "../hooks/hook-plan.ts";
+import { chooseContainers, type HookPlan, keptHookProblems, planHooks } from "../hooks/hook-plan.ts";
 import { sleepHandler } from "../hooks/own-hooks.ts";
 import { type Edit, emptyParents, probeEntry } from "../record/edit.ts";
 import { formatRecord, type OriginalRecord, replacedAnnotations, replacedHandlers } from "../record/original-record.ts";
@@ -32,7 +32,7 @@ export function planSleep(request: PlanRequest): Plan {
 function draftSleep(request: PlanRequest, omissions: Omissions): Draft {
   const { pod, where } = request;
   const policy = { ...request.policy, preStop: preStopChoice(request, omissions) };
-  const chosen = chosenContainers(pod, policy, where);
+  const chosen = chooseContainers(pod, policy, where);
   const hooks = planHooks(pod, policy, chosen.names, "none");
   const heldContainers = hooks.flatMap((hook) => (hook.kind === "hold" ? [hook.container] : []));
   const original = originalGrace(request);

@@ -26,7 +26,7 @@ export type Edit =
   | {
       readonly kind: "load-library";
       readonly container: string;
-      readonly variable: PlacedEntry & { readonly replaces: boolean };
+      readonly variable: PlacedEntry & { readonly replacesEntry: boolean };
       readonly mount: PlacedEntry;
     }
   /** Names of secrets that the Pod does not have yet. */
@@ -42,16 +42,16 @@ type MutableObject = { [key: string]: unknown };
  * once.
  */
 export function applyEdits(pod: RawObject, edits: readonly Edit[]): RawObject {
-  const byContainer = new Map<string, ContainerEdit[]>();
+  const editsByContainer = new Map<string, ContainerEdit[]>();
   for (const edit of edits.filter(isContainerEdit)) {
-    const previous = byContainer.get(edit.container);
-    if (previous === undefined) byContainer.set(edit.container, [edit]);
+    const previous = editsByContainer.get(edit.container);
+    if (previous === undefined) editsByContainer.set(edit.container, [edit]);
     else previous.push(edit);
   }
   const spec: MutableObject = { ...objectAt(pod, "spec") };
   changeLists(
     spec,
-    (container) => byContainer.get(nameOf(container))?.reduce(applyContainerEdit, container) ?? container,
+    (container) => editsByContainer.get(nameOf(container))?.reduce(applyContainerEdit, container) ?? container,
   );
   const changed: MutableObject = { ...pod, spec };
   for (const edit of edits) {
@@ -80,7 +80,7 @@ function applyContainerEdit(container: RawObject, edit: ContainerEdit): RawObjec
     const { variable, mount } = edit;
     return {
       ...container,
-      env: asList(container["env"]).toSpliced(variable.at, variable.replaces ? 1 : 0, variable.entry),
+      env: asList(container["env"]).toSpliced(variable.at, variable.replacesEntry ? 1 : 0, variable.entry),
       volumeMounts: asList(container["volumeMounts"]).toSpliced(mount.at, 0, mount.entry),
     };
   }
@@ -118,7 +118,7 @@ function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Returns the replaced empty values by the keys of `OriginalRecord.empty`; none for a grace period that the Pod had set. */
+/** Returns the replaced empty values by the keys of `OriginalRecord.empty`; omits the grace period if the Pod had set it. */
 export function emptyParents(
   pod: RawObject,
   edits: readonly Edit[],

@@ -2,7 +2,7 @@
 import { VARIABLES } from "../../contract/manager-environment.ts";
 import { parseServeFlags } from "../../contract/serve-flags.ts";
 import { type ContainerList, containersOf, DEFAULT_GRACE_SECONDS, nameOf } from "../../kubernetes/pod.ts";
-import { listAt, objectAt, objectsAt, type RawObject, sameJson, textAt, valueAt } from "../../kubernetes/raw-json.ts";
+import { isSameJson, listAt, objectAt, objectsAt, type RawObject, textAt, valueAt } from "../../kubernetes/raw-json.ts";
 import { gracePeriodSeconds } from "../hooks/grace.ts";
 import { chainSeconds, isRewritten, sleepHandler } from "../hooks/own-hooks.ts";
 import { environmentValue, isManager, serveFlagsOf } from "../manager/container.ts";
@@ -114,7 +114,7 @@ function findSleep(pod: RawObject): ExistingInjection | undefined {
   const containers = objectsAt(objectAt(pod, "spec"), "containers");
   const handlers = containers.flatMap((container) => {
     const handler = valueAt(objectAt(container, "lifecycle"), "preStop");
-    return heldContainers.has(nameOf(container)) && sameJson(handler, sleep)
+    return heldContainers.has(nameOf(container)) && isSameJson(handler, sleep)
       ? [[nameOf(container), sleep] as const]
       : [];
   });

@@ -22,8 +22,12 @@ export function findPreload(pod: RawObject): ExistingPreload | undefined {
   const volume = volumes[at];
   if (!isRawObject(volume)) return undefined;
   const positions = containersOf(pod).flatMap((container) => {
-    const mount = listAt(container, "volumeMounts").findIndex((one) => isRawObject(one) && isOurMount(one));
-    const variable = listAt(container, "env").findIndex((one) => isRawObject(one) && loadsOurLibrary(one));
+    const mount = listAt(container, "volumeMounts").findIndex(
+      (candidate) => isRawObject(candidate) && isOurMount(candidate),
+    );
+    const variable = listAt(container, "env").findIndex(
+      (candidate) => isRawObject(candidate) && loadsOurLibrary(candidate),
+    );
     return mount < 0 || variable < 0 ? [] : [[nameOf(container), { variable, mount }] as const];
   });
   return { at, volume, positions: new Map(positions) };

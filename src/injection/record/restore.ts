@@ -56,10 +56,10 @@ function restoreGrace(pod: RawObject, { grace, record }: ExistingInjection): Raw
 
 function restorePullSecrets(pod: RawObject, record: OriginalRecord): RawObject {
   if (record.pullSecrets.length === 0) return pod;
-  const added = new Set<unknown>(record.pullSecrets);
+  const addedNames = new Set<unknown>(record.pullSecrets);
   return changeSpec(pod, (spec) => {
     const before = listAt(spec, "imagePullSecrets");
-    const rest = before.filter((secret) => !isRawObject(secret) || !added.has(secret["name"]));
+    const rest = before.filter((secret) => !isRawObject(secret) || !addedNames.has(secret["name"]));
     if (rest.length === before.length) return spec;
     if (rest.length > 0) return { ...spec, imagePullSecrets: rest };
     return restoreEmptyParent(spec, "imagePullSecrets", record, "imagePullSecrets");
@@ -95,31 +95,36 @@ function restoreAnnotations(pod: RawObject, existing: ExistingInjection): RawObj
   const metadata = objectAt(pod, "metadata");
   const before = annotationsOf(pod);
   let annotations: RawObject = before;
-  for (const [key, old] of Object.entries(existing.record.annotations)) {
-    if (!isStillOurs(pod, existing, key, old)) continue;
-    annotations = old === null ? without(annotations, key) : { ...annotations, [key]: old };
+  for (const [key, originalValue] of Object.entries(existing.record.annotations)) {
+    if (!isWrittenByInjection(pod, existing, key, originalValue)) continue;
+    annotations = originalValue === null ? without(annotations, key) : { ...annotations, [key]: originalValue };
   }
   if (metadata === undefined || annotations === before) return pod;
   if (Object.keys(annotations).length > 0) return { ...pod, metadata: { ...metadata, annotations } };
-  const emptied = restoreEmptyParent(metadata, "annotations", existing.record, "annotations");
-  if (Object.keys(emptied).length > 0) return { ...pod, metadata: emptied };
+  const restMetadata = restoreEmptyParent(metadata, "annotations", existing.record, "annotations");
+  if (Object.keys(restMetadata).length > 0) return { ...pod, metadata: restMetadata };
   return restoreEmptyParent(pod, "metadata", existing.record, "metadata");
 }
 
 /** Whether the annotation has the value that injection wrote. That value is computed from the Pod and the record. */
-function isStillOurs(pod: RawObject, { manager }: ExistingInjection, key: string, old: string | null): boolean {
+function isWrittenByInjection(
+  pod: RawObject,
+  { manager }: ExistingInjection,
+  key: string,
+  originalValue: string | null,
+): boolean {
   const value = annotationsOf(pod)[key];
   if (key === STATUS_ANNOTATION) return value !== undefined;
   if (key === DEFAULT_CONTAINER) return value === defaultContainerOf(containersOf(pod).map(nameOf));
-  return manager !== undefined && isOurExclusion(key, value, old, manager.port);
+  return manager !== undefined && isOurExclusion(key, value, originalValue, manager.port);
 }
 
 function restorePreload(pod: RawObject, { preload, record }: ExistingInjection): RawObject {
   if (preload === undefined) return pod;
-  const unloaded = changeContainers(pod, (container) =>
+  const podWithoutLibrary = changeContainers(pod, (container) =>
     preload.positions.has(nameOf(container)) ? withoutLibrary(container, record) : container,
   );
-  return changeSpec(unloaded, (spec) => {
+  return changeSpec(podWithoutLibrary, (spec) => {
     const rest = listAt(spec, "volumes").filter((volume) => !isRawObject(volume) || !isOurVolume(volume));
     return withList(spec, "volumes", rest, record, "volumes");
   });
@@ -131,8 +136,8 @@ function withoutLibrary(container: RawObject, record: OriginalRecord): RawObject
     isRawObject(variable) && loadsOurLibrary(variable) ? withoutOurLibrary(variable) : [variable],
   );
   const mounts = listAt(container, "volumeMounts").filter((mount) => !isRawObject(mount) || !isOurMount(mount));
-  const unset = withList(container, "env", env, record, `env/${name}`);
-  return withList(unset, "volumeMounts", mounts, record, `volumeMounts/${name}`);
+  const withoutVariable = withList(container, "env", env, record, `env/${name}`);
+  return withList(withoutVariable, "volumeMounts", mounts, record, `volumeMounts/${name}`);
 }
 
 function withoutOurLibrary(variable: RawObject): readonly RawObject[] {

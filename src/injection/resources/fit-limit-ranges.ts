@@ -21,7 +21,7 @@ import {
 } from "./limit-ranges.ts";
 
 type FitRequest = {
-  readonly planned: RawObject | undefined;
+  readonly plannedResources: RawObject | undefined;
   readonly ranges: readonly LimitRange[];
   /** Sum over the Pod's own containers, in cores or bytes. */
   readonly sumOfOthers: (name: ComputeResource, list: "requests" | "limits") => number;
@@ -37,17 +37,18 @@ const NAMES: readonly ComputeResource[] = ["cpu", "memory"];
 
 /** Equal requests and limits stay equal, so the Pod keeps its QoS class. */
 export function fitLimitRanges(request: FitRequest): Fit {
-  const { planned, ranges, fitsPodLevel, where } = request;
+  const { plannedResources, ranges, fitsPodLevel, where } = request;
   const isAdmitted = (candidate: RawObject): boolean => {
     const effective = withRangeDefaults(candidate, ranges);
-    return effective === planned || fitsPodLevel(effective);
+    return effective === plannedResources || fitsPodLevel(effective);
   };
   const conflict: Fit = { kind: "conflict", problem: podLevelProblem(where) };
-  if (planned === undefined) return isAdmitted({}) ? { kind: "fits", resources: planned, changes: [] } : conflict;
-  const fit = fitContainers(request, planned, false);
+  if (plannedResources === undefined)
+    return isAdmitted({}) ? { kind: "fits", resources: plannedResources, changes: [] } : conflict;
+  const fit = fitContainers(request, plannedResources, false);
   if (fit.kind === "conflict" || isAdmitted(fit.resources)) return fit;
   // A LimitRange's defaults may exceed the pod-level resources although smaller explicit values fit.
-  const explicitFit = fitContainers(request, planned, true);
+  const explicitFit = fitContainers(request, plannedResources, true);
   return explicitFit.kind === "conflict" || isAdmitted(explicitFit.resources) ? explicitFit : conflict;
 }
 
@@ -57,17 +58,17 @@ type ContainersFit =
 
 function fitContainers(
   { ranges, sumOfOthers, where }: FitRequest,
-  planned: RawObject,
+  plannedResources: RawObject,
   setsAllExplicitly: boolean,
 ): ContainersFit {
-  let resources: RawObject = planned;
+  let resources: RawObject = plannedResources;
   const changes: Problem[] = [];
   for (const name of NAMES) {
     const perContainer = boundsOf(ranges, "Container", name);
     const perPod = boundsOf(ranges, "Pod", name);
-    const before = amountsOf(planned, name);
+    const before = amountsOf(plannedResources, name);
     const containerFit = fitContainer(name, setsAllExplicitly ? explicitAmounts(name, before) : before, perContainer);
-    const fitted =
+    const result =
       "conflict" in containerFit
         ? containerFit
         : fitPod({
@@ -78,11 +79,11 @@ function fitContainers(
             othersRequest: sumOfOthers(name, "requests"),
             othersLimit: sumOfOthers(name, "limits"),
           });
-    if ("conflict" in fitted) return { kind: "conflict", problem: boundProblem(where, fitted) };
-    const changed = writeAmounts(resources, { name, before, after: fitted });
-    if (changed !== resources)
-      changes.push(changeProblem(where, { name, before, after: fitted }, perContainer, perPod));
-    resources = changed;
+    if ("conflict" in result) return { kind: "conflict", problem: boundProblem(where, result) };
+    const changedResources = writeAmounts(resources, { name, before, after: result });
+    if (changedResources !== resources)
+      changes.push(changeProblem(where, { name, before, after: result }, perContainer, perPod));
+    resources = changedResources;
   }
   return { kind: "fits", resources, changes };
 }
@@ -108,11 +109,13 @@ type Change = { readonly name: ComputeResource; readonly before: Amounts; readon
 
 function changeProblem(where: string, { name, before, after }: Change, perContainer: Bounds, perPod: Bounds): Problem {
   const bounds = [perContainer.min, perContainer.max, perContainer.ratio, perPod.max, perPod.ratio];
-  const from = [...new Set(bounds.flatMap((bound) => (bound === undefined ? [] : [bound.origin])))].join(" and ");
+  const originsText = [...new Set(bounds.flatMap((bound) => (bound === undefined ? [] : [bound.origin])))].join(
+    " and ",
+  );
   return {
     code: "limit_range",
     where: `${where}, lastcall.dev/resources`,
-    message: `Changed ${name} (request/limit) from ${amountsText(name, before)} to ${amountsText(name, after)} to fit ${from === "" ? "the pod-level resources" : from}.`,
+    message: `Changed ${name} (request/limit) from ${amountsText(name, before)} to ${amountsText(name, after)} to fit ${originsText === "" ? "the pod-level resources" : originsText}.`,
   };
 }
 

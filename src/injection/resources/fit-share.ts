@@ -9,7 +9,7 @@
 import type { ComputeResource } from "../../kubernetes/qos.ts";
 import { type Amounts, type Bound, type Bounds, formatQuantity, roundDown, roundUp } from "./limit-ranges.ts";
 
-type Fitted = Amounts | { readonly conflict: Bound; readonly needs: string };
+type FitResult = Amounts | { readonly conflict: Bound; readonly needs: string };
 
 const MEBIBYTE = 2 ** 20;
 
@@ -20,7 +20,7 @@ const MINIMUM_LIMIT: Readonly<Record<ComputeResource, number>> = { cpu: 0.001, m
 export const MINIMUM_REQUEST: Readonly<Record<ComputeResource, number>> = { cpu: 0.001, memory: 2 * MEBIBYTE };
 
 /** Applies min and max, then the ratio: a default limit is lowered before a request is raised. */
-export function fitContainer(name: ComputeResource, amounts: Amounts, bounds: Bounds): Fitted {
+export function fitContainer(name: ComputeResource, amounts: Amounts, bounds: Bounds): FitResult {
   const { min, max, ratio } = bounds;
   if (min !== undefined && max !== undefined && min.value > max.value) return { conflict: max, needs: min.text };
   if (max !== undefined && max.value < MINIMUM_LIMIT[name])
@@ -28,11 +28,13 @@ export function fitContainer(name: ComputeResource, amounts: Amounts, bounds: Bo
   const clamp = (value: number): number =>
     Math.min(max?.value ?? Number.POSITIVE_INFINITY, Math.max(min?.value ?? 0, value));
   const isExplicit = amounts.limit !== undefined;
-  const own = withOwnAmounts(name, amounts, bounds);
-  const request = own.request === undefined ? undefined : clamp(own.request);
-  const limit = own.limit === undefined ? undefined : Math.max(clamp(own.limit), request ?? 0);
-  const ordered = withOrderedAmounts({ request, limit }, bounds);
-  return ratio === undefined ? ordered : fitRatio({ name, amounts: ordered, bounds, ratio: ratio.value, isExplicit });
+  const ownAmounts = withOwnAmounts(name, amounts, bounds);
+  const request = ownAmounts.request === undefined ? undefined : clamp(ownAmounts.request);
+  const limit = ownAmounts.limit === undefined ? undefined : Math.max(clamp(ownAmounts.limit), request ?? 0);
+  const orderedAmounts = withOrderedAmounts({ request, limit }, bounds);
+  return ratio === undefined
+    ? orderedAmounts
+    : fitRatio({ name, amounts: orderedAmounts, bounds, ratio: ratio.value, isExplicit });
 }
 
 /** Sets values for which no default exists or fits. */
@@ -85,7 +87,7 @@ type PodFit = {
 };
 
 /** Applies the bounds on the sum of all containers. An added container can violate only the maximum and the ratio. */
-export function fitPod(fit: PodFit): Fitted {
+export function fitPod(fit: PodFit): FitResult {
   const { perPod, perContainer, amounts } = fit;
   const max = perPod.max;
   const limit = amounts.limit ?? perContainer.defaultLimit.value ?? 0;
@@ -99,11 +101,11 @@ export function fitPod(fit: PodFit): Fitted {
   return fitPodRatio(fit, lowered, availableRequest);
 }
 
-function lowerLimit({ name, amounts, perContainer }: PodFit, available: number, max: Bound): Fitted {
+function lowerLimit({ name, amounts, perContainer }: PodFit, available: number, max: Bound): FitResult {
   const isEqual = amounts.request !== undefined && amounts.request === amounts.limit;
-  const least = Math.max(MINIMUM_LIMIT[name], perContainer.min?.value ?? 0, isEqual ? 0 : (amounts.request ?? 0));
+  const leastLimit = Math.max(MINIMUM_LIMIT[name], perContainer.min?.value ?? 0, isEqual ? 0 : (amounts.request ?? 0));
   const limit = roundDown(name, Math.min(available, amounts.limit ?? USUAL_LIMIT[name]));
-  if (limit < least) return { conflict: max, needs: `${formatQuantity(name, least)} more` };
+  if (limit < leastLimit) return { conflict: max, needs: `${formatQuantity(name, leastLimit)} more` };
   return { request: isEqual ? limit : amounts.request, limit };
 }
 
@@ -115,14 +117,14 @@ function fitPodRatio(
   { name, perPod, perContainer, othersRequest, othersLimit }: PodFit,
   amounts: Amounts,
   available: number,
-): Fitted {
+): FitResult {
   const { max, ratio } = perPod;
   const limit = amounts.limit ?? perContainer.defaultLimit.value;
   const request = amounts.request ?? perContainer.defaultRequest.value ?? 0;
   if (ratio === undefined || limit === undefined) return amounts;
   if (othersLimit + limit <= (othersRequest + request) * ratio.value) return amounts;
   if (limit <= available) return { request: limit, limit };
-  const least = roundUp(name, (othersLimit + limit) / ratio.value - othersRequest);
-  if (least <= Math.min(available, limit)) return { request: least, limit };
-  return { conflict: max ?? ratio, needs: `${formatQuantity(name, least)} more` };
+  const leastRequest = roundUp(name, (othersLimit + limit) / ratio.value - othersRequest);
+  if (leastRequest <= Math.min(available, limit)) return { request: leastRequest, limit };
+  return { conflict: max ?? ratio, needs: `${formatQuantity(name, leastRequest)} more` };
 }

@@ -22,24 +22,24 @@ export type Bounds = {
 };
 
 export function boundsOf(ranges: readonly LimitRange[], type: LimitRangeItem["type"], name: ComputeResource): Bounds {
-  const all = (kind: Kind): readonly Bound[] =>
+  const boundsOfKind = (kind: Kind): readonly Bound[] =>
     ranges.flatMap((range) =>
       range.items.filter((item) => item.type === type).flatMap((item) => boundIn(range.name, item, { kind, name })),
     );
-  const min = narrowest(all("min"), (left, right) => right - left);
-  const max = narrowest(all("max"), (left, right) => left - right);
+  const min = narrowest(boundsOfKind("min"), (left, right) => right - left);
+  const max = narrowest(boundsOfKind("max"), (left, right) => left - right);
   const defaultOf = (kind: Kind): DefaultAmount => {
-    const values = all(kind).map(({ value }) => value);
+    const values = boundsOfKind(kind).map(({ value }) => value);
     const [value] = values;
-    const isInside = values.every(
+    const isUsable = values.every(
       (other) => other === value && other >= (min?.value ?? 0) && other <= (max?.value ?? other),
     );
-    return { value, isUsable: isInside };
+    return { value, isUsable };
   };
   return {
     min,
     max,
-    ratio: narrowest(all("maxLimitRequestRatio"), (left, right) => left - right),
+    ratio: narrowest(boundsOfKind("maxLimitRequestRatio"), (left, right) => left - right),
     defaultLimit: defaultOf("default"),
     defaultRequest: defaultOf("defaultRequest"),
   };
@@ -96,10 +96,10 @@ export function writeAmounts(resources: RawObject, { name, before, after }: Amou
 
 type AmountKey = readonly [list: "requests" | "limits", name: ComputeResource];
 
-function putAmount(into: RawObject, [list, name]: AmountKey, value: number | undefined): RawObject {
+function putAmount(resources: RawObject, [list, name]: AmountKey, value: number | undefined): RawObject {
   return value === undefined
-    ? into
-    : { ...into, [list]: { ...objectAt(into, list), [name]: formatQuantity(name, value) } };
+    ? resources
+    : { ...resources, [list]: { ...objectAt(resources, list), [name]: formatQuantity(name, value) } };
 }
 
 const MEBIBYTE = 2 ** 20;

@@ -5,7 +5,7 @@ import {
   limitOf,
   podLevelResources,
   type QosClass,
-  qosClass,
+  qosClassOf,
   requestOf,
 } from "../../kubernetes/qos.ts";
 import { parseQuantity } from "../../kubernetes/quantity.ts";
@@ -32,9 +32,9 @@ export function planResources(pod: RawObject, choice: ResourcesChoice): ManagerR
     return { resources: { requests: choice.requests, limits: choice.limits }, resourcesWithoutHeadroom: undefined };
   const podLevel = podLevelResources(pod);
   if (podLevel === undefined)
-    return { resources: withCpuLimit(pod, resourcesFor(pod, qosClass(pod))), resourcesWithoutHeadroom: undefined };
+    return { resources: withCpuLimit(pod, resourcesFor(pod, qosClassOf(pod))), resourcesWithoutHeadroom: undefined };
   const desired = resourcesFor(pod, "Burstable");
-  return fits(pod, podLevel, desired)
+  return fitsResources(pod, podLevel, desired)
     ? { resources: desired, resourcesWithoutHeadroom: undefined }
     : { resources: undefined, resourcesWithoutHeadroom: desired };
 }
@@ -63,11 +63,11 @@ function withCpuLimit(pod: RawObject, resources: RawObject | undefined): RawObje
 
 export function fitsPodLevel(pod: RawObject, desired: RawObject): boolean {
   const podLevel = podLevelResources(pod);
-  return podLevel === undefined || fits(pod, podLevel, desired);
+  return podLevel === undefined || fitsResources(pod, podLevel, desired);
 }
 
 /** API servers refuse containers whose requests in sum exceed the Pod's request, or whose limit exceeds the Pod's limit. */
-function fits(pod: RawObject, podLevel: RawObject, desired: RawObject | undefined): boolean {
+function fitsResources(pod: RawObject, podLevel: RawObject, desired: RawObject | undefined): boolean {
   return (["cpu", "memory"] as const).every((name) => {
     const request = requestOf(desired, name);
     const podRequest = requestOf(podLevel, name);
@@ -114,7 +114,7 @@ export function resourceProblems(
     return [{ code: "no_headroom", where: `${where}, spec.resources`, message }];
   }
   if (policy.resources === "auto" || podLevelResources(pod) !== undefined) return [];
-  const before = qosClass(pod);
+  const before = qosClassOf(pod);
   if (!changesQos(before, resources)) return [];
   const message = `These resources change the Pod's QoS class ${before}. Set auto to keep it.`;
   return [{ code: "conflicting_values", where: `${where}, lastcall.dev/resources`, message }];

@@ -22,7 +22,7 @@ type PodEndpoints = {
 };
 
 export const endpointStateOf: ComputeEndpointStatus = (slices, pod) => {
-  const services = podEndpointsOf(slices, pod).map(serviceStateOf);
+  const services = podEndpointsOf(slices, pod).map(serviceStatusOf);
   services.sort((left, right) => compare(left.service, right.service) || compare(left.family, right.family));
   const state = combinedStateOf(services.map((service) => service.state));
   return {
@@ -62,7 +62,7 @@ function podEndpointsOf(slices: Iterable<Slice>, pod: PodIdentity): PodEndpoints
   return [...byServiceAndFamily.values()];
 }
 
-function serviceStateOf({ service, family, endpoints }: PodEndpoints): ServiceEndpointStatus {
+function serviceStatusOf({ service, family, endpoints }: PodEndpoints): ServiceEndpointStatus {
   const states = endpoints.map(({ endpoint }) => stateOfEndpoint(family, endpoint));
   const state = combinedStateOf(states);
   const [first] = endpoints

@@ -21,7 +21,7 @@ export const ROLLOUT_STOPS_ALL: Rule = {
 function rolloutViolations(workload: Workload): readonly Violation[] {
   const replicas = workload.replicas ?? 1;
   const strategy = objectAt(objectAt(workload.object, "spec"), "strategy");
-  const path = [...workload.at, "spec", "strategy"];
+  const path = [...workload.objectPath, "spec", "strategy"];
   if (replicas === 0) return [];
   if (textAt(strategy, "type") === "Recreate") {
     const message = "Recreate terminates every Pod before the first new one is created.";
@@ -55,7 +55,7 @@ function budgetViolations(budget: LocatedObject, set: ManifestSet): readonly Vio
   const unavailable = valueAt(spec, "maxUnavailable");
   if (countOf(unavailable, replicas ?? 1, Math.ceil) === 0 && replicas !== 0) {
     const message = "This PodDisruptionBudget allows no eviction.";
-    return [{ at: budget, path: [...budget.at, "spec", "maxUnavailable"], value: unavailable, message }];
+    return [{ at: budget, path: [...budget.objectPath, "spec", "maxUnavailable"], value: unavailable, message }];
   }
   const available = valueAt(spec, "minAvailable");
   const required = replicas === undefined ? undefined : countOf(available, replicas, Math.ceil);
@@ -65,7 +65,7 @@ function budgetViolations(budget: LocatedObject, set: ManifestSet): readonly Vio
   return [
     {
       at: budget,
-      path: [...budget.at, "spec", "minAvailable"],
+      path: [...budget.objectPath, "spec", "minAvailable"],
       value: available,
       message: `This PodDisruptionBudget allows no eviction${detail}.`,
     },

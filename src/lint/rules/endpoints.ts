@@ -51,7 +51,7 @@ export const KEPT_STREAMS: Rule = {
           objectsAt(objectAt(service.object, "spec"), "ports").flatMap((port, index): readonly Violation[] => {
             const field = streamField(port);
             if (field === undefined) return [];
-            const path = [...service.at, "spec", "ports", index, field];
+            const path = [...service.objectPath, "spec", "ports", index, field];
             const message = `Clients of ${workload.kind} ${workload.name} use HTTP/2 on this port and stay connected to one Pod until it closes the connection.`;
             return [{ at: service, path, value: port[field], message }];
           }),

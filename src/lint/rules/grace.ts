@@ -88,7 +88,7 @@ function timeoutsAboveGrace(ingress: LocatedObject, { workloads }: ManifestSet):
       .filter(({ seconds }) => seconds > graceOf(workload))
       .map(({ annotation, seconds, value, timeout }) => ({
         at: ingress,
-        path: [...ingress.at, "metadata", "annotations", annotation],
+        path: [...ingress.objectPath, "metadata", "annotations", annotation],
         value,
         message: `${timeout} ${seconds} s, and ${workload.kind} ${workload.name} has a grace period of ${graceOf(workload)} s.`,
       })),

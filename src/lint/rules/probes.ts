@@ -1,5 +1,5 @@
 /** Finds missing readiness probes, and liveness probes that restart busy containers. */
-import { objectAt, type RawObject, sameJson, wholeNumberAt } from "../../kubernetes/raw-json.ts";
+import { isSameJson, objectAt, type RawObject, wholeNumberAt } from "../../kubernetes/raw-json.ts";
 import { servingContainers } from "../containers.ts";
 import type { Rule, Violation } from "../rule.ts";
 
@@ -44,7 +44,7 @@ export const LIVENESS_KILLS: Rule = {
 function isSameProbe(liveness: RawObject, readiness: RawObject): boolean {
   return ["httpGet", "grpc"].some((handler) => {
     const target = objectAt(liveness, handler);
-    return target !== undefined && sameJson(target, objectAt(readiness, handler));
+    return target !== undefined && isSameJson(target, objectAt(readiness, handler));
   });
 }
 

@@ -70,9 +70,9 @@ function stopSignalProblem(reference: string, container: RawObject): string | un
   const fact = stopSignalFactOf(image);
   if (fact === undefined) return undefined;
   const stopSignal = textAt(objectAt(container, "lifecycle"), "stopSignal");
-  const isSigterm = stopSignal === undefined ? fact.signalOf(image) === "SIGTERM" : stopSignal !== fact.graceful;
+  const isSigterm = stopSignal === undefined ? fact.signalOf(image) === "SIGTERM" : stopSignal !== fact.gracefulSignal;
   if (!isSigterm) return undefined;
-  return `${fact.program} drops open requests on ${stopSignal ?? "SIGTERM"}; ${fact.since}.`;
+  return `${fact.program} drops open requests on ${stopSignal ?? "SIGTERM"}; ${fact.note}.`;
 }
 
 /** A hook that does more than sleep may stop the server gracefully. */

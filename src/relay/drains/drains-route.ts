@@ -4,7 +4,7 @@
  */
 import type { Server } from "node:https";
 import type { FastifyInstance, FastifyReply } from "fastify";
-import { type EventSpec, isOwner, MESSAGE_LIMIT, type Owner } from "../../api-server/event-object.ts";
+import { type EventSpec, isValidOwner, MESSAGE_LIMIT, type Owner } from "../../api-server/event-object.ts";
 import type { RecordEvent } from "../../api-server/event-recorder.ts";
 import type { ResetsReport } from "../../contract/drain-report.ts";
 import { type CredentialClaims, DRAINS_PATH, type RelayedPod } from "../../contract/relay-wire.ts";
@@ -186,6 +186,6 @@ function eventOnOwner(
 }
 
 function eventOn(namespace: string, owner: Owner, content: EventContent): EventSpec | undefined {
-  if (!isOwner(owner)) return undefined;
+  if (!isValidOwner(owner)) return undefined;
   return { namespace, owner, ...content, message: plainText(content.message, MESSAGE_LIMIT) };
 }

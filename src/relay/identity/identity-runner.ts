@@ -32,7 +32,7 @@ export type RunningIdentity = {
 
 const LEAF_OPTIONS: LeafOptions<SecureContext> = {
   lifeMs: 7 * 86_400_000,
-  renewAfter: 1 / 2,
+  renewAfterFraction: 1 / 2,
   namesOf: (ca) => ({ dns: [serverNameOf(ca)] }),
   prepare: ({ cert, key }) => createSecureContext({ cert, key, minVersion: "TLSv1.2" }),
 };

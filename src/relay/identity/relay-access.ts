@@ -1,6 +1,6 @@
 /** Issues the relay's address, CA and credential to Pods at injection, and checks the credentials of their requests. */
 import { isIP } from "node:net";
-import { isOwner } from "../../api-server/event-object.ts";
+import { isValidOwner } from "../../api-server/event-object.ts";
 import type { IssueRelayAccess, RelayAccessRequest } from "../../contract/relay-access.ts";
 import { CREDENTIAL_SCHEME } from "../../contract/relay-wire.ts";
 import { isDnsLabel } from "../../contract/untrusted-text.ts";
@@ -85,7 +85,7 @@ const NO_OWNER: Owner = { ownerKind: "", ownerName: "", ownerUid: "" };
 
 /** Returns an empty owner for an invalid one: at admission the API server has not validated owner references yet. */
 function validOwner({ ownerKind, ownerName, ownerUid }: Owner): Owner {
-  const isValid = isOwner({ apiVersion: "", kind: ownerKind, name: ownerName, uid: ownerUid });
+  const isValid = isValidOwner({ apiVersion: "", kind: ownerKind, name: ownerName, uid: ownerUid });
   return isValid ? { ownerKind, ownerName, ownerUid } : NO_OWNER;
 }
 

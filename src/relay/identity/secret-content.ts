@@ -4,7 +4,7 @@
  */
 import { createSecretKey, randomBytes } from "node:crypto";
 import { caReader, fingerprintOf, type SigningCa } from "../../authority/certificate.ts";
-import { type Entries, type EntryChanges, parsedJson, readCaEntries } from "../../authority/shared-secret.ts";
+import { type Entries, type EntryChanges, parseJson, readCaEntries } from "../../authority/shared-secret.ts";
 import { certificateTools } from "../../authority/signing.ts";
 import { CA_LIFE_MS, type RelayIdentity, type SigningKey } from "./identity.ts";
 
@@ -85,7 +85,7 @@ function caEntryName(ca: SigningCa): string {
 }
 
 function readKey(kid: string, text: string): SigningKey | undefined {
-  const value = parsedJson(text);
+  const value = parseJson(text);
   if (typeof value !== "object" || value === null || !("made" in value) || !("secret" in value)) return undefined;
   if (typeof value.made !== "string" || typeof value.secret !== "string") return undefined;
   const createdMs = Date.parse(value.made);

@@ -93,7 +93,7 @@ export function watchNamespace(namespace: string, ports: NamespaceWatchPorts): N
       ...timing,
       path: `/apis/discovery.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/endpointslices`,
       store: { ...index.store, put: countEvents(index.store.put), remove: countEvents(index.store.remove) },
-      silenceMs: () => timing.silenceMs + timing.silencePerSliceMs * index.store.entries.size,
+      silenceLimitMs: () => timing.silenceMs + timing.silencePerSliceMs * index.store.entries.size,
     },
     {
       request: (apiRequest) =>

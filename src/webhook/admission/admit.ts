@@ -6,7 +6,7 @@ import { allowedText, reviewText } from "../../injection/review.ts";
 import type { RawObject } from "../../kubernetes/raw-json.ts";
 import type { ClusterConfig } from "../../policy/cluster-config.ts";
 import type { Problem } from "../../policy/problem.ts";
-import { type Entry, type MalformedReason, NOT_A_POD_CREATION } from "../admission-outcome.ts";
+import { type MalformedReason, type MetricLabels, NOT_A_POD_CREATION } from "../admission-outcome.ts";
 import { type ReviewRequest, readReview } from "./review-request.ts";
 
 /** Annotations of a namespace; empty when they are unknown. `characters`: length of the review that waits for them. */
@@ -39,7 +39,7 @@ export type AdmissionRules = {
 export type AdmissionResult = {
   readonly status: 200 | 400 | 413 | 415 | 500;
   readonly body: string;
-  readonly entry: Entry;
+  readonly metricLabels: MetricLabels;
   readonly problems: readonly string[];
   readonly uid: string;
   readonly namespace: string;
@@ -56,7 +56,7 @@ export async function admit(text: string, rules: AdmissionRules, ports: Admissio
     if (request.pod === undefined) return allowedResult(request);
     const namespaceAnnotations = await ports.namespaceAnnotations(request.namespace, text.length);
     const { pod, namespace } = request;
-    // Any client can send a review with an invented namespace. A credential for it would evade the relay's limits per namespace.
+    // Any client can send a review with an invented namespace. A credential for an invented namespace would evade the relay's limits per namespace.
     const issueRelayAccess = ports.namespaceIsUnknown?.(namespace) === true ? undefined : ports.issueRelayAccess;
     const input = { pod, namespace, optIn: rules.optIn, namespaceAnnotations, overrides: [], issueRelayAccess };
     const facts = ports.factsOf?.(namespace) ?? rules.facts;
@@ -66,7 +66,7 @@ export async function admit(text: string, rules: AdmissionRules, ports: Admissio
       ...resultBase(request),
       status: 200,
       body: reviewText(request.uid, outcome),
-      entry: entryOf(outcome, request.dryRun),
+      metricLabels: metricLabelsOf(outcome, request.dryRun),
       problems: outcome.explanation.problems.map((problem) => problem.code),
     };
   } catch (fault) {
@@ -79,33 +79,38 @@ export function malformedResult(
   message: string,
   status: AdmissionResult["status"] = 400,
 ): AdmissionResult {
-  const entry: Entry = { outcome: "malformed", reason, mode: "none", dryRun: false };
-  return { ...NO_POD, status, body: `${message}\n`, entry };
+  const metricLabels: MetricLabels = { outcome: "malformed", reason, mode: "none", dryRun: false };
+  return { ...NO_POD, status, body: `${message}\n`, metricLabels };
 }
 
 export function tooLargeResult(limitBytes: number): AdmissionResult {
-  const entry: Entry = { outcome: "too_large", reason: "none", mode: "none", dryRun: false };
+  const metricLabels: MetricLabels = { outcome: "too_large", reason: "none", mode: "none", dryRun: false };
   const body = `The body is larger than the limit of ${limitBytes} bytes.\n`;
-  return { ...NO_POD, status: 413, body, entry };
+  return { ...NO_POD, status: 413, body, metricLabels };
 }
 
 export function faultResult(fault: unknown): AdmissionResult {
-  const entry: Entry = { outcome: "fault", reason: "none", mode: "none", dryRun: false };
-  return { ...NO_POD, status: 500, body: "The webhook failed; see its log for the error.\n", entry, fault };
+  const metricLabels: MetricLabels = { outcome: "fault", reason: "none", mode: "none", dryRun: false };
+  return { ...NO_POD, status: 500, body: "The webhook failed; see its log for the error.\n", metricLabels, fault };
 }
 
 const NO_POD = { uid: "", namespace: "", pod: "", problems: [], fault: undefined } as const;
 
-function resultBase(request: ReviewRequest): Omit<AdmissionResult, "status" | "body" | "entry"> {
+function resultBase(request: ReviewRequest): Omit<AdmissionResult, "status" | "body" | "metricLabels"> {
   return { ...NO_POD, uid: request.uid, namespace: request.namespace, pod: request.podName };
 }
 
 function allowedResult(request: ReviewRequest): AdmissionResult {
-  const entry: Entry = { outcome: "skipped", reason: NOT_A_POD_CREATION, mode: "none", dryRun: request.dryRun };
-  return { ...resultBase(request), status: 200, body: allowedText(request.uid, []), entry };
+  const metricLabels: MetricLabels = {
+    outcome: "skipped",
+    reason: NOT_A_POD_CREATION,
+    mode: "none",
+    dryRun: request.dryRun,
+  };
+  return { ...resultBase(request), status: 200, body: allowedText(request.uid, []), metricLabels };
 }
 
-function entryOf(outcome: Outcome, dryRun: boolean): Entry {
+function metricLabelsOf(outcome: Outcome, dryRun: boolean): MetricLabels {
   if (outcome.kind === "patched") return { outcome: "injected", reason: "none", mode: outcome.mode, dryRun };
   if (outcome.kind === "refused") return { outcome: "refused", reason: "none", mode: "none", dryRun };
   return { outcome: "skipped", reason: outcome.reason, mode: "none", dryRun };

@@ -11,20 +11,24 @@ import type { Profiles } from "../../policy/resolve.ts";
 import { type AdmissionResult, faultResult, malformedResult, type ReportSettings } from "./admit.ts";
 import { readReview } from "./review-request.ts";
 
-export function checkSettings(text: string, profiles: Profiles, report: ReportSettings | undefined): AdmissionResult {
+export function checkSettings(
+  text: string,
+  profiles: Profiles,
+  reportSettings: ReportSettings | undefined,
+): AdmissionResult {
   const reading = readReview(text);
   if (reading.kind === "malformed") return malformedResult(reading.reason, reading.message);
   const { uid, namespace, object, dryRun } = reading.request;
   try {
-    const { around, inPods } = settingProblems(object ?? {}, profiles);
+    const { outsidePods, inPods } = settingProblems(object ?? {}, profiles);
     // The Pods of a template are reviewed when they are created, and get their own Events.
     const isPod = textAt(object, "kind") === "Pod";
-    if (object !== undefined && !dryRun) report?.(object, namespace, isPod ? inPods : around);
-    const problems = [...around, ...inPods];
+    if (object !== undefined && !dryRun) reportSettings?.(object, namespace, isPod ? inPods : outsidePods);
+    const problems = [...outsidePods, ...inPods];
     return {
       status: 200,
       body: allowedText(uid, problems),
-      entry: { outcome: "checked", reason: "none", mode: "none", dryRun },
+      metricLabels: { outcome: "checked", reason: "none", mode: "none", dryRun },
       problems: problems.map(({ code }) => code),
       uid,
       namespace,
@@ -40,23 +44,23 @@ function nameInLog(object: RawObject | undefined): string {
   return `${textAt(object, "kind") ?? "object"}/${textAt(objectAt(object, "metadata"), "name") ?? ""}`.slice(0, 253);
 }
 
-type SettingProblems = { readonly around: readonly Problem[]; readonly inPods: readonly Problem[] };
+type SettingProblems = { readonly outsidePods: readonly Problem[]; readonly inPods: readonly Problem[] };
 
 function settingProblems(object: RawObject, profiles: Profiles): SettingProblems {
   const kind = textAt(object, "kind") ?? "";
   const apiVersion = textAt(object, "apiVersion") ?? "";
-  const bearer = { at: [], root: object, object, kind, apiVersion, pods: podsIn(object) };
+  const podBearingObject = { objectPath: [], root: object, object, kind, apiVersion, pods: podsIn(object) };
   return {
-    around: problemsOutsidePods(bearer, profiles).map(({ problem }) => problem),
+    outsidePods: problemsOutsidePods(podBearingObject, profiles).map(({ problem }) => problem),
     inPods: [
-      ...problemsOfPods(bearer, profiles).map(({ problem }) => problem),
-      ...(kind === "Pod" ? annotationOnly(object) : []),
+      ...problemsOfPods(podBearingObject, profiles).map(({ problem }) => problem),
+      ...(kind === "Pod" ? annotationOptInProblems(object) : []),
     ],
   };
 }
 
 /** The webhook at /settings receives only Pods without an effective opt-in: its selectors exclude Pods whose labels or namespace opt in. */
-function annotationOnly(pod: RawObject): readonly Problem[] {
+function annotationOptInProblems(pod: RawObject): readonly Problem[] {
   if (!optsInByAnnotation(pod)) return [];
   const message = "Set it as a label: webhook selectors do not match annotations.";
   return [{ code: "wrong_scope", where: `pod ${podName(pod)}, annotation ${INJECT}`, message }];

@@ -12,13 +12,13 @@ export type ReviewRequest = {
   readonly podName: string;
 };
 
-type ReadReview =
+type ReviewReading =
   | { readonly kind: "request"; readonly request: ReviewRequest }
   | { readonly kind: "malformed"; readonly reason: MalformedReason; readonly message: string };
 
 const API_VERSION = "admission.k8s.io/v1";
 
-export function readReview(text: string): ReadReview {
+export function readReview(text: string): ReviewReading {
   if (text.trim() === "") return malformed("empty_body", "The body is empty, expected an AdmissionReview as JSON.");
   let value: unknown;
   try {
@@ -30,46 +30,46 @@ export function readReview(text: string): ReadReview {
   return readValue(value);
 }
 
-function readValue(review: unknown): ReadReview {
+function readValue(review: unknown): ReviewReading {
   if (!isRawObject(review)) {
-    return malformed("wrong_kind", `The body is ${nameOf(review)}, expected an AdmissionReview object.`);
+    return malformed("wrong_kind", `The body is ${descriptionOf(review)}, expected an AdmissionReview object.`);
   }
   if (review["kind"] !== "AdmissionReview") {
-    return malformed("wrong_kind", `The kind is ${nameOf(review["kind"])}, expected "AdmissionReview".`);
+    return malformed("wrong_kind", `The kind is ${descriptionOf(review["kind"])}, expected "AdmissionReview".`);
   }
   if (review["apiVersion"] !== API_VERSION) {
-    const got = nameOf(review["apiVersion"]);
+    const got = descriptionOf(review["apiVersion"]);
     return malformed("wrong_version", `The apiVersion is ${got}, expected ${API_VERSION}.`);
   }
   const request = review["request"];
   if (!isRawObject(request)) {
-    return malformed("no_request", `The field request is ${nameOf(request)}, expected an object.`);
+    return malformed("no_request", `The field request is ${descriptionOf(request)}, expected an object.`);
   }
   const uid = request["uid"];
   if (typeof uid !== "string" || uid === "") {
-    return malformed("no_uid", `The field request.uid is ${nameOf(uid)}, expected text.`);
+    return malformed("no_uid", `The field request.uid is ${descriptionOf(uid)}, expected text.`);
   }
   return readRequest(request, uid);
 }
 
-function readRequest(request: Readonly<Record<string, unknown>>, uid: string): ReadReview {
-  const pod = request["object"];
+function readRequest(request: Readonly<Record<string, unknown>>, uid: string): ReviewReading {
+  const object = request["object"];
   const dryRun = request["dryRun"] === true;
-  const creation = isPodCreation(request);
-  if (creation && !isRawObject(pod)) {
-    return malformed("no_object", `The field request.object is ${nameOf(pod)}, expected a Pod object.`);
+  const isCreation = isPodCreation(request);
+  if (isCreation && !isRawObject(object)) {
+    return malformed("no_object", `The field request.object is ${descriptionOf(object)}, expected a Pod object.`);
   }
-  const metadata = isRawObject(pod) && isRawObject(pod["metadata"]) ? pod["metadata"] : {};
-  const namespace = textOf(request["namespace"]) || textOf(metadata["namespace"]) || "default";
-  const podName = textOf(metadata["name"]) || textOf(metadata["generateName"]);
+  const metadata = isRawObject(object) && isRawObject(object["metadata"]) ? object["metadata"] : {};
+  const namespace = truncatedText(request["namespace"]) || truncatedText(metadata["namespace"]) || "default";
+  const podName = truncatedText(metadata["name"]) || truncatedText(metadata["generateName"]);
   return {
     kind: "request",
     request: {
       uid,
       namespace,
       dryRun,
-      pod: creation && isRawObject(pod) ? pod : undefined,
-      object: isRawObject(pod) ? pod : undefined,
+      pod: isCreation && isRawObject(object) ? object : undefined,
+      object: isRawObject(object) ? object : undefined,
       podName,
     },
   };
@@ -84,7 +84,7 @@ function isPodCreation(request: Readonly<Record<string, unknown>>): boolean {
 }
 
 /** V8's message may quote secrets of the body, so only the position is read from the message. */
-function readParseError(error: unknown, length: number): ReadReview {
+function readParseError(error: unknown, length: number): ReviewReading {
   const detail = error instanceof Error ? error.message : "";
   if (/^(Unexpected end|Unterminated)/.test(detail)) {
     return malformed("truncated_json", `The body ends after ${length} characters, with incomplete JSON.`);
@@ -93,18 +93,18 @@ function readParseError(error: unknown, length: number): ReadReview {
   return malformed("invalid_json", `The body is not JSON${position === undefined ? "" : `, at position ${position}`}.`);
 }
 
-function malformed(reason: MalformedReason, message: string): ReadReview {
+function malformed(reason: MalformedReason, message: string): ReviewReading {
   return { kind: "malformed", reason, message };
 }
 
 /** Longest name in Kubernetes; longer text is truncated in the log. */
 const NAME_LIMIT_CHARACTERS = 253;
 
-function textOf(value: unknown): string {
+function truncatedText(value: unknown): string {
   return typeof value === "string" ? value.slice(0, NAME_LIMIT_CHARACTERS) : "";
 }
 
-function nameOf(value: unknown): string {
+function descriptionOf(value: unknown): string {
   if (typeof value === "string") return quote(value);
   if (value === undefined) return "missing";
   if (value === null) return "null";

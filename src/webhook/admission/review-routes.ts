@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptio
 import { type BodyResult, bodyReader, type RefusedBody } from "../intake/body-reader.ts";
 import { createBufferPool } from "../intake/buffer-pool.ts";
 import { hasClientCertificate } from "../intake/client-certificate.ts";
-import type { Refuse } from "../intake/refusals.ts";
+import type { RecordRefusal } from "../intake/refusals.ts";
 import { schedule, timedBodyBudget } from "../intake/timed-body-budget.ts";
 import type { ConnectionOf } from "../intake/track-connections.ts";
 import { createTurns } from "../intake/turn-runner.ts";
@@ -33,7 +33,7 @@ export const BODY_LIMIT_BYTES = 7 * 1024 * 1024;
 const DISCARD_LIMIT_BYTES = 64 * 1024 * 1024;
 
 export type IntakePorts = {
-  readonly refuse: Refuse;
+  readonly recordRefusal: RecordRefusal;
   readonly connectionOf: ConnectionOf;
   readonly needsCertificate: boolean;
   readonly isStopping: () => boolean;
@@ -47,17 +47,17 @@ export type ReviewPorts = AdmissionPorts &
   };
 
 export function addReviewRoutes(app: FastifyInstance<Server>, rules: AdmissionRules, ports: ReviewPorts): void {
-  const finish = (reply: FastifyReply, result: AdmissionResult, startMs: number): void => {
+  const sendResult = (reply: FastifyReply, result: AdmissionResult, startMs: number): void => {
     const ms = ports.nowMs() - startMs;
-    ports.metrics.record(result.entry, result.problems, ms / 1000);
+    ports.metrics.record(result.metricLabels, result.problems, ms / 1000);
     logResult(ports.log, result, ms);
     if (result.status === 200) sendReview(reply, result.body, ports.isStopping());
     else reply.code(result.status).header("content-type", "text/plain; charset=utf-8").send(result.body);
   };
 
-  const refuse = (reply: FastifyReply, why: RefusalReason): void => {
-    const [status, sentence] = REFUSAL_RESPONSES[why];
-    ports.refuse(why);
+  const refuse = (reply: FastifyReply, reason: RefusalReason): void => {
+    const [status, sentence] = REFUSAL_RESPONSES[reason];
+    ports.recordRefusal(reason);
     reply.code(status).header("connection", "close").header("content-type", "text/plain; charset=utf-8");
     reply.send(`${sentence}\n`);
   };
@@ -91,15 +91,15 @@ export function addReviewRoutes(app: FastifyInstance<Server>, rules: AdmissionRu
       done();
     },
     errorHandler: (error, _request, reply) => {
-      const refused = error.code === "FST_ERR_CTP_INVALID_MEDIA_TYPE";
-      finish(reply, refused ? wrongContentType() : faultResult(error), ports.nowMs());
+      const isWrongContentType = error.code === "FST_ERR_CTP_INVALID_MEDIA_TYPE";
+      sendResult(reply, isWrongContentType ? wrongContentType() : faultResult(error), ports.nowMs());
     },
   };
 
-  const handleReview = (review: ReviewHandler) => async (request: FastifyRequest, reply: FastifyReply) => {
+  const createRouteHandler = (review: ReviewHandler) => async (request: FastifyRequest, reply: FastifyReply) => {
     const body = request.body as BodyResult | undefined;
     if (body?.kind === "refused") {
-      refuse(reply, body.why);
+      refuse(reply, body.reason);
       return reply;
     }
     const startMs = ports.nowMs();
@@ -116,7 +116,7 @@ export function addReviewRoutes(app: FastifyInstance<Server>, rules: AdmissionRu
     try {
       const result = await reviewBody(body, review);
       await turns.finish(bytes);
-      finish(reply, result, startMs);
+      sendResult(reply, result, startMs);
     } finally {
       connection?.responseFinished(reply.statusCode === 200);
       if (body?.kind === "complete") body.release();
@@ -128,12 +128,12 @@ export function addReviewRoutes(app: FastifyInstance<Server>, rules: AdmissionRu
   app.post(
     "/mutate",
     options,
-    handleReview((text) => admit(text, rules, ports)),
+    createRouteHandler((text) => admit(text, rules, ports)),
   );
   app.post(
     "/settings",
     options,
-    handleReview(async (text) => checkSettings(text, profiles, ports.reportSettings)),
+    createRouteHandler(async (text) => checkSettings(text, profiles, ports.reportSettings)),
   );
 }
 
@@ -153,7 +153,7 @@ function wrongContentType(): AdmissionResult {
   return malformedResult("wrong_content_type", message, 415);
 }
 
-type RefusalReason = RefusedBody["why"] | "no_certificate";
+type RefusalReason = RefusedBody["reason"] | "no_certificate";
 
 const REFUSAL_RESPONSES: Readonly<Record<RefusalReason, readonly [status: number, sentence: string]>> = {
   without_length: [411, "The request has no Content-Length."],

@@ -7,12 +7,12 @@ import type { AdmissionResult } from "./admit.ts";
 /** A response of up to this size does not wait in the socket until the client reads. */
 const LARGE_RESPONSE_BYTES = 16 * 1024;
 
-export function sendReview(reply: FastifyReply, json: string, isLast: boolean): void {
+export function sendReview(reply: FastifyReply, json: string, closesConnection: boolean): void {
   const bytes = Buffer.byteLength(json);
-  const head = ["Content-Type", "application/json", "Content-Length", String(bytes)];
+  const headers = ["Content-Type", "application/json", "Content-Length", String(bytes)];
   if (bytes > LARGE_RESPONSE_BYTES) keepNextRequest(reply.raw.socket);
   reply.hijack();
-  reply.raw.writeHead(200, isLast ? [...head, "Connection", "close"] : head);
+  reply.raw.writeHead(200, closesConnection ? [...headers, "Connection", "close"] : headers);
   // Most responses are ASCII, for which latin1 is faster. Warnings may quote other characters.
   reply.raw.end(json, bytes === json.length ? "latin1" : "utf8");
 }
@@ -22,28 +22,28 @@ export function sendReview(reply: FastifyReply, json: string, isLast: boolean): 
  * reach the parser, which then fails the connection. With a "data" listener, the socket's stream buffers these bytes.
  */
 function keepNextRequest(socket: Socket | null): void {
-  if (socket?.listeners("data").includes(LISTENER) === false) socket.on("data", LISTENER);
+  if (socket?.listeners("data").includes(NOOP_LISTENER) === false) socket.on("data", NOOP_LISTENER);
 }
 
-const LISTENER = (): void => {};
+const NOOP_LISTENER = (): void => {};
 
-const REQUEST_SENTENCE = "admission answered";
+const LOG_MESSAGE = "admission answered";
 
 export function logResult(log: Log, result: AdmissionResult, ms: number): void {
-  const { entry } = result;
+  const { metricLabels } = result;
   const line = {
     uid: result.uid,
     namespace: result.namespace,
     pod: result.pod,
-    outcome: entry.outcome,
-    reason: entry.reason,
-    mode: entry.mode,
-    dryRun: entry.dryRun,
+    outcome: metricLabels.outcome,
+    reason: metricLabels.reason,
+    mode: metricLabels.mode,
+    dryRun: metricLabels.dryRun,
     problems: result.problems,
     status: result.status,
     ms: Math.round(ms * 1000) / 1000,
   };
-  if (entry.outcome === "fault") log.error({ ...line, err: result.fault }, REQUEST_SENTENCE);
-  else if (result.status === 200) log.info(line, REQUEST_SENTENCE);
-  else log.warn({ ...line, why: result.body.trimEnd() }, REQUEST_SENTENCE);
+  if (metricLabels.outcome === "fault") log.error({ ...line, err: result.fault }, LOG_MESSAGE);
+  else if (result.status === 200) log.info(line, LOG_MESSAGE);
+  else log.warn({ ...line, why: result.body.trimEnd() }, LOG_MESSAGE);
 }

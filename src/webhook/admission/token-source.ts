@@ -7,16 +7,16 @@ const POOL_BYTES = 4_096;
 /** Each call returns 32 random hexadecimal characters. */
 export function tokenSource(): () => string {
   const pool = Buffer.alloc(POOL_BYTES);
-  let used = POOL_BYTES;
+  let usedBytes = POOL_BYTES;
   return () => {
-    if (used === POOL_BYTES) {
+    if (usedBytes === POOL_BYTES) {
       randomFillSync(pool);
-      used = 0;
+      usedBytes = 0;
     }
-    const token = pool.toString("hex", used, used + TOKEN_BYTES);
+    const token = pool.toString("hex", usedBytes, usedBytes + TOKEN_BYTES);
     // Erases the token from the buffer.
-    pool.fill(0, used, used + TOKEN_BYTES);
-    used += TOKEN_BYTES;
+    pool.fill(0, usedBytes, usedBytes + TOKEN_BYTES);
+    usedBytes += TOKEN_BYTES;
     return token;
   };
 }

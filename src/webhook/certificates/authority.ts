@@ -18,13 +18,13 @@ export type Authority = {
   readonly retired: readonly RetiredCa[];
 };
 
-export function trustedBy(authority: Authority): readonly Ca[] {
+export function trustedCas(authority: Authority): readonly Ca[] {
   const { signer, next, retired } = authority;
   return [signer, next, ...retired.filter((ca) => !ca.isDropped)].filter((ca) => ca !== undefined);
 }
 
 export function storedCas(authority: Authority): readonly Ca[] {
-  return [...trustedBy(authority), ...authority.retired.filter((ca) => ca.isDropped)];
+  return [...trustedCas(authority), ...authority.retired.filter((ca) => ca.isDropped)];
 }
 
 export type Lifetimes = {
@@ -63,15 +63,15 @@ export function withinLimits(
   wallMs: number,
   lifetimes: Lifetimes,
 ): readonly RetiredCa[] {
-  const first = new Map<string, RetiredCa>();
-  for (const ca of retired) if (!first.has(ca.id)) first.set(ca.id, ca);
-  const retained = [...first.values()].filter(
+  const firstById = new Map<string, RetiredCa>();
+  for (const ca of retired) if (!firstById.has(ca.id)) firstById.set(ca.id, ca);
+  const retained = [...firstById.values()].filter(
     (ca) => !ca.isDropped || wallMs < ca.retiredAtMs + 2 * trustedForMs(lifetimes),
   );
-  let trusted = 0;
+  let trustedCount = 0;
   const limited = retained.map((ca) => {
-    if (!ca.isDropped) trusted += 1;
-    return trusted > TRUSTED_RETIRED_LIMIT ? { ...ca, isDropped: true } : ca;
+    if (!ca.isDropped) trustedCount += 1;
+    return trustedCount > TRUSTED_RETIRED_LIMIT ? { ...ca, isDropped: true } : ca;
   });
   return limited.slice(0, STORED_RETIRED_LIMIT);
 }

@@ -21,12 +21,16 @@ type PublishingPorts = Pick<ReconcilerPorts, "configurations" | "now" | "recordE
 };
 
 /** @throws Fault when files or the kubeconfig cannot be read; an unreachable API server is retried */
-export async function certificateFor(settings: WebhookSettings, ports: CertificatePorts): Promise<CertificateSource> {
+export async function createSelectedSource(
+  settings: WebhookSettings,
+  ports: CertificatePorts,
+): Promise<CertificateSource> {
   const hasFiles = settings.certificateFile !== "";
-  if (settings.caSecret !== "" || (hasFiles && settings.webhookConfiguration !== "")) return inCluster(settings, ports);
+  if (settings.caSecret !== "" || (hasFiles && settings.webhookConfiguration !== ""))
+    return createClusterSource(settings, ports);
   if (hasFiles) {
     const { certificateFromFiles } = await import("./external-files.ts");
-    return withExpiry(await certificateFromFiles(settings.certificateFile, settings.keyFile), ports.registry);
+    return withExpiryGauge(await certificateFromFiles(settings.certificateFile, settings.keyFile), ports.registry);
   }
   const { makeCertificate } = await import("./self-made.ts");
   const selfMade = await makeCertificate(settings.namespace, ports.wallMs());
@@ -34,7 +38,7 @@ export async function certificateFor(settings: WebhookSettings, ports: Certifica
   return selfMade.source;
 }
 
-async function inCluster(settings: WebhookSettings, ports: CertificatePorts): Promise<CertificateSource> {
+async function createClusterSource(settings: WebhookSettings, ports: CertificatePorts): Promise<CertificateSource> {
   const { loadKubeConfig } = await import("../../api-server/load-kube-config.ts");
   const { createApiClient } = await import("../../api-server/api-client.ts");
   const { webhookConfigurations } = await import("./webhook-configurations.ts");
@@ -46,11 +50,11 @@ async function inCluster(settings: WebhookSettings, ports: CertificatePorts): Pr
     now: () => ({ wallMs: ports.wallMs(), monotonicMs: ports.monotonicMs() }),
     recordEvent: eventRecorder(ports.log, ports.registry),
   };
-  const build = settings.caSecret === "" ? externalFiles : sharedCas;
+  const build = settings.caSecret === "" ? createExternalFileSource : createSharedCaSource;
   return { ...(await build(settings, publishing, ports)), close };
 }
 
-async function sharedCas(
+async function createSharedCaSource(
   settings: WebhookSettings,
   { request, ...publishing }: PublishingPorts,
   { registry, wallMs }: CertificatePorts,
@@ -81,7 +85,7 @@ function lifetimesOf({ caLifeMs, caSettleMs }: WebhookSettings): Lifetimes {
   return { caLifeMs, leafLifeMs, settleMs: caSettleMs, dropDelayMs: Math.min(DROP_DELAY_LIMIT_MS, leafLifeMs) };
 }
 
-async function externalFiles(
+async function createExternalFileSource(
   { certificateFile, keyFile, caSettleMs }: WebhookSettings,
   publishing: PublishingPorts,
   { registry }: CertificatePorts,
@@ -89,11 +93,11 @@ async function externalFiles(
   const { readExternalPair } = await import("./external-files.ts");
   const { externalSource } = await import("./external-source.ts");
   const read = (): ReturnType<typeof readExternalPair> => readExternalPair(certificateFile, keyFile);
-  return withExpiry(await externalSource({ ...publishing, read, settleMs: caSettleMs }), registry);
+  return withExpiryGauge(await externalSource({ ...publishing, read, settleMs: caSettleMs }), registry);
 }
 
 /** Exports the expiry as a metric, because the program that renews the files may fail silently. */
-async function withExpiry(source: CertificateSource, registry: Registry): Promise<CertificateSource> {
+async function withExpiryGauge(source: CertificateSource, registry: Registry): Promise<CertificateSource> {
   const { addExpiryGauge } = await import("./event-recorder.ts");
   addExpiryGauge(registry, () => ({ leafMs: source.current().validUntilMs }));
   return source;

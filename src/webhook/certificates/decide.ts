@@ -22,7 +22,7 @@ import {
   type Moment,
   retire,
   storedCas,
-  trustedBy,
+  trustedCas,
   withinLimits,
 } from "./authority.ts";
 
@@ -30,7 +30,7 @@ import {
 export type ObservedState = {
   readonly moment: Moment;
   readonly bundles: readonly string[];
-  readonly published: readonly Ca[];
+  readonly publishedCas: readonly Ca[];
   readonly authority: Authority;
   /** The Secret is missing or has an unusable entry. */
   readonly isDamaged: boolean;
@@ -71,13 +71,13 @@ export type Step =
 
 type Decision = { readonly step: Step | undefined; readonly state: ReplicaState };
 
-export function decide(observed: ObservedState, last: ReplicaState, lifetimes: Lifetimes): Decision {
-  const isPublished = observed.bundles.every((bundle) => containsExactly(bundle, trustedBy(observed.authority)));
-  const state = nextState(observed, last, { isPublished, lifetimes });
+export function decide(observed: ObservedState, lastState: ReplicaState, lifetimes: Lifetimes): Decision {
+  const isPublished = observed.bundles.every((bundle) => containsExactly(bundle, trustedCas(observed.authority)));
+  const state = nextState(observed, lastState, { isPublished, lifetimes });
   const step =
     issueStep(observed, state, lifetimes) ??
     repairStep(observed, state.leaf, lifetimes) ??
-    (isPublished ? undefined : { kind: "publish" as const, cas: trustedBy(observed.authority) }) ??
+    (isPublished ? undefined : { kind: "publish" as const, cas: trustedCas(observed.authority) }) ??
     promoteStep(observed, state, lifetimes) ??
     dropStep(observed, state.overdueObservation, lifetimes);
   return { step, state };
@@ -85,29 +85,33 @@ export function decide(observed: ObservedState, last: ReplicaState, lifetimes: L
 
 function nextState(
   observed: ObservedState,
-  last: ReplicaState,
+  lastState: ReplicaState,
   { isPublished, lifetimes }: { isPublished: boolean; lifetimes: Lifetimes },
 ): ReplicaState {
   const { signer, next, retired } = observed.authority;
   const isSignerTrusted = signer !== undefined && isTrustedEverywhere(observed.bundles, signer);
   // A promoted signer keeps the observation that it had as the next CA.
   const lastSignerObservation =
-    last.signerObservation?.caIds === signer?.id ? last.signerObservation : last.nextObservation;
-  const overdue = retired.filter(
-    (ca) => ca.id !== last.leaf?.ca.id && isOverdue(ca, observed.moment.wallMs, lifetimes),
+    lastState.signerObservation?.caIds === signer?.id ? lastState.signerObservation : lastState.nextObservation;
+  const overdueCas = retired.filter(
+    (ca) => ca.id !== lastState.leaf?.ca.id && isOverdue(ca, observed.moment.wallMs, lifetimes),
   );
-  const overdueIds = overdue.map((ca) => ca.id).join(" ");
+  const overdueIds = overdueCas.map((ca) => ca.id).join(" ");
   return {
-    leaf: last.leaf,
+    leaf: lastState.leaf,
     signerObservation: continuedObservation(
       isSignerTrusted ? signer.id : undefined,
       lastSignerObservation,
       observed.moment,
     ),
-    nextObservation: continuedObservation(isPublished ? next?.id : undefined, last.nextObservation, observed.moment),
+    nextObservation: continuedObservation(
+      isPublished ? next?.id : undefined,
+      lastState.nextObservation,
+      observed.moment,
+    ),
     overdueObservation: continuedObservation(
       overdueIds === "" ? undefined : overdueIds,
-      last.overdueObservation,
+      lastState.overdueObservation,
       observed.moment,
     ),
   };
@@ -142,7 +146,7 @@ function issueStep(
 /** Repairs a missing, damaged or edited Secret, and creates a next CA in the last third of the signer's validity. */
 function repairStep(observed: ObservedState, leaf: ServedLeaf | undefined, lifetimes: Lifetimes): Step | undefined {
   const { authority, moment } = observed;
-  const lost = lostCas(observed, leaf);
+  const lostCas = findLostCas(observed, leaf);
   const isUnpublished = isUnpublishedSigner(observed, leaf);
   const signer = isUnpublished ? undefined : authority.signer;
   const candidate = isUnpublished ? authority.signer : authority.next;
@@ -151,32 +155,34 @@ function repairStep(observed: ObservedState, leaf: ServedLeaf | undefined, lifet
   const needsNext =
     signer === undefined || isInLastThird(signer, moment, lifetimes) || moment.wallMs < signer.validFromMs;
   const next = usableCandidate ?? (needsNext ? "to be created" : undefined);
-  if (!observed.isDamaged && !isUnpublished && lost.length === 0 && next === authority.next) return undefined;
-  const lostAsRetired = lost.map((ca) => retire(ca, moment.wallMs));
-  const inUse = [signer, usableCandidate];
-  const retired = [...lostAsRetired, ...authority.retired].filter((ca) => !inUse.some((other) => other?.id === ca.id));
+  if (!observed.isDamaged && !isUnpublished && lostCas.length === 0 && next === authority.next) return undefined;
+  const lostAsRetired = lostCas.map((ca) => retire(ca, moment.wallMs));
+  const casInUse = [signer, usableCandidate];
+  const retired = [...lostAsRetired, ...authority.retired].filter(
+    (ca) => !casInUse.some((other) => other?.id === ca.id),
+  );
   const draft: Draft = { signer, next, retired: withinLimits(retired, moment.wallMs, lifetimes) };
-  return { kind: "write", draft, reason: reasonOf(observed, lost) };
+  return { kind: "write", draft, reason: reasonOf(observed, lostCas) };
 }
 
-function reasonOf(observed: ObservedState, lost: readonly Ca[]): WriteReason {
-  if (trustedBy(observed.authority).length === 0 && lost.length === 0) return "begin";
-  return observed.isDamaged || lost.length > 0 ? "repair" : "rotate";
+function reasonOf(observed: ObservedState, lostCas: readonly Ca[]): WriteReason {
+  if (trustedCas(observed.authority).length === 0 && lostCas.length === 0) return "begin";
+  return observed.isDamaged || lostCas.length > 0 ? "repair" : "rotate";
 }
 
 /** CAs that may have signed a leaf in use and are missing from the Secret. */
-function lostCas(observed: ObservedState, leaf: ServedLeaf | undefined): readonly Ca[] {
-  const possibleCas = [...(leaf === undefined ? [] : [leaf.ca]), ...observed.keylessCas, ...observed.published];
-  const stored = new Set(storedCas(observed.authority).map((ca) => ca.id));
-  return [...new Map(possibleCas.filter((ca) => !stored.has(ca.id)).map((ca) => [ca.id, ca])).values()];
+function findLostCas(observed: ObservedState, leaf: ServedLeaf | undefined): readonly Ca[] {
+  const possibleCas = [...(leaf === undefined ? [] : [leaf.ca]), ...observed.keylessCas, ...observed.publishedCas];
+  const storedIds = new Set(storedCas(observed.authority).map((ca) => ca.id));
+  return [...new Map(possibleCas.filter((ca) => !storedIds.has(ca.id)).map((ca) => [ca.id, ca])).values()];
 }
 
 /** A signer that is in no caBundle was added to the Secret by hand, and has to be published before it signs. */
-function isUnpublishedSigner({ authority, published }: ObservedState, leaf: ServedLeaf | undefined): boolean {
+function isUnpublishedSigner({ authority, publishedCas }: ObservedState, leaf: ServedLeaf | undefined): boolean {
   const { signer } = authority;
-  if (signer === undefined || published.some((ca) => ca.id === signer.id)) return false;
+  if (signer === undefined || publishedCas.some((ca) => ca.id === signer.id)) return false;
   // If no CA is published, another client emptied the caBundles, and the signer is unchanged.
-  return leaf === undefined ? published.length > 0 : leaf.ca.id !== signer.id;
+  return leaf === undefined ? publishedCas.length > 0 : leaf.ca.id !== signer.id;
 }
 
 function isInLastThird(ca: Ca, moment: Moment, lifetimes: Lifetimes): boolean {
@@ -205,25 +211,26 @@ function promoteStep(
 
 function dropStep(
   { authority, moment }: ObservedState,
-  overdue: Observation | undefined,
+  overdueObservation: Observation | undefined,
   lifetimes: Lifetimes,
 ): Step | undefined {
-  if (overdue === undefined || moment.monotonicMs - overdue.sinceMs < lifetimes.dropDelayMs) return undefined;
-  const droppedIds = new Set(overdue.caIds.split(" "));
+  if (overdueObservation === undefined || moment.monotonicMs - overdueObservation.sinceMs < lifetimes.dropDelayMs)
+    return undefined;
+  const droppedIds = new Set(overdueObservation.caIds.split(" "));
   const markedCas = authority.retired.map((ca) => (droppedIds.has(ca.id) ? { ...ca, isDropped: true } : ca));
   const draft: Draft = { ...authority, retired: withinLimits(markedCas, moment.wallMs, lifetimes) };
   return { kind: "write", draft, reason: "drop" };
 }
 
-function hasSettled(observation: Observation, now: Moment, lifetimes: Lifetimes): boolean {
-  return now.monotonicMs - observation.sinceMs >= lifetimes.settleMs;
+function hasSettled(observation: Observation, moment: Moment, lifetimes: Lifetimes): boolean {
+  return moment.monotonicMs - observation.sinceMs >= lifetimes.settleMs;
 }
 
 function continuedObservation(
   caIds: string | undefined,
-  last: Observation | undefined,
-  now: Moment,
+  lastObservation: Observation | undefined,
+  moment: Moment,
 ): Observation | undefined {
   if (caIds === undefined) return undefined;
-  return last?.caIds === caIds ? last : { caIds, sinceMs: now.monotonicMs };
+  return lastObservation?.caIds === caIds ? lastObservation : { caIds, sinceMs: moment.monotonicMs };
 }

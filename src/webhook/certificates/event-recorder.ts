@@ -5,7 +5,7 @@ import { METRICS } from "../metric-table.ts";
 import type { WriteReason } from "./decide.ts";
 import type { AuthorityEvent, AuthorityStatus } from "./reconciler.ts";
 
-const REASONS: Readonly<Record<WriteReason, string>> = {
+const LOG_MESSAGES: Readonly<Record<WriteReason, string>> = {
   begin: "created the CA",
   repair: "repaired the CA's Secret",
   rotate: "created the next CA",
@@ -18,7 +18,7 @@ export function eventRecorder(log: Log, registry: Registry): (event: AuthorityEv
   patches.inc({ result: "done" }, 0);
   patches.inc({ result: "conflict" }, 0);
   return (event) => {
-    if (event.kind === "secret-written") log.info({ reason: event.reason }, REASONS[event.reason]);
+    if (event.kind === "secret-written") log.info({ reason: event.reason }, LOG_MESSAGES[event.reason]);
     else if (event.kind === "secret-errors") log.warn({ errors: event.errors }, "the CA's Secret is damaged");
     else if (event.kind === "bundle-written") {
       patches.inc({ result: "done" });

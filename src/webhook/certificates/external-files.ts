@@ -47,18 +47,18 @@ async function readFiles<T>(files: readonly string[], read: (texts: readonly str
     return read(await Promise.all(files.map((file) => readFile(file, "utf8"))));
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error);
-    const names = `${files.slice(0, -1).join(", ")} and ${files.at(-1)}`;
-    throw new Fault("ERR_CERTIFICATE_UNREADABLE", `${names}: ${detail}`, error);
+    const fileNames = `${files.slice(0, -1).join(", ")} and ${files.at(-1)}`;
+    throw new Fault("ERR_CERTIFICATE_UNREADABLE", `${fileNames}: ${detail}`, error);
   }
 }
 
 function issuersOf(chain: string, cas: readonly PemBlock[]): readonly PemBlock[] {
-  const last = pemBlocks(chain).blocks.at(-1);
-  if (last === undefined) throw new Error("contains no certificate");
-  const issued = new X509Certificate(last.cert);
+  const lastBlock = pemBlocks(chain).blocks.at(-1);
+  if (lastBlock === undefined) throw new Error("contains no certificate");
+  const lastCertificate = new X509Certificate(lastBlock.cert);
   return cas.filter(({ id, cert }) => {
-    if (id === last.id) return true;
+    if (id === lastBlock.id) return true;
     const ca = new X509Certificate(cert);
-    return issued.checkIssued(ca) && issued.verify(ca.publicKey);
+    return lastCertificate.checkIssued(ca) && lastCertificate.verify(ca.publicKey);
   });
 }

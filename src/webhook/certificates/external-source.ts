@@ -19,19 +19,19 @@ export type ExternalPorts = BundlePorts & {
 };
 
 type PairState = {
-  readonly serving: ExternalPair;
+  readonly servedPair: ExternalPair;
   /** Monotonic time of the first observation of each CA that is in a caBundle, but not in the files, by CA ID. */
-  readonly foreignSince: ReadonlyMap<string, number>;
+  readonly foreignSinceMs: ReadonlyMap<string, number>;
   /** The certificate in the files, and the time from which every caBundle has trusted it. */
   readonly pending: { readonly cert: string; readonly sinceMs: number } | undefined;
 };
 
 type ObservedState = { readonly moment: Moment; readonly bundles: readonly string[]; readonly newPair: ExternalPair };
 
-type Decision = { readonly state: PairState; readonly publish: string | undefined };
+type Decision = { readonly state: PairState; readonly bundleToPublish: string | undefined };
 
 export async function externalSource(ports: ExternalPorts): Promise<CertificateSource> {
-  let state: PairState = { serving: await ports.read(), foreignSince: new Map(), pending: undefined };
+  let state: PairState = { servedPair: await ports.read(), foreignSinceMs: new Map(), pending: undefined };
   let distrustReason: string | undefined;
 
   const publish = (newPair: ExternalPair): Promise<unknown> =>
@@ -39,35 +39,35 @@ export async function externalSource(ports: ExternalPorts): Promise<CertificateS
       target: "the webhook configuration",
       read: async () => ({ moment: ports.now(), configuration: await readExisting(ports.configurations) }),
       decide: ({ moment, configuration: { bundles } }) => {
-        const decided = decide({ moment, bundles, newPair }, state, ports.settleMs);
-        state = decided.state;
-        distrustReason = isTrustedBy(bundles, state.serving) ? "" : UNTRUSTED;
-        return decided.publish;
+        const decision = decide({ moment, bundles, newPair }, state, ports.settleMs);
+        state = decision.state;
+        distrustReason = isTrustedBy(bundles, state.servedPair) ? "" : UNTRUSTED;
+        return decision.bundleToPublish;
       },
       write: (bundle, { configuration }) => publishBundle(ports, configuration, bundle),
     });
 
   return certificateSource({
-    current: () => state.serving,
+    current: () => state.servedPair,
     distrustReason: () => distrustReason,
     update: async () => {
       const reading = ports.read();
       // The caBundles have to trust the pair in use even if the files are unusable.
-      await publish(await reading.catch(() => state.serving));
+      await publish(await reading.catch(() => state.servedPair));
       await reading;
     },
   });
 }
 
-function decide(observed: ObservedState, last: PairState, settleMs: number): Decision {
+function decide(observed: ObservedState, lastState: PairState, settleMs: number): Decision {
   const { moment, bundles, newPair } = observed;
-  const ownCas = new Map([...newPair.cas, ...last.serving.cas].map((ca) => [ca.id, ca] as const));
+  const ownCas = new Map([...newPair.cas, ...lastState.servedPair.cas].map((ca) => [ca.id, ca] as const));
   const foreignCas = bundles.flatMap((bundle) => pemBlocks(bundle).blocks).filter((block) => !ownCas.has(block.id));
-  const foreignSince = new Map(
-    foreignCas.map(({ id }) => [id, last.foreignSince.get(id) ?? moment.monotonicMs] as const),
+  const foreignSinceMs = new Map(
+    foreignCas.map(({ id }) => [id, lastState.foreignSinceMs.get(id) ?? moment.monotonicMs] as const),
   );
   const recentForeignCas = foreignCas.filter(
-    ({ id }) => moment.monotonicMs - (foreignSince.get(id) ?? 0) < FOREIGN_CA_TTL_MS,
+    ({ id }) => moment.monotonicMs - (foreignSinceMs.get(id) ?? 0) < FOREIGN_CA_TTL_MS,
   );
   const desiredCas = [
     ...ownCas.values(),
@@ -75,12 +75,12 @@ function decide(observed: ObservedState, last: PairState, settleMs: number): Dec
   ];
   const isPublished = bundles.every((bundle) => containsExactly(bundle, desiredCas));
   const isTrusted = isTrustedBy(bundles, newPair);
-  const pendingBefore = last.pending?.cert === newPair.cert ? last.pending : undefined;
-  const pending = isTrusted ? (pendingBefore ?? { cert: newPair.cert, sinceMs: moment.monotonicMs }) : undefined;
-  const nextState: PairState = { serving: last.serving, foreignSince, pending };
+  const lastPending = lastState.pending?.cert === newPair.cert ? lastState.pending : undefined;
+  const pending = isTrusted ? (lastPending ?? { cert: newPair.cert, sinceMs: moment.monotonicMs }) : undefined;
+  const nextState: PairState = { servedPair: lastState.servedPair, foreignSinceMs, pending };
   return {
-    state: mayServe(observed, nextState, settleMs) ? { ...nextState, serving: newPair } : nextState,
-    publish: isPublished ? undefined : bundleText(desiredCas),
+    state: mayServe(observed, nextState, settleMs) ? { ...nextState, servedPair: newPair } : nextState,
+    bundleToPublish: isPublished ? undefined : bundleText(desiredCas),
   };
 }
 
@@ -89,9 +89,9 @@ function isTrustedBy(bundles: readonly string[], pair: ExternalPair): boolean {
 }
 
 /** A new pair of the same CA is served at once. A pair of another CA is served after every API server has the new caBundle. */
-function mayServe({ moment, newPair }: ObservedState, { serving, pending }: PairState, settleMs: number): boolean {
-  if (newPair.cert === serving.cert) return false;
-  const hasSameIssuers = newPair.issuers.every((ca) => serving.issuers.some((other) => other.id === ca.id));
-  if (hasSameIssuers || moment.wallMs >= serving.validUntilMs) return true;
+function mayServe({ moment, newPair }: ObservedState, { servedPair, pending }: PairState, settleMs: number): boolean {
+  if (newPair.cert === servedPair.cert) return false;
+  const hasSameIssuers = newPair.issuers.every((ca) => servedPair.issuers.some((other) => other.id === ca.id));
+  if (hasSameIssuers || moment.wallMs >= servedPair.validUntilMs) return true;
   return pending !== undefined && moment.monotonicMs - pending.sinceMs >= settleMs;
 }

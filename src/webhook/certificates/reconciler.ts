@@ -2,9 +2,9 @@
 import type { SecretStore } from "../../api-server/secret-store.ts";
 import { bundleText, type Ca, pemBlocks, type ServerCertificate } from "../../authority/certificate.ts";
 import { reconcile } from "../../authority/reconcile.ts";
-import { type ReadSecret, type SecretEvent, writeSecret } from "../../authority/shared-secret.ts";
+import { type SecretEvent, type SecretReading, writeSecret } from "../../authority/shared-secret.ts";
 import type { CertificateTools } from "../../authority/signing.ts";
-import { type Authority, type Lifetimes, type Moment, trustedBy } from "./authority.ts";
+import { type Authority, type Lifetimes, type Moment, trustedCas } from "./authority.ts";
 import {
   type Draft,
   decide,
@@ -50,7 +50,7 @@ export type AuthorityStatus = {
   readonly isInSync: boolean;
 };
 
-type ReadResult = ReadSecret & { readonly observed: ObservedState; readonly configuration: WebhookConfiguration };
+type ReadResult = SecretReading & { readonly observed: ObservedState; readonly configuration: WebhookConfiguration };
 
 export function createReconciler(ports: ReconcilerPorts, lifetimes: Lifetimes): Reconciler {
   let replicaState: ReplicaState = INITIAL_STATE;
@@ -75,10 +75,10 @@ export function createReconciler(ports: ReconcilerPorts, lifetimes: Lifetimes): 
     const { observed } = await reconcile({
       target: "the Secret or the webhook configuration",
       read: () => readState(ports),
-      decide: (read) => {
-        const decided = decide(read.observed, replicaState, lifetimes);
-        replicaState = decided.state;
-        return decided.step;
+      decide: (readResult) => {
+        const decision = decide(readResult.observed, replicaState, lifetimes);
+        replicaState = decision.state;
+        return decision.step;
       },
       write: perform,
     });
@@ -106,17 +106,17 @@ async function readState({ secrets, configurations, tools, now }: ReconcilerPort
   const configuration = await readExisting(configurations);
   const stored = await secrets.read();
   const { authority, keylessCas, secretErrors } = readContent(stored?.data ?? {}, tools);
-  const published = new Map<string, Ca>();
+  const publishedCas = new Map<string, Ca>();
   for (const { cert } of configuration.bundles.flatMap((bundle) => pemBlocks(bundle).blocks)) {
-    const read = tools.readCa(cert);
-    if ("ca" in read) published.set(read.ca.id, read.ca);
+    const result = tools.readCa(cert);
+    if ("ca" in result) publishedCas.set(result.ca.id, result.ca);
   }
   const isDamaged = stored === undefined || secretErrors.length > 0;
   const { bundles } = configuration;
   const observed: ObservedState = {
     moment,
     bundles,
-    published: [...published.values()],
+    publishedCas: [...publishedCas.values()],
     authority,
     isDamaged,
     keylessCas,
@@ -132,8 +132,8 @@ async function completeDraft(
 ): Promise<Authority> {
   const { next } = draft;
   if (next !== "to be created") return { ...draft, next };
-  const earlier = trustedBy({ ...draft, next: undefined }).map((ca) => ca.validFromMs);
-  const validFromMs = earlier.length === 0 ? undefined : Math.min(...earlier);
+  const validityStartsMs = trustedCas({ ...draft, next: undefined }).map((ca) => ca.validFromMs);
+  const validFromMs = validityStartsMs.length === 0 ? undefined : Math.min(...validityStartsMs);
   const newCa = await tools.makeCa({ nowMs: observed.moment.wallMs, lifeMs: lifetimes.caLifeMs, validFromMs });
   return { ...draft, next: newCa };
 }

@@ -1,6 +1,6 @@
 /** Converts the webhook's CAs from and to the entries of a Secret. */
 import type { Ca, CaReader, SigningCa } from "../../authority/certificate.ts";
-import { type Entries, type EntryChanges, parsedJson, readCaEntries } from "../../authority/shared-secret.ts";
+import { type Entries, type EntryChanges, parseJson, readCaEntries } from "../../authority/shared-secret.ts";
 import type { Authority, RetiredCa } from "./authority.ts";
 
 type SecretContent = {
@@ -14,11 +14,11 @@ export function readContent(entries: Entries, reader: CaReader): SecretContent {
   const secretErrors: string[] = [];
   const keylessCas: Ca[] = [];
   const readSigningCa = (name: "ca" | "next"): SigningCa | undefined => {
-    const read = readCaEntries(entries, name, reader);
-    if (read.kind === "signing") return read.ca;
-    if (read.kind === "unusable") {
-      secretErrors.push(read.error);
-      if (read.ca !== undefined) keylessCas.push(read.ca);
+    const result = readCaEntries(entries, name, reader);
+    if (result.kind === "signing") return result.ca;
+    if (result.kind === "unusable") {
+      secretErrors.push(result.error);
+      if (result.ca !== undefined) keylessCas.push(result.ca);
     }
     return undefined;
   };
@@ -50,8 +50,8 @@ function rowOf(ca: RetiredCa): RetiredRow {
 
 function readRetired(text: string | undefined, reader: CaReader, secretErrors: string[]): readonly RetiredCa[] {
   if (text === undefined) return [];
-  const parsed = parsedJson(text);
-  const rows: readonly unknown[] = Array.isArray(parsed) ? parsed : [undefined];
+  const value = parseJson(text);
+  const rows: readonly unknown[] = Array.isArray(value) ? value : [undefined];
   return rows.flatMap((row) => {
     const ca = readRow(row, reader);
     if (ca === undefined) secretErrors.push("retired.json has an entry without valid fields retiredAt and certificate");
@@ -61,10 +61,10 @@ function readRetired(text: string | undefined, reader: CaReader, secretErrors: s
 
 function readRow(row: unknown, reader: CaReader): RetiredCa | undefined {
   if (!isRow(row)) return undefined;
-  const read = reader.readCa(row.certificate);
+  const result = reader.readCa(row.certificate);
   const retiredAtMs = Date.parse(row.retiredAt);
-  if ("why" in read || Number.isNaN(retiredAtMs)) return undefined;
-  return { ...read.ca, retiredAtMs, isDropped: row.dropped === true };
+  if ("defect" in result || Number.isNaN(retiredAtMs)) return undefined;
+  return { ...result.ca, retiredAtMs, isDropped: row.dropped === true };
 }
 
 function isRow(value: unknown): value is RetiredRow {

@@ -41,7 +41,7 @@ export function certificateSource({
       return certificate;
     },
     refresh: async (nowMs) => {
-      const before = current();
+      const previous = current();
       const fault = await update(nowMs).then(
         () => undefined,
         (error: unknown) => {
@@ -50,7 +50,7 @@ export function certificateSource({
         },
       );
       if (fault === undefined) failure = "";
-      if (current() !== before) return { kind: "changed" };
+      if (current() !== previous) return { kind: "changed" };
       return fault === undefined ? { kind: "same" } : { kind: "unusable", fault };
     },
     unreadyReason: (nowMs) => {
@@ -70,7 +70,7 @@ export function validityError(certificate: ServerCertificate, nowMs: number): st
 
 type Renewal = {
   readonly source: CertificateSource;
-  readonly use: (certificate: ServerCertificate) => void;
+  readonly useCertificate: (certificate: ServerCertificate) => void;
   readonly log: Log;
 };
 
@@ -78,7 +78,7 @@ type Renewal = {
 const ERROR_LOG_FRACTION = 1 / 4;
 
 /** The returned function never rejects, and returns at once if its previous call still runs. `nowMs` is wall-clock time. */
-export function certificateRenewer({ source, use, log }: Renewal): (nowMs: number) => Promise<void> {
+export function certificateRenewer({ source, useCertificate, log }: Renewal): (nowMs: number) => Promise<void> {
   const failures = createFailureFilter();
   let isRunning = false;
 
@@ -96,7 +96,7 @@ export function certificateRenewer({ source, use, log }: Renewal): (nowMs: numbe
     if (result.kind === "unusable") return logFailure(result.fault, nowMs);
     failures.reset();
     if (result.kind === "same") return;
-    use(source.current());
+    useCertificate(source.current());
     log.info({ validUntil: new Date(source.current().validUntilMs).toISOString() }, "certificate renewed");
   };
 

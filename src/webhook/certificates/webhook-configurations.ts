@@ -1,12 +1,12 @@
-/** Reads and writes the caBundles of a MutatingWebhookConfiguration, and of its copy with failurePolicy Fail if any. */
+/** Reads and writes the caBundles of a MutatingWebhookConfiguration, and of its copy with failurePolicy Fail, if the copy exists. */
 import type { SendRequest } from "../../api-server/api-request.ts";
 import {
   base64,
   decodeBase64,
   type Operation,
   readObject,
-  requireVersion,
-  versionOf,
+  requireResourceVersion,
+  resourceVersionOf,
   type WriteResult,
   writeObject,
 } from "../../api-server/stored-object.ts";
@@ -17,13 +17,12 @@ export type WebhookConfiguration = {
   readonly resourceVersion: string;
   /** PEM text of each webhook's caBundle, the webhooks of the copy last; "" for a webhook without a caBundle. */
   readonly bundles: readonly string[];
-  /** `webhooks`: number of webhooks of the copy. */
-  readonly copy?: { readonly resourceVersion: string; readonly webhooks: number };
+  readonly copy?: { readonly resourceVersion: string; readonly webhookCount: number };
 };
 
 /** Every function rejects when the API server is unreachable or refuses the request. */
 export type WebhookConfigurations = {
-  readonly title: string;
+  readonly displayName: string;
   readonly read: () => Promise<WebhookConfiguration | undefined>;
   /** Sets only the caBundle of every webhook; `conflict` if the object has changed since `current` was read. */
   readonly writeBundle: (current: WebhookConfiguration, bundle: string) => Promise<WriteResult>;
@@ -40,10 +39,10 @@ export type BundlePorts = {
   readonly recordEvent: (event: BundleEvent) => void;
 };
 
-export async function readExisting({ read, title }: WebhookConfigurations): Promise<WebhookConfiguration> {
-  const found = await read();
-  if (found === undefined) throw new Error(`${title} does not exist`);
-  return found;
+export async function readExisting({ read, displayName }: WebhookConfigurations): Promise<WebhookConfiguration> {
+  const configuration = await read();
+  if (configuration === undefined) throw new Error(`${displayName} does not exist`);
+  return configuration;
 }
 
 export async function publishBundle(
@@ -51,40 +50,44 @@ export async function publishBundle(
   current: WebhookConfiguration,
   bundle: string,
 ): Promise<void> {
-  const written = await configurations.writeBundle(current, bundle);
-  if (written === "done") recordEvent({ kind: "bundle-written", cas: pemBlocks(bundle).blocks.length });
+  const result = await configurations.writeBundle(current, bundle);
+  if (result === "done") recordEvent({ kind: "bundle-written", cas: pemBlocks(bundle).blocks.length });
   else recordEvent({ kind: "conflict", on: "configuration" });
 }
 
 export function webhookConfigurations(request: SendRequest, name: string, copyName = ""): WebhookConfigurations {
-  const title = configurationTitle(name);
-  const write = (targetName: string, version: string, webhooks: number, bundle: string): Promise<WriteResult> => {
-    const body = JSON.stringify(bundlePatch(version, webhooks, bundle));
+  const displayName = configurationDisplayName(name);
+  const write = (targetName: string, version: string, webhookCount: number, bundle: string): Promise<WriteResult> => {
+    const body = JSON.stringify(bundlePatch(version, webhookCount, bundle));
     return writeObject(
       request,
       { method: "PATCH", path: configurationPath(targetName), body },
-      configurationTitle(targetName),
+      configurationDisplayName(targetName),
     );
   };
   return {
-    title,
+    displayName,
     read: async () => {
-      const found = await readObject(request, configurationPath(name), title);
-      if (found === undefined) return undefined;
-      const own = { resourceVersion: versionOf(found), bundles: bundlesIn(found) };
+      const configuration = await readObject(request, configurationPath(name), displayName);
+      if (configuration === undefined) return undefined;
+      const original = { resourceVersion: resourceVersionOf(configuration), bundles: bundlesIn(configuration) };
       const copy =
         copyName === ""
           ? undefined
-          : await readObject(request, configurationPath(copyName), configurationTitle(copyName));
+          : await readObject(request, configurationPath(copyName), configurationDisplayName(copyName));
       const copyBundles = copy === undefined ? [] : bundlesIn(copy);
-      if (copy === undefined || copyBundles.length === 0) return own;
-      const bundles = [...own.bundles, ...copyBundles];
-      return { ...own, bundles, copy: { resourceVersion: versionOf(copy), webhooks: copyBundles.length } };
+      if (copy === undefined || copyBundles.length === 0) return original;
+      const bundles = [...original.bundles, ...copyBundles];
+      return {
+        ...original,
+        bundles,
+        copy: { resourceVersion: resourceVersionOf(copy), webhookCount: copyBundles.length },
+      };
     },
     writeBundle: async ({ resourceVersion, bundles, copy }, bundle) => {
-      const written = await write(name, resourceVersion, bundles.length - (copy?.webhooks ?? 0), bundle);
-      if (written !== "done" || copy === undefined) return written;
-      return write(copyName, copy.resourceVersion, copy.webhooks, bundle);
+      const result = await write(name, resourceVersion, bundles.length - (copy?.webhookCount ?? 0), bundle);
+      if (result !== "done" || copy === undefined) return result;
+      return write(copyName, copy.resourceVersion, copy.webhookCount, bundle);
     },
   };
 }
@@ -93,7 +96,7 @@ export function configurationPath(name: string): string {
   return `/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/${name}`;
 }
 
-export function configurationTitle(name: string): string {
+export function configurationDisplayName(name: string): string {
   return `MutatingWebhookConfiguration ${name}`;
 }
 
@@ -103,8 +106,8 @@ function bundlesIn(configuration: RawObject): readonly string[] {
   );
 }
 
-function bundlePatch(version: string, webhooks: number, bundle: string): readonly Operation[] {
+function bundlePatch(version: string, webhookCount: number, bundle: string): readonly Operation[] {
   const value = base64(bundle);
-  const paths = Array.from({ length: webhooks }, (_, index) => `/webhooks/${index}/clientConfig/caBundle`);
-  return [requireVersion(version), ...paths.map((path) => ({ op: "add" as const, path, value }))];
+  const paths = Array.from({ length: webhookCount }, (_, index) => `/webhooks/${index}/clientConfig/caBundle`);
+  return [requireResourceVersion(version), ...paths.map((path) => ({ op: "add" as const, path, value }))];
 }

@@ -1,5 +1,5 @@
 /** Creates Events for admissions, because users do not see the warnings that a controller gets when it creates Pods. Pure. */
-import { type EventSpec, isOwner, MESSAGE_LIMIT, type Owner } from "../../api-server/event-object.ts";
+import { type EventSpec, isValidOwner, MESSAGE_LIMIT, type Owner } from "../../api-server/event-object.ts";
 import type { RecordEvent } from "../../api-server/event-recorder.ts";
 import { plainText } from "../../contract/untrusted-text.ts";
 import { type Outcome, SKIP_REASONS, type SkipReason } from "../../injection/outcome.ts";
@@ -40,13 +40,14 @@ export function outcomeEvents(pod: object, namespace: string, outcome: Outcome):
   if (outcome.kind === "refused" || (outcome.kind === "unchanged" && OPT_OUT_REASONS.includes(outcome.reason)))
     return [];
   const problems = outcome.explanation.problems.filter(({ code }) => !CODES_WITHOUT_EVENT.includes(code));
-  const skipped = outcome.kind === "unchanged" && isUnexpected(outcome.reason) ? outcome.reason : undefined;
-  if (problems.length === 0 && skipped === undefined) return [];
+  const skipReason = outcome.kind === "unchanged" && isUnexpected(outcome.reason) ? outcome.reason : undefined;
+  if (problems.length === 0 && skipReason === undefined) return [];
   const owner = controllerOf(raw);
   if (owner === undefined) return [];
   const subject = { namespace, owner };
-  const skip = skipped === undefined ? [] : [warning(subject, NOT_INJECTED, skipMessage(raw, skipped))];
-  return [...skip, ...problemEvents(subject, problems)];
+  const skipEvents =
+    skipReason === undefined ? [] : [warningEvent(subject, NOT_INJECTED, skipMessage(raw, skipReason))];
+  return [...skipEvents, ...problemEvents(subject, problems)];
 }
 
 /** Events on the controller if the object is a Pod, otherwise on the object if it has a UID. */
@@ -62,10 +63,10 @@ export function settingsEvents(
 type EventSubject = Pick<EventSpec, "namespace" | "owner">;
 
 function problemEvents(subject: EventSubject, problems: readonly Problem[]): readonly EventSpec[] {
-  return [...messagesByCode(problems)].map(([code, text]) => warning(subject, eventReasonOf(code), text));
+  return [...messagesByCode(problems)].map(([code, text]) => warningEvent(subject, eventReasonOf(code), text));
 }
 
-function warning(subject: EventSubject, reason: string, text: string): EventSpec {
+function warningEvent(subject: EventSubject, reason: string, text: string): EventSpec {
   return { ...subject, type: "Warning", reason, message: plainText(text, MESSAGE_LIMIT) };
 }
 
@@ -76,8 +77,8 @@ function skipMessage(pod: RawObject, reason: SkipReason): string {
 function messagesByCode(problems: readonly Problem[]): ReadonlyMap<ProblemCode, string> {
   const texts = new Map<ProblemCode, string>();
   for (const { code, where, message } of problems) {
-    const before = texts.get(code);
-    texts.set(code, `${before === undefined ? "" : `${before} `}${where}: ${message}`);
+    const previousText = texts.get(code);
+    texts.set(code, `${previousText === undefined ? "" : `${previousText} `}${where}: ${message}`);
   }
   return texts;
 }
@@ -98,12 +99,12 @@ function referenceTo(object: RawObject): Owner | undefined {
   return ownerFrom(object, objectAt(object, "metadata"));
 }
 
-function ownerFrom(typed: RawObject | undefined, named: RawObject | undefined): Owner | undefined {
+function ownerFrom(typeSource: RawObject | undefined, nameSource: RawObject | undefined): Owner | undefined {
   const owner = {
-    apiVersion: textAt(typed, "apiVersion") ?? "",
-    kind: textAt(typed, "kind") ?? "",
-    name: textAt(named, "name") ?? "",
-    uid: textAt(named, "uid") ?? "",
+    apiVersion: textAt(typeSource, "apiVersion") ?? "",
+    kind: textAt(typeSource, "kind") ?? "",
+    name: textAt(nameSource, "name") ?? "",
+    uid: textAt(nameSource, "uid") ?? "",
   };
-  return owner.apiVersion !== "" && isOwner(owner) ? owner : undefined;
+  return owner.apiVersion !== "" && isValidOwner(owner) ? owner : undefined;
 }

@@ -73,16 +73,16 @@ export type CachedFacts = {
   readonly imagePullError: string | undefined;
 };
 
-/** Missing facts get values that disable newer features. @param base facts that are constant for the process */
-export function factsOf(base: ClusterFacts, namespace: string, known: CachedFacts): ClusterFacts {
+/** Missing facts get values that disable newer features. */
+export function factsOf(constantFacts: ClusterFacts, namespace: string, cachedFacts: CachedFacts): ClusterFacts {
   return {
-    ...base,
-    apiServerVersion: known.apiServerVersion ?? base.apiServerVersion,
-    lowestKubeletVersion: known.nodesAreStale ? undefined : known.lowestKubeletVersion,
-    runtimeWithoutImageVolumes: known.runtimeWithoutImageVolumes,
-    limitRanges: known.limitRanges ?? [],
-    imagePullError: known.imagePullError,
-    problems: known.namespaceIsUnknown ? [unknownNamespace(namespace)] : [],
+    ...constantFacts,
+    apiServerVersion: cachedFacts.apiServerVersion ?? constantFacts.apiServerVersion,
+    lowestKubeletVersion: cachedFacts.nodesAreStale ? undefined : cachedFacts.lowestKubeletVersion,
+    runtimeWithoutImageVolumes: cachedFacts.runtimeWithoutImageVolumes,
+    limitRanges: cachedFacts.limitRanges ?? [],
+    imagePullError: cachedFacts.imagePullError,
+    problems: cachedFacts.namespaceIsUnknown ? [unknownNamespace(namespace)] : [],
   };
 }
 

@@ -9,7 +9,7 @@ export type CacheName = (typeof CACHES)[number];
 
 type CacheReading = {
   readonly ageSeconds: number;
-  readonly stale: boolean;
+  readonly isStale: boolean;
   readonly entries: number;
 };
 
@@ -21,10 +21,10 @@ type ClusterMetrics = {
 
 export function createClusterMetrics(
   registry: Registry,
-  read: (cache: CacheName) => CacheReading | undefined,
+  readCache: (cache: CacheName) => CacheReading | undefined,
 ): ClusterMetrics {
   const registers = [registry];
-  const gauge = (
+  const addGauge = (
     metric: "cacheAge" | "cacheStale" | "cacheEntries",
     value: (reading: CacheReading) => number,
   ): void => {
@@ -33,15 +33,15 @@ export function createClusterMetrics(
       registers,
       collect() {
         for (const cache of CACHES) {
-          const reading = read(cache);
+          const reading = readCache(cache);
           if (reading !== undefined) this.set({ cache }, value(reading));
         }
       },
     });
   };
-  gauge("cacheAge", (reading) => reading.ageSeconds);
-  gauge("cacheStale", (reading) => Number(reading.stale));
-  gauge("cacheEntries", (reading) => reading.entries);
+  addGauge("cacheAge", (reading) => reading.ageSeconds);
+  addGauge("cacheStale", (reading) => Number(reading.isStale));
+  addGauge("cacheEntries", (reading) => reading.entries);
   const lists = new Counter({ ...METRICS.cacheLists, registers });
   const failures = new Counter({ ...METRICS.cacheFailures, registers });
   const events = new Counter({ ...METRICS.events, registers });

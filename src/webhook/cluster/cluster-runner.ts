@@ -16,7 +16,7 @@ import {
   RELIST_MS,
 } from "../../api-server/freshness.ts";
 import { type ReflectedResource, type ReflectorPorts, runReflector } from "../../api-server/reflector.ts";
-import { createStore, type Store, summaryOf } from "../../api-server/store.ts";
+import { createStore, createSummaryReader, type Store } from "../../api-server/store.ts";
 import type { ClusterFacts } from "../../injection/inject.ts";
 import type { NamespaceAnnotations, ReportSettings } from "../admission/admit.ts";
 import type { Log } from "../log.ts";
@@ -29,9 +29,9 @@ import { byNamespace, type RelevantAnnotations, reduceLimitRange, reduceNamespac
 import { watchServerVersion } from "./server-version.ts";
 
 export type ClusterOptions = {
-  readonly connection: KubeConfig;
-  /** Facts that are constant for the process. Its `apiServerVersion` applies until the API server's version is read. */
-  readonly base: ClusterFacts;
+  readonly kubeConfig: KubeConfig;
+  /** Facts that are constant for the process; `apiServerVersion` applies until the API server's version is read. */
+  readonly constantFacts: ClusterFacts;
   readonly readsVersion: boolean;
   readonly watchesPulls: boolean;
   readonly log: Log;
@@ -63,7 +63,7 @@ const NAMESPACE_WATCH_MS = 30_000;
 
 export function startCluster(options: ClusterOptions): Cluster {
   const { log } = options;
-  const api = createApiClient(options.connection);
+  const api = createApiClient(options.kubeConfig);
   const stop = new AbortController();
   const nowMs = () => performance.now();
   // Without `unref`, because these timers have to keep the process alive until it listens.
@@ -71,7 +71,7 @@ export function startCluster(options: ClusterOptions): Cluster {
 
   const namespaces = createStore(reduceNamespace);
   const namespaceLookup = createNamespaceLookup({
-    cached: (name) => namespaces.entries.get(name),
+    readCached: (name) => namespaces.entries.get(name),
     nowMs,
     schedule: (ms, call) => {
       const timer = setTimeout(call, ms);
@@ -91,7 +91,7 @@ export function startCluster(options: ClusterOptions): Cluster {
   };
   const nodes = createStore(reduceNode);
   const limitRanges = createStore(reduceLimitRange);
-  const pullEvents = createStore(pullEventReducer(options.base.managerImage, Date.now), newPullEvents);
+  const pullEvents = createStore(pullEventReducer(options.constantFacts.managerImage, Date.now), newPullEvents);
   const stores: Readonly<Record<CacheName, Pick<Store<unknown>, "entries">>> = {
     namespaces,
     nodes,
@@ -105,14 +105,15 @@ export function startCluster(options: ClusterOptions): Cluster {
       ? undefined
       : {
           ageSeconds: (nowMs() - (freshnessOf(cache).lastResponseMs ?? 0)) / 1_000,
-          stale: isStale(freshnessOf(cache), nowMs()),
+          isStale: isStale(freshnessOf(cache), nowMs()),
           entries: stores[cache].entries.size,
         },
   );
 
-  const recordFreshness = (cache: CacheName, { freshness: now, change }: FreshnessUpdate): void => {
-    freshness.set(cache, now);
-    if (change === "lost") log.warn({ cache, why: now.failure }, "API server is unreachable, using cached objects");
+  const recordFreshness = (cache: CacheName, { freshness: newFreshness, change }: FreshnessUpdate): void => {
+    freshness.set(cache, newFreshness);
+    if (change === "lost")
+      log.warn({ cache, why: newFreshness.failure }, "API server is unreachable, using cached objects");
     if (change === "back") log.info({ cache }, "API server is reachable again");
   };
 
@@ -121,15 +122,15 @@ export function startCluster(options: ClusterOptions): Cluster {
     path: string,
     store: Store<T>,
     watch: Pick<ReflectedResource<T>, "watchMs" | "fieldSelector"> = {},
-  ): { first: Promise<void>; end: Promise<void> } => {
+  ): { firstRead: Promise<void>; end: Promise<void> } => {
     let onFirstList: () => void = () => undefined;
-    const first = new Promise<void>((resolve) => {
+    const firstRead = new Promise<void>((resolve) => {
       onFirstList = resolve;
     });
-    const reflected = { path, pageSize: PAGE_SIZES[cache], store, relistMs: RELIST_MS, ...watch };
+    const resource = { path, pageSize: PAGE_SIZES[cache], store, relistMs: RELIST_MS, ...watch };
     const onResponse = (): void => recordFreshness(cache, afterResponse(freshnessOf(cache), nowMs()));
     const end = runReflector(
-      reflected,
+      resource,
       {
         request: api.request,
         stream: api.stream,
@@ -149,10 +150,10 @@ export function startCluster(options: ClusterOptions): Cluster {
       },
       stop.signal,
     );
-    return { first, end };
+    return { firstRead, end };
   };
 
-  const version = options.readsVersion
+  const serverVersion = options.readsVersion
     ? watchServerVersion({ request: api.request, sleep: pause, random: Math.random, log }, stop.signal)
     : undefined;
   const loops = [
@@ -162,15 +163,15 @@ export function startCluster(options: ClusterOptions): Cluster {
     ...(options.watchesPulls
       ? [startCache("events", "/api/v1/events", pullEvents, { fieldSelector: PULL_EVENTS })]
       : []),
-    ...(version === undefined ? [] : [version]),
+    ...(serverVersion === undefined ? [] : [serverVersion]),
   ];
 
-  const nodeSummary = summaryOf(nodes, (entries) => ({
+  const nodeSummary = createSummaryReader(nodes, (entries) => ({
     version: lowestKubeletVersion(entries.values()),
     runtimeWithoutImageVolumes: findRuntimeWithoutImageVolumes(entries.values()),
   }));
-  const limitRangesByNamespace = summaryOf(limitRanges, byNamespace);
-  const pullErrors = summaryOf(pullEvents, pullErrorsByNamespace);
+  const limitRangesByNamespace = createSummaryReader(limitRanges, byNamespace);
+  const pullErrors = createSummaryReader(pullEvents, pullErrorsByNamespace);
   const pullErrorIn = (namespace: string): string | undefined => {
     const error = pullErrors().get(namespace);
     return isCurrent(error, Date.now()) ? error.message : undefined;
@@ -181,19 +182,19 @@ export function startCluster(options: ClusterOptions): Cluster {
     nowMs,
     wallMs: Date.now,
     random: Math.random,
-    suffix: () => randomBytes(8).toString("hex"),
+    createNameSuffix: () => randomBytes(8).toString("hex"),
     instance: hostname(),
     isKnownNamespace: namespaceLookup.isKnown,
     count: metrics.countEvent,
   };
 
-  const sendEvent = createEventRecorder({ ...eventPorts, reporter: "lastcall.dev/webhook" });
+  const recordAdmissionEvent = createEventRecorder({ ...eventPorts, reporter: "lastcall.dev/webhook" });
 
   return {
     namespaceAnnotations: namespaceLookup.annotations,
     factsOf: (namespace) =>
-      factsOf(options.base, namespace, {
-        apiServerVersion: version?.current(),
+      factsOf(options.constantFacts, namespace, {
+        apiServerVersion: serverVersion?.current(),
         lowestKubeletVersion: nodeSummary().version,
         runtimeWithoutImageVolumes: nodeSummary().runtimeWithoutImageVolumes,
         nodesAreStale: isStale(freshnessOf("nodes"), nowMs()),
@@ -202,11 +203,11 @@ export function startCluster(options: ClusterOptions): Cluster {
         imagePullError: pullErrorIn(namespace),
       }),
     namespaceIsUnknown: (namespace) => !namespaceLookup.isKnown(namespace),
-    recordOutcome: outcomeRecorder(sendEvent),
-    reportSettings: settingsRecorder(sendEvent),
+    recordOutcome: outcomeRecorder(recordAdmissionEvent),
+    reportSettings: settingsRecorder(recordAdmissionEvent),
     recordDrainEvent: createEventRecorder({ ...eventPorts, reporter: "lastcall.dev/relay" }),
     firstRead: async (limitMs) => {
-      const allListed = Promise.all(loops.map((loop) => loop.first)).then(() => true);
+      const allListed = Promise.all(loops.map((loop) => loop.firstRead)).then(() => true);
       const isFilled = await Promise.race([allListed, pause(limitMs, stop.signal).then(() => false)]);
       if (!isFilled) log.warn({ limitMs }, "caches were not filled in time, starting without them");
     },

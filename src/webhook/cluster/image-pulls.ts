@@ -19,7 +19,7 @@ type PullEvent = {
 };
 
 /** The kubelet's Event reasons for a failed pull. `Pulled` means that the pull succeeded or was not needed. */
-const FAILURES: readonly string[] = ["Failed", "BackOff", "ErrImageNeverPull", "InspectFailed"];
+const FAILURE_REASONS: readonly string[] = ["Failed", "BackOff", "ErrImageNeverPull", "InspectFailed"];
 const MESSAGE_LIMIT = 300;
 
 /** Fewer failures are ignored, because the kubelet's retry often succeeds. */
@@ -46,7 +46,7 @@ export function pullEventReducer(image: string, wallMs: () => number): ReduceObj
   return (event: RawObject) => {
     const reason = textAt(event, "reason") ?? "";
     const message = textAt(event, "message") ?? "";
-    const isFailure = FAILURES.includes(reason);
+    const isFailure = FAILURE_REASONS.includes(reason);
     if ((!isFailure && reason !== "Pulled") || !message.includes(`"${image}"`)) return undefined;
     const readMs = wallMs();
     const lastMs = lastTimeOf(event, readMs);
@@ -80,12 +80,12 @@ export function pullErrorsByNamespace(entries: ReadonlyMap<string, PullEvent>): 
       lastSuccessMs.set(namespace, Math.max(lastSuccessMs.get(namespace) ?? 0, event.lastMs));
       continue;
     }
-    const before = failures.get(namespace);
-    const latest = before !== undefined && before.lastMs > event.lastMs ? before : event;
+    const previous = failures.get(namespace);
+    const latest = previous !== undefined && previous.lastMs > event.lastMs ? previous : event;
     failures.set(namespace, {
       lastMs: latest.lastMs,
       message: latest.message,
-      count: (before?.count ?? 0) + event.count,
+      count: (previous?.count ?? 0) + event.count,
     });
   }
   const isFailing = (
@@ -111,8 +111,8 @@ function lastTimeOf(event: RawObject, readMs: number): number | undefined {
     timeAt(event, "eventTime");
   if (eventMs === undefined || eventMs <= readMs) return eventMs;
   if (eventMs - readMs <= CLOCK_SKEW_MS) return readMs;
-  // With `readMs` the Event would never become stale, because each list sets it to a later time. The API server sets the creation
-  // time.
+  // With `readMs` the Event would never become stale, because each list would set a later time. The creation time is reliable:
+  // the API server sets it.
   const createdMs = timeAt(objectAt(event, "metadata"), "creationTimestamp");
   return createdMs === undefined ? undefined : Math.min(createdMs, readMs);
 }

@@ -41,9 +41,9 @@ export class LimitedEntries<T> extends Map<string, T> {
     super.clear();
   }
 
-  /** The keys of the namespace with the most entries; of equally large namespaces, `grown` is preferred. */
-  #largestOr(grown: ReadonlySet<string>): ReadonlySet<string> {
-    let largest = grown;
+  /** The keys of the namespace with the most entries; of equally large namespaces, the namespace of `preferredKeys`. */
+  #largestOr(preferredKeys: ReadonlySet<string>): ReadonlySet<string> {
+    let largest = preferredKeys;
     for (const keys of this.#keys.values()) if (keys.size > largest.size) largest = keys;
     return largest;
   }

@@ -18,10 +18,10 @@ const WAITING_LIMIT = 256;
 const WAITING_LIMIT_CHARACTERS = 4 * 1024 * 1024;
 
 type LookupPorts = {
-  readonly cached: (name: string) => RelevantAnnotations | undefined;
+  readonly readCached: (name: string) => RelevantAnnotations | undefined;
   readonly nowMs: () => number;
   /** Calls `call` once after `ms`. @returns a function that cancels the timer */
-  readonly schedule: (ms: number, call: () => void) => () => void;
+  readonly schedule: (ms: number, callback: () => void) => () => void;
 };
 
 type NamespaceLookup = {
@@ -34,15 +34,15 @@ type NamespaceLookup = {
 type Waiter = {
   readonly name: string;
   readonly characters: number;
-  readonly end: (found: RelevantAnnotations) => void;
+  readonly end: (annotations: RelevantAnnotations) => void;
 };
 
 const NO_ANNOTATIONS: RelevantAnnotations = {};
 
-export function createNamespaceLookup({ cached, nowMs, schedule }: LookupPorts): NamespaceLookup {
+export function createNamespaceLookup({ readCached, nowMs, schedule }: LookupPorts): NamespaceLookup {
   const missedUntilMs = new Map<string, number>();
-  const waiting = new Set<Waiter>();
-  let characters = 0;
+  const waiters = new Set<Waiter>();
+  let waitingCharacters = 0;
 
   const recordMiss = (name: string): void => {
     missedUntilMs.delete(name);
@@ -53,46 +53,46 @@ export function createNamespaceLookup({ cached, nowMs, schedule }: LookupPorts):
 
   /** Over a limit, ends the oldest waits, so a flood shortens every wait, but does not prevent new waits. */
   const enforceLimits = (): void => {
-    for (const waiter of waiting) {
-      if (waiting.size <= WAITING_LIMIT && characters <= WAITING_LIMIT_CHARACTERS) return;
+    for (const waiter of waiters) {
+      if (waiters.size <= WAITING_LIMIT && waitingCharacters <= WAITING_LIMIT_CHARACTERS) return;
       waiter.end(NO_ANNOTATIONS);
     }
   };
 
-  const wait = (name: string, size: number): Promise<RelevantAnnotations> =>
+  const wait = (name: string, characters: number): Promise<RelevantAnnotations> =>
     new Promise((resolve) => {
       const waiter: Waiter = {
         name,
-        characters: size,
-        end: (found) => {
-          if (!waiting.delete(waiter)) return;
-          characters -= size;
+        characters,
+        end: (annotations) => {
+          if (!waiters.delete(waiter)) return;
+          waitingCharacters -= characters;
           cancel();
-          resolve(found);
+          resolve(annotations);
         },
       };
       const cancel = schedule(LOOKUP_LIMIT_MS, () => {
         recordMiss(name);
         waiter.end(NO_ANNOTATIONS);
       });
-      waiting.add(waiter);
-      characters += size;
+      waiters.add(waiter);
+      waitingCharacters += characters;
       enforceLimits();
     });
 
   return {
-    annotations: async (name, size) => {
-      const known = cached(name);
-      if (known !== undefined) return known;
-      const missedRecently = nowMs() < (missedUntilMs.get(name) ?? Number.NEGATIVE_INFINITY);
-      const mayWait = isDnsLabel(name) && !missedRecently && size <= WAITING_LIMIT_CHARACTERS;
-      return mayWait ? wait(name, size) : NO_ANNOTATIONS;
+    annotations: async (name, characters) => {
+      const cachedAnnotations = readCached(name);
+      if (cachedAnnotations !== undefined) return cachedAnnotations;
+      const hasMissedRecently = nowMs() < (missedUntilMs.get(name) ?? Number.NEGATIVE_INFINITY);
+      const mayWait = isDnsLabel(name) && !hasMissedRecently && characters <= WAITING_LIMIT_CHARACTERS;
+      return mayWait ? wait(name, characters) : NO_ANNOTATIONS;
     },
-    isKnown: (name) => cached(name) !== undefined,
+    isKnown: (name) => readCached(name) !== undefined,
     notifyWaiters: () => {
-      for (const waiter of waiting) {
-        const found = cached(waiter.name);
-        if (found !== undefined) waiter.end(found);
+      for (const waiter of waiters) {
+        const annotations = readCached(waiter.name);
+        if (annotations !== undefined) waiter.end(annotations);
       }
     },
   };

@@ -35,13 +35,13 @@ export function reduceLimitRange(object: RawObject): LimitRange | undefined {
 
 /** Sorts each namespace's LimitRanges by name, so that all replicas apply them in the same order. */
 export function byNamespace(entries: ReadonlyMap<string, LimitRange>): ReadonlyMap<string, readonly LimitRange[]> {
-  const grouped = new Map<string, LimitRange[]>();
+  const rangesByNamespace = new Map<string, LimitRange[]>();
   for (const [key, range] of entries) {
     const namespace = key.slice(0, Math.max(0, key.indexOf("/")));
-    const group = grouped.get(namespace);
-    if (group === undefined) grouped.set(namespace, [range]);
+    const group = rangesByNamespace.get(namespace);
+    if (group === undefined) rangesByNamespace.set(namespace, [range]);
     else group.push(range);
   }
-  for (const group of grouped.values()) group.sort((left, right) => (left.name < right.name ? -1 : 1));
-  return grouped;
+  for (const group of rangesByNamespace.values()) group.sort((left, right) => (left.name < right.name ? -1 : 1));
+  return rangesByNamespace;
 }

@@ -14,9 +14,9 @@ type VersionPorts = {
 };
 
 type ServerVersion = {
-  /** Never stale: versions only increase, and an older version enables fewer features. */
+  /** An outdated version is harmless: versions only increase, and an older version enables fewer features. */
   readonly current: () => string | undefined;
-  readonly first: Promise<void>;
+  readonly firstRead: Promise<void>;
   readonly end: Promise<void>;
 };
 
@@ -46,7 +46,7 @@ export function watchServerVersion(ports: VersionPorts, signal: AbortSignal): Se
     }
   };
 
-  return { current: () => current, first, end: readRepeatedly() };
+  return { current: () => current, firstRead: first, end: readRepeatedly() };
 }
 
 /** The full version, such as `v1.31.4-eks-abc`; `undefined` if the response contains no valid version. */

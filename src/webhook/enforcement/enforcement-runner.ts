@@ -3,12 +3,18 @@ import { Gauge, type Registry } from "prom-client";
 import { createApiClient } from "../../api-server/api-client.ts";
 import type { ApiResponse, SendRequest } from "../../api-server/api-request.ts";
 import { loadKubeConfig } from "../../api-server/load-kube-config.ts";
-import { type Operation, readObject, requireVersion, versionOf, writeObject } from "../../api-server/stored-object.ts";
+import {
+  type Operation,
+  readObject,
+  requireResourceVersion,
+  resourceVersionOf,
+  writeObject,
+} from "../../api-server/stored-object.ts";
 import { objectsAt } from "../../kubernetes/raw-json.ts";
-import { configurationPath, configurationTitle } from "../certificates/webhook-configurations.ts";
+import { configurationDisplayName, configurationPath } from "../certificates/webhook-configurations.ts";
 import type { Log } from "../log.ts";
 import { METRICS } from "../metric-table.ts";
-import { selfTest } from "../self-test/self-test.ts";
+import { runSelfTest } from "../self-test/self-test.ts";
 import type { WebhookSettings } from "../settings.ts";
 import { BLOCKED_REASONS, blocked, type Enforcement, type EnforcerPorts, enforce } from "./enforcer.ts";
 
@@ -29,13 +35,13 @@ export async function startEnforcement(
   const check = async (): Promise<void> => {
     if (isRunning) return;
     isRunning = true;
-    const failed = (error: unknown): Enforcement => blocked(last.isEnforcing, String(error));
-    const now = await enforce(ports).catch(failed);
+    const blockedBy = (error: unknown): Enforcement => blocked(last.isEnforcing, String(error));
+    const current = await enforce(ports).catch(blockedBy);
     isRunning = false;
-    if (now.isEnforcing && !last.isEnforcing)
+    if (current.isEnforcing && !last.isEnforcing)
       log.info("enforcement is active: API servers refuse Pods while no webhook answers");
-    if (now.why !== "" && now.why !== last.why) log.info(now, "enforcement is not active yet");
-    last = now;
+    if (current.why !== "" && current.why !== last.why) log.info(current, "enforcement is not active yet");
+    last = current;
   };
   return { check, close };
 }
@@ -69,32 +75,39 @@ export function enforcerPorts(request: SendRequest, settings: ProofSettings): En
   const { enforceCopies, enforceConfiguration, proofNamespace, proofLabels, image } = settings;
   return {
     read: async () => {
-      const originals = await readObject(request, configurationPath(enforceCopies), configurationTitle(enforceCopies));
-      const found = await readObject(
+      const originalConfiguration = await readObject(
+        request,
+        configurationPath(enforceCopies),
+        configurationDisplayName(enforceCopies),
+      );
+      const enforcingConfiguration = await readObject(
         request,
         configurationPath(enforceConfiguration),
-        configurationTitle(enforceConfiguration),
+        configurationDisplayName(enforceConfiguration),
       );
-      const enforcing = found && { resourceVersion: versionOf(found), webhooks: objectsAt(found, "webhooks") };
-      return { originals: objectsAt(originals, "webhooks"), enforcing };
+      const enforcing = enforcingConfiguration && {
+        resourceVersion: resourceVersionOf(enforcingConfiguration),
+        webhooks: objectsAt(enforcingConfiguration, "webhooks"),
+      };
+      return { originals: objectsAt(originalConfiguration, "webhooks"), enforcing };
     },
     write: (resourceVersion, webhooks) => {
       const operations: readonly Operation[] = [
-        requireVersion(resourceVersion),
+        requireResourceVersion(resourceVersion),
         { op: "add", path: "/webhooks", value: webhooks },
       ];
       const body = JSON.stringify(operations);
       return writeObject(
         request,
         { method: "PATCH", path: configurationPath(enforceConfiguration), body },
-        configurationTitle(enforceConfiguration),
+        configurationDisplayName(enforceConfiguration),
       );
     },
     proveInjection: async () => {
       let lastReport = "";
       let isQuotaFull = false;
       const expected = { namespace: proofNamespace, labels: proofLabels, image, waitMs: 0, startsPod: false };
-      const isProven = await selfTest(expected, {
+      const isProven = await runSelfTest(expected, {
         request: async (call) => {
           const response = await request(call);
           isQuotaFull = isQuotaRefusal(response);

@@ -45,8 +45,8 @@ export async function enforce({ read, write, proveInjection: prove }: EnforcerPo
   if (!haveCaBundles(originals)) return blocked(isEnforcing, "the webhook configuration has no caBundle yet");
   const failure = isEnforcing ? undefined : await prove();
   if (failure !== undefined) return { isEnforcing, ...failure };
-  const written = await write(enforcing.resourceVersion, desired);
-  return written === "done" ? ACTIVE : blocked(isEnforcing, "write conflict, retrying");
+  const result = await write(enforcing.resourceVersion, desired);
+  return result === "done" ? ACTIVE : blocked(isEnforcing, "write conflict, retrying");
 }
 
 const ACTIVE: Enforcement = { isEnforcing: true, why: "", reason: "none" };

@@ -34,10 +34,10 @@ export type BodyStart = {
 };
 
 export type BodyBudget = {
-  readonly reserve: (start: BodyStart, reject: (why: RejectReason) => void) => Reservation;
+  readonly reserve: (start: BodyStart, reject: (reason: RejectReason) => void) => Reservation;
   readonly rejectSlow: (nowMs: number) => void;
   readonly bufferedBytes: () => number;
-  readonly incompleteBodies: () => number;
+  readonly incompleteBodyCount: () => number;
 };
 
 type Body = {
@@ -46,16 +46,16 @@ type Body = {
   readonly startedAtMs: number;
   readonly address: string;
   readonly group: Set<Body>;
-  readonly reject: (why: RejectReason) => void;
+  readonly reject: (reason: RejectReason) => void;
 };
 
 export function createBodyBudget(
   limitBytes: number = BUDGET_BYTES,
-  addressBytes: number = (limitBytes * 2) / 3,
+  addressLimitBytes: number = (limitBytes * 2) / 3,
 ): BodyBudget {
-  const unknown = new Set<Body>();
-  const known = new Set<Body>();
-  const small = new Set<Body>();
+  const unknownBodies = new Set<Body>();
+  const knownBodies = new Set<Body>();
+  const smallBodies = new Set<Body>();
   const bytesByAddress = new Map<string, number>();
   let bufferedBytes = 0;
 
@@ -63,35 +63,35 @@ export function createBodyBudget(
     const change = bytes - body.bufferedBytes;
     body.bufferedBytes = bytes;
     bufferedBytes += change;
-    const ofAddress = (bytesByAddress.get(body.address) ?? 0) + change;
-    if (ofAddress === 0) bytesByAddress.delete(body.address);
-    else bytesByAddress.set(body.address, ofAddress);
+    const bytesOfAddress = (bytesByAddress.get(body.address) ?? 0) + change;
+    if (bytesOfAddress === 0) bytesByAddress.delete(body.address);
+    else bytesByAddress.set(body.address, bytesOfAddress);
   };
   const removeBody = (body: Body): void => {
     body.group.delete(body);
     if (body.bufferedBytes > 0) setBuffered(body, 0);
   };
-  const reject = (body: Body, why: RejectReason): void => {
+  const reject = (body: Body, reason: RejectReason): void => {
     removeBody(body);
-    body.reject(why);
+    body.reject(reason);
   };
   const findOldest = (isEligible: (body: Body) => boolean): Body | undefined => {
-    for (const bodies of [unknown, known]) for (const body of bodies) if (isEligible(body)) return body;
+    for (const bodies of [unknownBodies, knownBodies]) for (const body of bodies) if (isEligible(body)) return body;
     return undefined;
   };
   const enforceLimits = (address: string): void => {
     for (;;) {
-      const exceedsAddressLimit = (bytesByAddress.get(address) ?? 0) > addressBytes;
+      const exceedsAddressLimit = (bytesByAddress.get(address) ?? 0) > addressLimitBytes;
       if (!exceedsAddressLimit && bufferedBytes <= limitBytes) return;
-      const rejected = findOldest((body) => !exceedsAddressLimit || body.address === address);
-      if (rejected === undefined) return;
-      reject(rejected, "bodies_full");
+      const oldestBody = findOldest((body) => !exceedsAddressLimit || body.address === address);
+      if (oldestBody === undefined) return;
+      reject(oldestBody, "bodies_full");
     }
   };
 
   return {
     reserve: ({ nowMs, isKnown, isSmall, address }, onReject) => {
-      const group = isSmall ? small : isKnown ? known : unknown;
+      const group = isSmall ? smallBodies : isKnown ? knownBodies : unknownBodies;
       const body: Body = { receivedBytes: 0, bufferedBytes: 0, startedAtMs: nowMs, address, group, reject: onReject };
       group.add(body);
       return {
@@ -107,11 +107,11 @@ export function createBodyBudget(
       };
     },
     rejectSlow: (nowMs) => {
-      for (const body of [...unknown, ...known, ...small]) {
+      for (const body of [...unknownBodies, ...knownBodies, ...smallBodies]) {
         if (isTooSlow(body.receivedBytes, nowMs - body.startedAtMs)) reject(body, "slow_body");
       }
     },
     bufferedBytes: () => bufferedBytes,
-    incompleteBodies: () => unknown.size + known.size + small.size,
+    incompleteBodyCount: () => unknownBodies.size + knownBodies.size + smallBodies.size,
   };
 }

@@ -11,7 +11,7 @@ import type { Pace } from "./unknown-client-pace.ts";
 
 export type BodyResult = CompleteBody | { readonly kind: "too-large" } | { readonly kind: "cut-off" } | RefusedBody;
 
-export type RefusedBody = { readonly kind: "refused"; readonly why: RejectReason | "without_length" };
+export type RefusedBody = { readonly kind: "refused"; readonly reason: RejectReason | "without_length" };
 
 type CompleteBody = {
   readonly kind: "complete";
@@ -42,11 +42,11 @@ type ReaderOptions = {
 
 export function bodyReader(options: ReaderOptions): ReadBody {
   return (source, done) => {
-    const declared = declaredBytes(source);
+    const declaredBytes = readDeclaredBytes(source);
     // API servers always send Content-Length: their client encodes the review in memory.
-    if (declared === undefined) done({ kind: "refused", why: "without_length" });
-    else if (declared > options.limits.discardBytes) done({ kind: "too-large" });
-    else readDeclared(source, declared, options, done);
+    if (declaredBytes === undefined) done({ kind: "refused", reason: "without_length" });
+    else if (declaredBytes > options.limits.discardBytes) done({ kind: "too-large" });
+    else readDeclared(source, declaredBytes, options, done);
   };
 }
 
@@ -55,7 +55,7 @@ const KNOWN_CLIENT_BUFFER_BYTES = POOLED_BUFFER_LIMIT_BYTES;
 
 const MIN_PAUSE_MS = 1;
 
-function declaredBytes({ headers }: IncomingMessage): number | undefined {
+function readDeclaredBytes({ headers }: IncomingMessage): number | undefined {
   if (headers["transfer-encoding"] !== undefined) return undefined;
   // Node's parser has already refused a value that is not digits.
   return Number(headers["content-length"] ?? 0);
@@ -63,18 +63,18 @@ function declaredBytes({ headers }: IncomingMessage): number | undefined {
 
 function readDeclared(
   source: IncomingMessage,
-  declared: number,
+  declaredBytes: number,
   options: ReaderOptions,
   done: (body: BodyResult) => void,
 ): void {
   const { limits, budget, pool, nowMs } = options;
   const isKnown = options.isKnown(source);
-  const isPaced = !isKnown && declared > LARGE_BYTES;
-  const fitsLimit = declared <= limits.acceptBytes;
+  const isPaced = !isKnown && declaredBytes > LARGE_BYTES;
+  const fitsLimit = declaredBytes <= limits.acceptBytes;
   let buffer: Buffer | undefined;
   /** False for a body of one chunk, because Node allocated its buffer. */
   let isPooled = false;
-  let received = 0;
+  let receivedBytes = 0;
   let isSettled = false;
   const settle = (body: BodyResult): void => {
     if (isSettled) return;
@@ -88,12 +88,12 @@ function readDeclared(
   const start = {
     nowMs: nowMs(),
     isKnown,
-    isSmall: declared <= LARGE_BYTES,
+    isSmall: declaredBytes <= LARGE_BYTES,
     address: source.socket?.remoteAddress ?? "",
   };
-  const reservation = budget.reserve(start, (why) => {
+  const reservation = budget.reserve(start, (reason) => {
     releaseBuffer();
-    settle({ kind: "refused", why });
+    settle({ kind: "refused", reason });
   });
   const slowDown = (bytes: number): void => {
     const ms = options.pace(bytes, nowMs());
@@ -103,23 +103,24 @@ function readDeclared(
   };
   source.on("data", (chunk: Buffer) => {
     if (isSettled) return;
-    const before = received;
-    received += chunk.length;
-    if (fitsLimit) buffer = before === 0 && received === declared ? chunk : append(chunk, before);
-    reservation.grow(received, buffer?.length ?? 0);
+    const offset = receivedBytes;
+    receivedBytes += chunk.length;
+    if (fitsLimit) buffer = offset === 0 && receivedBytes === declaredBytes ? chunk : append(chunk, offset);
+    reservation.grow(receivedBytes, buffer?.length ?? 0);
     if (isPaced) slowDown(chunk.length);
   });
-  const append = (chunk: Buffer, at: number): Buffer => {
+  const append = (chunk: Buffer, offset: number): Buffer => {
     isPooled = true;
-    let target = buffer ?? pool.get(Math.min(declared, isKnown ? KNOWN_CLIENT_BUFFER_BYTES : 2 * chunk.length));
-    if (target.length < at + chunk.length) {
-      const larger = pool.get(Math.min(declared, 2 * (at + chunk.length)));
-      target.copy(larger, 0, 0, at);
-      pool.release(target);
-      target = larger;
+    let targetBuffer =
+      buffer ?? pool.get(Math.min(declaredBytes, isKnown ? KNOWN_CLIENT_BUFFER_BYTES : 2 * chunk.length));
+    if (targetBuffer.length < offset + chunk.length) {
+      const largerBuffer = pool.get(Math.min(declaredBytes, 2 * (offset + chunk.length)));
+      targetBuffer.copy(largerBuffer, 0, 0, offset);
+      pool.release(targetBuffer);
+      targetBuffer = largerBuffer;
     }
-    chunk.copy(target, at);
-    return target;
+    chunk.copy(targetBuffer, offset);
+    return targetBuffer;
   };
   source.on("end", () => {
     if (isSettled) return;
@@ -130,11 +131,11 @@ function readDeclared(
       return;
     }
     const text = (): string => {
-      const decoded = decode(buffer, received);
+      const decoded = decode(buffer, receivedBytes);
       releaseBuffer();
       return decoded;
     };
-    settle({ kind: "complete", bytes: received, text, release: reservation.release });
+    settle({ kind: "complete", bytes: receivedBytes, text, release: reservation.release });
   });
   source.on("error", () => {
     if (isSettled) return;

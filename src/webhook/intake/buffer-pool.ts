@@ -11,22 +11,22 @@ export const POOLED_BUFFER_LIMIT_BYTES = 512 * 1024;
 const POOL_LIMIT_BYTES = 4 * 1024 * 1024;
 
 export function createBufferPool(): BufferPool {
-  const pooled: Buffer[] = [];
+  const pooledBuffers: Buffer[] = [];
   let pooledBytes = 0;
   return {
     get: (bytes) => {
       const size = sizeFor(bytes);
-      const index = pooled.findLastIndex((buffer) => buffer.length === size);
-      const [found] = index < 0 ? [] : pooled.splice(index, 1);
-      if (found === undefined) return Buffer.allocUnsafeSlow(size);
+      const index = pooledBuffers.findLastIndex((buffer) => buffer.length === size);
+      const [buffer] = index < 0 ? [] : pooledBuffers.splice(index, 1);
+      if (buffer === undefined) return Buffer.allocUnsafeSlow(size);
       pooledBytes -= size;
-      return found;
+      return buffer;
     },
     release: (buffer) => {
       if (buffer.length > POOLED_BUFFER_LIMIT_BYTES || buffer.length !== sizeFor(buffer.length)) return;
       if (pooledBytes + buffer.length > POOL_LIMIT_BYTES) return;
       pooledBytes += buffer.length;
-      pooled.push(buffer);
+      pooledBuffers.push(buffer);
     },
   };
 }

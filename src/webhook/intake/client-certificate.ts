@@ -30,12 +30,12 @@ export async function readClientCa(file: string): Promise<string> {
   if (file === "") return "";
   try {
     const text = await readFile(file, "utf8");
-    const found = text.match(CERTIFICATE) ?? [];
-    if (found.length === 0) throw new Error("contains no certificate");
-    for (const pem of found) {
+    const certificates = text.match(CERTIFICATE) ?? [];
+    if (certificates.length === 0) throw new Error("contains no certificate");
+    for (const pem of certificates) {
       if (!new X509Certificate(pem).ca) throw new Error("contains a certificate that is not a CA");
     }
-    return found.join("\n");
+    return certificates.join("\n");
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error);
     throw new Fault("ERR_CERTIFICATE_UNREADABLE", `--client-ca ${file}: ${detail}`, error);

@@ -10,7 +10,7 @@ export type Connection = {
   readonly requestStarted: () => void;
   /** The request is in progress until {@link Connection.responseFinished}. */
   readonly responseStarted: () => void;
-  readonly responseFinished: (isReview: boolean) => void;
+  readonly responseFinished: (isSuccess: boolean) => void;
   readonly closed: () => void;
   /** Whether a review of this connection got a response with status 200. */
   readonly isKnown: () => boolean;
@@ -19,7 +19,7 @@ export type Connection = {
 export type ConnectionLimit = {
   /** Above the limit, closes another connection, or the new one if all others have a review in progress. */
   readonly add: (socket: Closable, address: string) => Connection;
-  readonly open: () => number;
+  readonly connectionCount: () => number;
 };
 
 /**
@@ -46,7 +46,7 @@ export function createConnectionLimit(
   limit: number = CONNECTION_LIMIT,
   connectionSharePerAddress: number = CONNECTION_SHARE_PER_ADDRESS,
 ): ConnectionLimit {
-  const waiting = waitingConnections(connectionSharePerAddress);
+  const waiting = createWaitingConnections(connectionSharePerAddress);
   const busy = new Set<Entry>();
   return {
     add: (socket, address) => {
@@ -60,10 +60,10 @@ export function createConnectionLimit(
       };
       waiting.add(entry);
       if (waiting.size() + busy.size > limit) {
-        const evicted = waiting.nextToEvict(entry);
-        waiting.remove(evicted);
+        const evictedEntry = waiting.nextToEvict(entry);
+        waiting.remove(evictedEntry);
         onEvict();
-        evicted.socket.destroy();
+        evictedEntry.socket.destroy();
       }
       return {
         requestStarted: () => {
@@ -77,8 +77,8 @@ export function createConnectionLimit(
           waiting.remove(entry);
           busy.add(entry);
         },
-        responseFinished: (isReview) => {
-          entry.isKnown ||= isReview;
+        responseFinished: (isSuccess) => {
+          entry.isKnown ||= isSuccess;
           entry.isReceivingRequest = false;
           entry.openReviews -= 1;
           if (entry.openReviews === 0 && busy.delete(entry)) waiting.add(entry);
@@ -90,7 +90,7 @@ export function createConnectionLimit(
         isKnown: () => entry.isKnown,
       };
     },
-    open: () => waiting.size() + busy.size,
+    connectionCount: () => waiting.size() + busy.size,
   };
 }
 
@@ -102,7 +102,7 @@ type WaitingConnections = {
   readonly nextToEvict: (newest: Entry) => Entry;
 };
 
-function waitingConnections(connectionSharePerAddress: number): WaitingConnections {
+function createWaitingConnections(connectionSharePerAddress: number): WaitingConnections {
   const stages: Readonly<Record<Stage, Set<Entry>>> = { unknown: new Set(), known: new Set(), requesting: new Set() };
   const evictionOrder = [stages.unknown, stages.known, stages.requesting];
   const connectionsByAddress = new Map<string, number>();
@@ -116,15 +116,15 @@ function waitingConnections(connectionSharePerAddress: number): WaitingConnectio
     for (const stage of stages) for (const entry of stage) if (isEligible(entry)) return entry;
     return undefined;
   };
-  const largestAddress = (): string | undefined => {
-    let largest = connectionSharePerAddress;
-    let largestAddressSoFar: string | undefined;
+  const findLargestAddress = (): string | undefined => {
+    let largestCount = connectionSharePerAddress;
+    let largestAddress: string | undefined;
     for (const [address, connections] of connectionsByAddress) {
-      if (connections <= largest) continue;
-      largest = connections;
-      largestAddressSoFar = address;
+      if (connections <= largestCount) continue;
+      largestCount = connections;
+      largestAddress = address;
     }
-    return largestAddressSoFar;
+    return largestAddress;
   };
 
   const addToStage = (entry: Entry): void => {
@@ -150,12 +150,12 @@ function waitingConnections(connectionSharePerAddress: number): WaitingConnectio
     size: () => stages.unknown.size + stages.known.size + stages.requesting.size,
     // The newest connection is also in the first stage, but is closed only if no other connection can be closed.
     nextToEvict: (newest) => {
-      const address = largestAddress();
-      const evicted = findFirst(
+      const address = findLargestAddress();
+      const evictedEntry = findFirst(
         evictionOrder,
         (entry) => entry !== newest && (address === undefined || entry.address === address),
       );
-      return evicted ?? newest;
+      return evictedEntry ?? newest;
     },
   };
 }

@@ -6,24 +6,24 @@ type FairQueue<T> = {
   readonly isEmpty: () => boolean;
 };
 
-export function fairQueue<T>(): FairQueue<T> {
-  const waiting = new Map<string, T[]>();
+export function createFairQueue<T>(): FairQueue<T> {
+  const itemsByAddress = new Map<string, T[]>();
   return {
     push: (address, item) => {
-      const items = waiting.get(address);
-      if (items === undefined) waiting.set(address, [item]);
+      const items = itemsByAddress.get(address);
+      if (items === undefined) itemsByAddress.set(address, [item]);
       else items.push(item);
     },
     shift: () => {
-      for (const [address, items] of waiting) {
+      for (const [address, items] of itemsByAddress) {
         const item = items.shift();
-        if (waiting.size === 1 && items.length > 0) return item;
-        waiting.delete(address);
-        if (items.length > 0) waiting.set(address, items);
+        if (itemsByAddress.size === 1 && items.length > 0) return item;
+        itemsByAddress.delete(address);
+        if (items.length > 0) itemsByAddress.set(address, items);
         return item;
       }
       return undefined;
     },
-    isEmpty: () => waiting.size === 0,
+    isEmpty: () => itemsByAddress.size === 0,
   };
 }

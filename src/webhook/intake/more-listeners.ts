@@ -5,13 +5,13 @@
  */
 import type { Server as HttpsServer } from "node:https";
 import { createServer, type Server, type Socket } from "node:net";
-import { fairQueue } from "./fair-queue.ts";
+import { createFairQueue } from "./fair-queue.ts";
 
-const LISTENERS = process.platform === "linux" ? 64 : 1;
+const LISTENER_COUNT = process.platform === "linux" ? 64 : 1;
 /** 2,048 connections for all listeners. Above the limit the kernel drops a SYN, which the client retransmits after a second. */
-const QUEUE_PER_LISTENER = 32;
+const BACKLOG_PER_LISTENER = 32;
 
-export const LISTEN_OPTIONS = { reusePort: LISTENERS > 1, backlog: QUEUE_PER_LISTENER } as const;
+export const LISTEN_OPTIONS = { reusePort: LISTENER_COUNT > 1, backlog: BACKLOG_PER_LISTENER } as const;
 
 /** Rejects when another socket listens on the port: with `reusePort`, two programs would silently share its connections. */
 export async function requireFreePort(host: string, port: number): Promise<void> {
@@ -26,9 +26,12 @@ export async function requireFreePort(host: string, port: number): Promise<void>
 
 export type CloseListeners = () => Promise<void>;
 
-export async function moreListeners(server: HttpsServer, at: { host: string; port: number }): Promise<CloseListeners> {
+export async function openMoreListeners(
+  server: HttpsServer,
+  address: { host: string; port: number },
+): Promise<CloseListeners> {
   const extraServers: Server[] = [];
-  while (extraServers.length < LISTENERS - 1) extraServers.push(await openListener(server, at));
+  while (extraServers.length < LISTENER_COUNT - 1) extraServers.push(await openListener(server, address));
   return async () => {
     await Promise.all(extraServers.map((extraServer) => new Promise((resolve) => extraServer.close(resolve))));
   };
@@ -54,31 +57,31 @@ export const HANDSHAKES_PER_TURN = 16;
  * which costs the server a signature: without a limit, 2,000 a second make the kernel drop connections of API servers. Call it
  * before other "connection" listeners are added, because the existing listeners are the ones that start a handshake.
  */
-export function paceHandshakes(server: HttpsServer, nextTurn: (turn: () => void) => void = setImmediate): void {
-  const waiting = fairQueue<Socket>();
+export function paceHandshakes(server: HttpsServer, scheduleTurn: (turn: () => void) => void = setImmediate): void {
+  const waitingSockets = createFairQueue<Socket>();
   const handshakeListeners = server.listeners("connection") as ((socket: Socket) => void)[];
   server.removeAllListeners("connection");
   // Without this option Node reads a waiting socket, and TLS could miss the first bytes.
   (server as { pauseOnConnect?: boolean }).pauseOnConnect = true;
-  let isDue = false;
+  let isTurnScheduled = false;
   const schedule = (): void => {
-    if (isDue || waiting.isEmpty()) return;
-    isDue = true;
-    nextTurn(turn);
+    if (isTurnScheduled || waitingSockets.isEmpty()) return;
+    isTurnScheduled = true;
+    scheduleTurn(runTurn);
   };
-  const turn = (): void => {
-    isDue = false;
-    for (let started = 0; started < HANDSHAKES_PER_TURN; ) {
-      const socket = waiting.shift();
+  const runTurn = (): void => {
+    isTurnScheduled = false;
+    for (let handshakeCount = 0; handshakeCount < HANDSHAKES_PER_TURN; ) {
+      const socket = waitingSockets.shift();
       if (socket === undefined) return;
       if (socket.destroyed) continue;
       for (const listener of handshakeListeners) listener.call(server, socket);
-      started += 1;
+      handshakeCount += 1;
     }
     schedule();
   };
   server.on("connection", (socket: Socket) => {
-    waiting.push(socket.remoteAddress ?? "", socket);
+    waitingSockets.push(socket.remoteAddress ?? "", socket);
     schedule();
   });
 }

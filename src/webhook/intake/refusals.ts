@@ -17,29 +17,29 @@ export const REFUSALS = {
 
 export type Refusal = keyof typeof REFUSALS;
 
-export type Refuse = (reason: Refusal) => void;
+export type RecordRefusal = (reason: Refusal) => void;
 
 const LOG_EVERY_MS = 60_000;
 
 type RefusalPorts = {
-  readonly metrics: { readonly countRefusal: Refuse };
+  readonly metrics: { readonly countRefusal: RecordRefusal };
   readonly log: Log;
   readonly nowMs: () => number;
 };
 
-export function refusalRecorder({ metrics, log, nowMs }: RefusalPorts): Refuse {
-  const loggedMs = new Map<Refusal, number>();
-  const suppressed = new Map<Refusal, number>();
+export function refusalRecorder({ metrics, log, nowMs }: RefusalPorts): RecordRefusal {
+  const lastLoggedMs = new Map<Refusal, number>();
+  const suppressedCounts = new Map<Refusal, number>();
   return (reason) => {
     metrics.countRefusal(reason);
-    const times = (suppressed.get(reason) ?? 0) + 1;
-    const lastMs = loggedMs.get(reason);
+    const times = (suppressedCounts.get(reason) ?? 0) + 1;
+    const lastMs = lastLoggedMs.get(reason);
     if (lastMs !== undefined && nowMs() - lastMs < LOG_EVERY_MS) {
-      suppressed.set(reason, times);
+      suppressedCounts.set(reason, times);
       return;
     }
-    loggedMs.set(reason, nowMs());
-    suppressed.delete(reason);
+    lastLoggedMs.set(reason, nowMs());
+    suppressedCounts.delete(reason);
     log.warn({ reason, what: REFUSALS[reason], times }, "refused");
   };
 }

@@ -5,21 +5,21 @@ const CHECK_MS = 1_000;
 
 export function timedBodyBudget(nowMs: () => number): BodyBudget {
   const budget = createBodyBudget();
-  let isWaiting = false;
-  const wait = (): void => {
-    isWaiting = true;
+  let isCheckScheduled = false;
+  const scheduleCheck = (): void => {
+    isCheckScheduled = true;
     // `setImmediate` runs after Node has read the bytes that arrived while the event loop was blocked, so these bytes count.
     setTimeout(() => setImmediate(check), CHECK_MS).unref();
   };
   const check = (): void => {
     budget.rejectSlow(nowMs());
-    isWaiting = false;
-    if (budget.incompleteBodies() > 0) wait();
+    isCheckScheduled = false;
+    if (budget.incompleteBodyCount() > 0) scheduleCheck();
   };
   return {
     ...budget,
     reserve: (start, reject) => {
-      if (!isWaiting) wait();
+      if (!isCheckScheduled) scheduleCheck();
       return budget.reserve(start, reject);
     },
   };

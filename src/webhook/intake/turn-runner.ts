@@ -1,5 +1,5 @@
 /** Schedules admissions: small reviews in batches of a few milliseconds, and a few large reviews per turn of the event loop. */
-import { fairQueue } from "./fair-queue.ts";
+import { createFairQueue } from "./fair-queue.ts";
 
 type Turns = {
   /** Resolves when the readable sockets have been read and the review may be parsed. */
@@ -38,7 +38,7 @@ const MAX_TURNS_AFTER_LARGE = 4;
 /** After a turn of large reviews, waiting small reviews get this multiple of its duration: two thirds of the total time. */
 const SMALL_TIME_FACTOR = 2;
 
-type Waiting = { readonly bytes: number; readonly begin: () => void };
+type WaitingReview = { readonly bytes: number; readonly begin: () => void };
 
 /**
  * Loading an admission's code into the CPU caches takes three times as long as running it, and reading the next request evicts
@@ -49,19 +49,19 @@ type Waiting = { readonly bytes: number; readonly begin: () => void };
  * @param nowMs monotonic milliseconds
  */
 export function createTurns(nowMs: () => number): Turns {
-  const small = fairQueue<Waiting>();
-  const large = fairQueue<Waiting>();
-  let isSmallDue = false;
+  const smallReviews = createFairQueue<WaitingReview>();
+  const largeReviews = createFairQueue<WaitingReview>();
+  let isSmallScheduled = false;
   let isLargeRunning = false;
   let isLargeTurn = false;
   let smallMs = 0;
   const pendingResponses: (() => void)[] = [];
   const startBatch = (): void => {
-    let takenBytes = 0;
-    while (takenBytes < BATCH_BYTES) {
-      const next = small.shift();
+    let startedBytes = 0;
+    while (startedBytes < BATCH_BYTES) {
+      const next = smallReviews.shift();
       if (next === undefined) return;
-      takenBytes += Math.max(next.bytes, MIN_COUNTED_BYTES);
+      startedBytes += Math.max(next.bytes, MIN_COUNTED_BYTES);
       next.begin();
     }
   };
@@ -70,38 +70,38 @@ export function createTurns(nowMs: () => number): Turns {
     do {
       startBatch();
       // The time of small reviews is measured only while large reviews wait.
-      if (small.isEmpty() && !isLargeRunning) break;
-      await microtasksDone();
-    } while (!small.isEmpty() && nowMs() - startMs < TURN_MS);
+      if (smallReviews.isEmpty() && !isLargeRunning) break;
+      await waitForMicrotasks();
+    } while (!smallReviews.isEmpty() && nowMs() - startMs < TURN_MS);
     smallMs += nowMs() - startMs;
-    isSmallDue = false;
-    if (!small.isEmpty()) scheduleSmall();
+    isSmallScheduled = false;
+    if (!smallReviews.isEmpty()) scheduleSmall();
   };
   const scheduleSmall = (): void => {
-    if (isSmallDue) return;
-    isSmallDue = true;
+    if (isSmallScheduled) return;
+    isSmallScheduled = true;
     setImmediate(() => void runSmall());
   };
   const yieldAfter = async (largeMs: number): Promise<void> => {
     const dueMs = smallMs + SMALL_TIME_FACTOR * largeMs;
     const turns = Math.min(MAX_TURNS_AFTER_LARGE, Math.max(1, Math.floor(largeMs / TURN_MS)));
-    for (let turn = 0; turn < turns; turn += 1) await eventLoopTurn();
-    while (!small.isEmpty() && smallMs <= dueMs) await eventLoopTurn();
+    for (let turn = 0; turn < turns; turn += 1) await waitForEventLoopTurn();
+    while (!smallReviews.isEmpty() && smallMs <= dueMs) await waitForEventLoopTurn();
   };
   const runLarge = async (): Promise<void> => {
     isLargeRunning = true;
     // Readable sockets may contain small reviews, which have priority.
-    await eventLoopTurn();
-    while (!large.isEmpty()) {
+    await waitForEventLoopTurn();
+    while (!largeReviews.isEmpty()) {
       const startMs = nowMs();
       isLargeTurn = true;
-      let takenBytes = 0;
-      while (takenBytes < LARGE_TURN_BYTES) {
-        const next = large.shift();
+      let startedBytes = 0;
+      while (startedBytes < LARGE_TURN_BYTES) {
+        const next = largeReviews.shift();
         if (next === undefined) break;
-        takenBytes += next.bytes;
+        startedBytes += next.bytes;
         next.begin();
-        await microtasksDone();
+        await waitForMicrotasks();
       }
       isLargeTurn = false;
       for (const respond of pendingResponses.splice(0)) respond();
@@ -113,10 +113,10 @@ export function createTurns(nowMs: () => number): Turns {
     start: (bytes, address) =>
       new Promise((begin) => {
         if (bytes <= LARGE_BYTES) {
-          small.push(address, { bytes, begin });
+          smallReviews.push(address, { bytes, begin });
           scheduleSmall();
         } else {
-          large.push(address, { bytes, begin });
+          largeReviews.push(address, { bytes, begin });
           if (!isLargeRunning) void runLarge();
         }
       }),
@@ -130,10 +130,10 @@ export function createTurns(nowMs: () => number): Turns {
 
 const RESOLVED = Promise.resolve();
 
-function microtasksDone(): Promise<void> {
+function waitForMicrotasks(): Promise<void> {
   return new Promise((resolve) => process.nextTick(resolve));
 }
 
-function eventLoopTurn(): Promise<void> {
+function waitForEventLoopTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

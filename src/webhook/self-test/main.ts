@@ -21,7 +21,7 @@ import {
   waitSetting,
 } from "../../settings/setting.ts";
 import { PROOF_LABELS, SETTINGS } from "../settings.ts";
-import { selfTest } from "./self-test.ts";
+import { runSelfTest } from "./self-test.ts";
 
 export async function main(args: readonly string[]): Promise<number> {
   const { settings, problems, help } = readOptions(args);
@@ -43,7 +43,7 @@ export async function main(args: readonly string[]): Promise<number> {
 async function run(options: SelfTestOptions): Promise<boolean> {
   const api = createApiClient(await loadKubeConfig({ kubeconfigFile: options.kubeconfigFile }));
   try {
-    const isInjecting = await selfTest(options, {
+    const isInjecting = await runSelfTest(options, {
       request: api.request,
       sleep: (ms) => sleep(ms),
       nowMs: () => performance.now(),
@@ -58,10 +58,10 @@ async function run(options: SelfTestOptions): Promise<boolean> {
 }
 
 function proofOf({ namespace, startsPod }: SelfTestOptions): string {
-  const injected = `A Pod that opts in is injected in namespace ${namespace}, and one that opts out is not.`;
+  const injectionSentence = `A Pod that opts in is injected in namespace ${namespace}, and one that opts out is not.`;
   return startsPod
-    ? `${injected}\nThe manager's image was pulled in this namespace, and its container runs.`
-    : injected;
+    ? `${injectionSentence}\nThe manager's image was pulled in this namespace, and its container runs.`
+    : injectionSentence;
 }
 
 const UNPULLED_IMAGE = "lastcall-self-test:never-pulled";

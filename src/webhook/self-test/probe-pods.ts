@@ -13,7 +13,7 @@ export type ProbeSpec = {
 };
 
 export const MANAGER = MANAGER_CONTAINER;
-export const PROBE = "probe";
+export const PROBE_CONTAINER = "probe";
 
 /** Complies with the Pod Security level `restricted` and with quotas that require resources. OpenShift may assign the user. */
 export function probePod({ namespace, image, labels }: ProbeSpec, optIn: OptIn): object {
@@ -31,7 +31,7 @@ export function probePod({ namespace, image, labels }: ProbeSpec, optIn: OptIn):
       securityContext: { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } },
       containers: [
         {
-          name: PROBE,
+          name: PROBE_CONTAINER,
           image,
           args: ["version"],
           resources: { requests: amounts, limits: { cpu: "10m", memory: "16Mi" } },

@@ -7,7 +7,7 @@ import { annotationsOf } from "../../kubernetes/pod.ts";
 import { isRawObject, objectAt, objectsAt, type RawObject, textAt } from "../../kubernetes/raw-json.ts";
 import { STATUS_ANNOTATION } from "../../policy/fields.ts";
 import { quote, quoteUpTo } from "../../policy/quote.ts";
-import { MANAGER, type OptIn, PROBE, type ProbeSpec, probePod, startablePod } from "./probe-pods.ts";
+import { MANAGER, type OptIn, PROBE_CONTAINER, type ProbeSpec, probePod, startablePod } from "./probe-pods.ts";
 
 type SelfTestPorts = {
   readonly request: SendRequest;
@@ -25,47 +25,47 @@ type SelfTestSpec = ProbeSpec & {
 const RESPONSE_TIMEOUT_MS = 35_000;
 const PAUSE_MS = 1_000;
 
-export async function selfTest(expected: SelfTestSpec, ports: SelfTestPorts): Promise<boolean> {
-  const endMs = ports.nowMs() + expected.waitMs;
-  const isInjecting = await tryUntil(endMs, ports, () => findError(expected, ports.request));
-  if (!isInjecting || !expected.startsPod) return isInjecting;
-  const started = startedPodIn(expected.namespace, ports.request);
+export async function runSelfTest(spec: SelfTestSpec, ports: SelfTestPorts): Promise<boolean> {
+  const endMs = ports.nowMs() + spec.waitMs;
+  const isInjecting = await tryUntil(endMs, ports, () => findError(spec, ports.request));
+  if (!isInjecting || !spec.startsPod) return isInjecting;
+  const startedPod = startedPodIn(spec.namespace, ports.request);
   try {
-    const pod = startablePod(expected, STARTED_POD);
+    const pod = startablePod(spec, STARTED_POD);
     // The Pod of an earlier self-test may still be terminating.
     const isCreated = await tryUntil(endMs, ports, async () => {
-      await started.remove();
-      return started.create(pod);
+      await startedPod.remove();
+      return startedPod.create(pod);
     });
-    return isCreated && (await tryUntil(endMs, ports, started.findError));
+    return isCreated && (await tryUntil(endMs, ports, startedPod.findError));
   } finally {
-    await started.remove().catch((error) => ports.report(unreachable(error)));
+    await startedPod.remove().catch((error) => ports.report(unreachableText(error)));
   }
 }
 
 async function tryUntil(endMs: number, ports: SelfTestPorts, attempt: () => Promise<string>): Promise<boolean> {
-  let lastWhy = "";
+  let lastError = "";
   for (;;) {
-    const why = await attempt().catch(unreachable);
-    if (why === "") return true;
-    if (why !== lastWhy) ports.report(why);
-    lastWhy = why;
+    const error = await attempt().catch(unreachableText);
+    if (error === "") return true;
+    if (error !== lastError) ports.report(error);
+    lastError = error;
     if (ports.nowMs() + PAUSE_MS > endMs) return false;
     await ports.sleep(PAUSE_MS);
   }
 }
 
-function unreachable(error: unknown): string {
+function unreachableText(error: unknown): string {
   return `The API server is unreachable: ${error instanceof Error ? error.message : String(error)}`;
 }
 
-async function findError(expected: SelfTestSpec, request: SendRequest): Promise<string> {
-  const optedIn = await create(expected, "enabled", request);
-  if (optedIn.kind === "failed") return optedIn.why;
-  if (!optedIn.injected) return NOT_INJECTED;
-  const optedOut = await create(expected, "disabled", request);
-  if (optedOut.kind === "failed") return optedOut.why;
-  return optedOut.injected ? INJECTED_ANYWAY : "";
+async function findError(spec: SelfTestSpec, request: SendRequest): Promise<string> {
+  const optInResult = await create(spec, "enabled", request);
+  if (optInResult.kind === "failed") return optInResult.error;
+  if (!optInResult.isInjected) return NOT_INJECTED;
+  const optOutResult = await create(spec, "disabled", request);
+  if (optOutResult.kind === "failed") return optOutResult.error;
+  return optOutResult.isInjected ? INJECTED_ANYWAY : "";
 }
 
 const NOT_INJECTED =
@@ -73,21 +73,21 @@ const NOT_INJECTED =
 const INJECTED_ANYWAY = "A Pod with the label lastcall.dev/inject=disabled was injected.";
 
 type CreateResult =
-  | { readonly kind: "created"; readonly injected: boolean }
-  | { readonly kind: "failed"; readonly why: string };
+  | { readonly kind: "created"; readonly isInjected: boolean }
+  | { readonly kind: "failed"; readonly error: string };
 
 async function create(spec: ProbeSpec, optIn: OptIn, request: SendRequest): Promise<CreateResult> {
   const { namespace } = spec;
   const path = `/api/v1/namespaces/${namespace}/pods?dryRun=All`;
   const body = JSON.stringify(probePod(spec, optIn));
   const response = await request({ method: "POST", path, body, limitMs: RESPONSE_TIMEOUT_MS });
-  const object = parsed(response.text);
+  const object = parseObject(response.text);
   if (response.status === 201)
-    return { kind: "created", injected: textAt(annotationsOf(object), STATUS_ANNOTATION) !== undefined };
+    return { kind: "created", isInjected: textAt(annotationsOf(object), STATUS_ANNOTATION) !== undefined };
   const message = refusalMessage(object);
   return {
     kind: "failed",
-    why: `The API server refuses a Pod in namespace ${namespace} (${response.status}): ${message}`,
+    error: `The API server refuses a Pod in namespace ${namespace} (${response.status}): ${message}`,
   };
 }
 
@@ -114,14 +114,14 @@ export function startedPodIn(namespace: string, request: SendRequest): StartedPo
         limitMs: REQUEST_TIMEOUT_MS,
       });
       if (response.status === 201) return "";
-      const message = refusalMessage(parsed(response.text));
+      const message = refusalMessage(parseObject(response.text));
       return `The API server refuses Pod ${STARTED_POD} in namespace ${namespace} (${response.status}): ${message}`;
     },
     findError: async () => {
       const response = await request({ method: "GET", path, limitMs: REQUEST_TIMEOUT_MS });
-      const why =
-        response.status === 200 ? whyNotStarted(parsed(response.text)) : `cannot be read (${response.status})`;
-      return why === "" ? "" : `Pod ${STARTED_POD} in namespace ${namespace} ${why}`;
+      const error =
+        response.status === 200 ? findStartError(parseObject(response.text)) : `cannot be read (${response.status})`;
+      return error === "" ? "" : `Pod ${STARTED_POD} in namespace ${namespace} ${error}`;
     },
     remove: async () => {
       await request({ method: "DELETE", path: `${path}?gracePeriodSeconds=0`, limitMs: REQUEST_TIMEOUT_MS });
@@ -129,27 +129,27 @@ export function startedPodIn(namespace: string, request: SendRequest): StartedPo
   };
 }
 
-function parsed(text: string): RawObject {
+function parseObject(text: string): RawObject {
   const value: unknown = JSON.parse(text);
   if (!isRawObject(value)) throw new Error("its response is not an object");
   return value;
 }
 
-function whyNotStarted(pod: RawObject): string {
+function findStartError(pod: RawObject): string {
   const status = objectAt(pod, "status");
   const containerStatuses = [...objectsAt(status, "initContainerStatuses"), ...objectsAt(status, "containerStatuses")];
   const unscheduled = objectsAt(status, "conditions").find(
     (condition) => condition["type"] === "PodScheduled" && condition["status"] === "False",
   );
   if (unscheduled !== undefined) return `is not scheduled: ${quote(textAt(unscheduled, "message") ?? "")}`;
-  for (const name of [MANAGER, PROBE]) {
-    const why = whyNotRun(containerStatuses.find((container) => container["name"] === name));
-    if (why !== "") return `does not start its container ${name}: ${why}`;
+  for (const name of [MANAGER, PROBE_CONTAINER]) {
+    const error = findContainerError(containerStatuses.find((container) => container["name"] === name));
+    if (error !== "") return `does not start its container ${name}: ${error}`;
   }
   return "";
 }
 
-function whyNotRun(container: RawObject | undefined): string {
+function findContainerError(container: RawObject | undefined): string {
   const state = objectAt(container, "state");
   if (objectAt(state, "running") !== undefined) return "";
   const terminated = objectAt(state, "terminated");

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parseManifest } from "../../../src/cli/manifest/parse.ts";
-import { sameJson } from "../../../src/kubernetes/raw-json.ts";
+import { isSameJson } from "../../../src/kubernetes/raw-json.ts";
 import { DIFFERENCES, type Difference } from "./differences.ts";
 import { createChangedManifests, createWordTexts, readManifests } from "./texts.ts";
 
@@ -44,7 +44,7 @@ function differenceOf(text: string, kubectlReading: Reading): { kind: Difference
     return undefined;
   if (lastcallReading.error !== undefined) return { kind: "only kubectl accepts it", what: lastcallReading.error };
   if (kubectlReading.error !== undefined) return { kind: "only lastcall accepts it", what: kubectlReading.error };
-  return sameJson(lastcallReading.value, kubectlReading.value ?? null)
+  return isSameJson(lastcallReading.value, kubectlReading.value ?? null)
     ? undefined
     : { kind: "the value differs", what: text };
 }

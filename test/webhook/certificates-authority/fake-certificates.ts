@@ -16,7 +16,7 @@ export function createFakeTools(newName: () => string): CertificateTools {
     readCa: (cert) => {
       const id = pemId(cert);
       const claims = claimsIn(id ?? "");
-      if (id === undefined || claims === undefined) return { why: "is not one PEM certificate" };
+      if (id === undefined || claims === undefined) return { defect: "is not one PEM certificate" };
       return { ca: { id, cert, validFromMs: claims.from, validUntilMs: claims.until } };
     },
     isKeyOf: (ca, key) => key === `key of ${claimsIn(ca.id)?.name}`,

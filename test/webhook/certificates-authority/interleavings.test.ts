@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { containsExactly } from "../../../src/authority/certificate.ts";
-import { trustedBy } from "../../../src/webhook/certificates/authority.ts";
+import { trustedCas } from "../../../src/webhook/certificates/authority.ts";
 import { readContent } from "../../../src/webhook/certificates/secret-content.ts";
 import { createFakeCa, createFakeTools } from "./fake-certificates.ts";
 import {
@@ -167,7 +167,7 @@ async function expectRecovered(cluster: SimulatedCluster): Promise<void> {
   const leaves = new Set(cluster.replicas.map((replica) => replica.reconciler.leaf()?.cert));
   expect([...leaves]).toEqual([content.authority.signer?.id]);
   for (const bundle of cluster.store.configuration()?.bundles ?? []) {
-    expect(containsExactly(bundle, trustedBy(content.authority))).toBe(true);
+    expect(containsExactly(bundle, trustedCas(content.authority))).toBe(true);
   }
 }
 

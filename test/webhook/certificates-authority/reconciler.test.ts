@@ -29,7 +29,7 @@ function startReplica(conflicts: ForcedConflicts = {}) {
         update: async (current, changes) => conflicts.secret ?? store.updateSecret(current, changes),
       },
       configurations: {
-        title: "MutatingWebhookConfiguration w",
+        displayName: "MutatingWebhookConfiguration w",
         read: async () => store.configuration(),
         writeBundle: async (current, bundle) => conflicts.configuration ?? store.writeBundle(current, bundle),
       },

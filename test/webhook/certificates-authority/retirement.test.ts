@@ -5,7 +5,7 @@ import {
   isOverdue,
   type RetiredCa,
   storedCas,
-  trustedBy,
+  trustedCas,
   withinLimits,
 } from "../../../src/webhook/certificates/authority.ts";
 import { createFakeCa } from "./fake-certificates.ts";
@@ -35,7 +35,7 @@ test("a CA that is marked as dropped stays in the Secret, and is not in the caBu
     retired: [createRetiredCa("b"), createRetiredCa("c", true)],
   };
   const [a, b, c] = [authority.signer.id, createRetiredCa("b").id, createRetiredCa("c").id];
-  expect(trustedBy(authority).map(({ id }) => id)).toEqual([a, b]);
+  expect(trustedCas(authority).map(({ id }) => id)).toEqual([a, b]);
   expect(storedCas(authority).map(({ id }) => id)).toEqual([a, b, c]);
 });
 

@@ -84,7 +84,7 @@ export function createCluster(replicaCount: number, webhookCount = 2): Simulated
           update: (current, changes) => startCall(replica(), () => store.updateSecret(current, changes)),
         },
         configurations: {
-          title: "MutatingWebhookConfiguration w",
+          displayName: "MutatingWebhookConfiguration w",
           read: () => startCall(replica(), store.configuration),
           writeBundle: (current, bundle) => startCall(replica(), () => store.writeBundle(current, bundle)),
         },

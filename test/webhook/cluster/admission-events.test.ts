@@ -10,10 +10,10 @@ import { anyText } from "../../any-text.ts";
 const OWNER = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web-7d9f", uid: "u-1" };
 const POD = { metadata: { generateName: "web-7d9f-", ownerReferences: [{ ...OWNER, controller: true }] } };
 
-const { policy, origin } = resolvePolicy([], {});
+const { policy, origins } = resolvePolicy([], {});
 
 function createSkippedOutcome(reason: SkipReason, problems: readonly Problem[] = []): Outcome {
-  return { kind: "unchanged", reason, explanation: { policy, origin, problems } };
+  return { kind: "unchanged", reason, explanation: { policy, origins, problems } };
 }
 
 function createProblem(code: ProblemCode, message = "Got nonsense."): Problem {
@@ -72,7 +72,7 @@ test.for(["disabled", "not_enabled", "system_namespace", "mirror_pod"] as const)
 );
 
 test("a refused Pod does not get an Event, because the response contains the reason", () => {
-  const explanation = { policy, origin, problems: [createProblem("bad_value")] };
+  const explanation = { policy, origins, problems: [createProblem("bad_value")] };
   expect(outcomeEvents(POD, "shop", { kind: "refused", message: "no", explanation })).toEqual([]);
 });
 
@@ -121,7 +121,7 @@ test("an Event has the form that the API server accepts: name, namespace, whole 
   const [spec] = outcomeEvents(POD, "shop", createSkippedOutcome("own_hooks"));
   if (spec === undefined) throw new Error("no Event was created");
   const longName = { ...spec, owner: { ...spec.owner, name: `${"a".repeat(229)}.${"b".repeat(20)}` } };
-  const occurrences = { count: 3, firstMs: 1_000_999, lastMs: 2_000_000, suffix: "0123456789abcdef" };
+  const occurrences = { count: 3, firstMs: 1_000_999, lastMs: 2_000_000, nameSuffix: "0123456789abcdef" };
   const reporter = { instance: "web-1", reporter: "lastcall.dev/webhook" };
   const event = toEventObject(longName, { ...occurrences, ...reporter });
   expect(event).toMatchObject({

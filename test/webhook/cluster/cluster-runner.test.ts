@@ -19,8 +19,8 @@ test("the lowest kubelet version is known only while the cached nodes are fresh"
   const nodeInfo = { operatingSystem: "linux", kubeletVersion: "v1.31.2" };
   server.put("/api/v1/nodes", { metadata: { name: "n1" }, status: { nodeInfo } });
   const cluster = startCluster({
-    connection: server.connection,
-    base: FACTS,
+    kubeConfig: server.connection,
+    constantFacts: FACTS,
     readsVersion: false,
     watchesPulls: false,
     log: createLog("silent", new PassThrough()),
@@ -58,8 +58,8 @@ test("with `watchesPulls`, the cluster facts for a namespace contain the error o
   });
   for (const watchesPulls of [true, false]) {
     const cluster = startCluster({
-      connection: server.connection,
-      base: FACTS,
+      kubeConfig: server.connection,
+      constantFacts: FACTS,
       readsVersion: false,
       watchesPulls,
       log: createLog("silent", new PassThrough()),
@@ -84,8 +84,8 @@ test("a cache of Events that cannot be read is logged and exported as stale, and
   const lines: string[] = [];
   const output = new PassThrough().on("data", (line) => lines.push(String(line)));
   const cluster = startCluster({
-    connection: server.connection,
-    base: FACTS,
+    kubeConfig: server.connection,
+    constantFacts: FACTS,
     readsVersion: false,
     watchesPulls: true,
     log: createLog("warn", output),

@@ -14,7 +14,7 @@ function createLookup() {
   const timers = new Set<{ readonly dueMs: number; readonly call: () => void }>();
   const clock = { nowMs: 0 };
   const lookup = createNamespaceLookup({
-    cached: (name) => cache.get(name),
+    readCached: (name) => cache.get(name),
     nowMs: () => clock.nowMs,
     schedule: (ms, call) => {
       const timer = { dueMs: clock.nowMs + ms, call };

@@ -85,7 +85,7 @@ describe("the memory limit of request bodies", () => {
       }
       for (const reservation of reservations.values()) reservation.release();
       expect(budget.bufferedBytes()).toBe(0);
-      expect(budget.incompleteBodies()).toBe(0);
+      expect(budget.incompleteBodyCount()).toBe(0);
     });
     void fc.assert(property);
   });

@@ -79,7 +79,7 @@ test("bodies of every length and chunk size are read in sequence with the same b
 
 test("a chunked body without a Content-Length is rejected before its first byte is read", async () => {
   const source = createMessage({ headers: { "transfer-encoding": "chunked" }, chunks: [Buffer.from("{}")] });
-  expect(await readOnce(createReader(), source)).toEqual({ kind: "refused", why: "without_length" });
+  expect(await readOnce(createReader(), source)).toEqual({ kind: "refused", reason: "without_length" });
   expect(source.readableFlowing).toBeNull();
 });
 
@@ -114,7 +114,7 @@ test("a client that disconnects during its request body releases all memory of t
   source.destroy(new Error("aborted"));
   expect(await read).toEqual({ kind: "cut-off" });
   expect(reader.budget.bufferedBytes()).toBe(0);
-  expect(reader.budget.incompleteBodies()).toBe(0);
+  expect(reader.budget.incompleteBodyCount()).toBe(0);
 });
 
 test("only large bodies of connections without earlier reviews wait for each other, and all bodies are read", async () => {

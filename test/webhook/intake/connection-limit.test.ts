@@ -152,8 +152,8 @@ test("in any order of events the connection limit is not exceeded, and no review
       else if (operation === "start") connections.start(entry);
       else if (operation === "finish") connections.finish(entry, index % 2 === 0);
       else connections.close(entry);
-      expect(connections.table.open()).toBeLessThanOrEqual(LIMIT);
-      expect(connections.table.open()).toBe(connections.liveConnections.length);
+      expect(connections.table.connectionCount()).toBeLessThanOrEqual(LIMIT);
+      expect(connections.table.connectionCount()).toBe(connections.liveConnections.length);
     }
   });
   void fc.assert(property);

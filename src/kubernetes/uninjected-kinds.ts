@@ -38,7 +38,7 @@ const UNINJECTED_KINDS: readonly UninjectedKind[] = [
   },
 ];
 
-export function uninjectedKind(
+export function findUninjectedKind(
   apiVersion: string,
   kind: string,
 ): Pick<UninjectedKind, "reason" | "warnsOnlyAboutPodShapes"> | undefined {
