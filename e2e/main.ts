@@ -25,10 +25,14 @@ const state = stateFolder();
 const cache = cacheFolder(process.env);
 const buildContext = { cache, goCache: compilerCache(cache, randomUUID()), print: report };
 const withClusterLock = <T>(work: () => Promise<T>) =>
-  withFileLock(state.lock, work, () => report("Waiting for another command that uses the cluster."));
+  withFileLock(state.lockFile, work, () => report("Waiting for another command that uses the cluster."));
 
 async function up(settings: ClusterSettings, install: boolean): Promise<number> {
-  await prepareMachine({ install, path: (process.env["PATH"] ?? "").split(":"), print: report });
+  await prepareMachine({
+    installsPackages: install,
+    pathFolders: (process.env["PATH"] ?? "").split(":"),
+    print: report,
+  });
   const { wasRunning: wasUp } = await withClusterLock(() => ensureCluster(settings, state, buildContext));
   if (wasUp) report("The cluster was already running.");
   return status(false);

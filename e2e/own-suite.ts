@@ -33,15 +33,17 @@ export function runOnOwnCluster(options: OwnSuiteOptions, run: (suite: Suite) =>
 
 /** Runs one suite at a time: concurrent suites would replace each other's installation and stop each other's cluster. */
 export function runOneSuiteAtATime<T>(print: (line: string) => void, work: () => Promise<T>): Promise<T> {
-  return withFileLock(stateFolder().suiteLock, work, () => print("Waiting for another suite that uses the cluster."));
+  return withFileLock(stateFolder().suiteLockFile, work, () =>
+    print("Waiting for another suite that uses the cluster."),
+  );
 }
 
 async function startClusterAndRun(options: OwnSuiteOptions, run: (suite: Suite) => Promise<number>): Promise<number> {
   const { settings, buildContext } = options;
   const state = stateFolder();
   const withClusterLock = <T>(work: () => Promise<T>) =>
-    withFileLock(state.lock, work, () => buildContext.print("Waiting for another command that uses the cluster."));
-  await prepareMachine({ install: options.install, path: options.path, print: buildContext.print });
+    withFileLock(state.lockFile, work, () => buildContext.print("Waiting for another command that uses the cluster."));
+  await prepareMachine({ installsPackages: options.install, pathFolders: options.path, print: buildContext.print });
   const { record, wasRunning: wasUp } = await withClusterLock(() => ensureCluster(settings, state, buildContext));
   try {
     const { binaries: helm } = await buildModule("helm", buildContext);

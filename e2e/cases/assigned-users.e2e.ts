@@ -26,7 +26,7 @@ describe.skipIf(!canAssignUsers)(
     test("the manager runs and drains as the assigned user if the namespace has a user range", async () => {
       await withAssignedUsers("assigned-users", async (namespace) => {
         const manifest = appOf(namespace, SHORT_DRAIN);
-        expect(await refusalReason(namespace, manifest)).toContain(`only user ${ASSIGNED_USER} may run here`);
+        expect(await readRefusalReason(namespace, manifest)).toContain(`only user ${ASSIGNED_USER} may run here`);
         await namespace.clusterKubectl.run([
           "annotate",
           "namespace",
@@ -36,7 +36,7 @@ describe.skipIf(!canAssignUsers)(
         // lastcall's watch delivers the annotation with a delay.
         await waitUntil(
           { condition: "lastcall has received the user range", withinMs: 30_000, everyMs: 300 },
-          async () => ((await refusalReason(namespace, manifest)) === "" ? true : undefined),
+          async () => ((await readRefusalReason(namespace, manifest)) === "" ? true : undefined),
         );
         const { pod, report, warnings } = await createAndDrain(namespace, manifest);
         expect(managerOf(pod).securityContext).toMatchObject({ runAsUser: ASSIGNED_USER, runAsNonRoot: true });
@@ -63,8 +63,8 @@ const OPT_OUT = { "lastcall.dev/inject": "disabled" };
 /** Waits until the ValidatingAdmissionPolicy refuses other users, and the MutatingAdmissionPolicy sets missing users. */
 async function waitForPolicies(namespace: CaseNamespace): Promise<void> {
   await waitUntil({ condition: "the policies on users are in force", withinMs: 60_000, everyMs: 300 }, async () => {
-    const refused = (await refusalReason(namespace, appOf(namespace, OPT_OUT, { runAsUser: 7 }))) !== "";
-    return refused && (await refusalReason(namespace, appOf(namespace, OPT_OUT))) === "" ? true : undefined;
+    const isRefused = (await readRefusalReason(namespace, appOf(namespace, OPT_OUT, { runAsUser: 7 }))) !== "";
+    return isRefused && (await readRefusalReason(namespace, appOf(namespace, OPT_OUT))) === "" ? true : undefined;
   });
 }
 
@@ -75,7 +75,7 @@ function appOf(namespace: CaseNamespace, annotations: Record<string, string>, us
 }
 
 /** @returns the reason of the refusal; "" if the Pod is accepted */
-async function refusalReason(namespace: CaseNamespace, pod: V1Pod): Promise<string> {
+async function readRefusalReason(namespace: CaseNamespace, pod: V1Pod): Promise<string> {
   const dryRunArgs = ["create", "--dry-run=server", "--filename=-"];
   const { status, stderr } = await namespace.kubectl.attempt(dryRunArgs, JSON.stringify(pod));
   return status === 0 ? "" : stderr;
@@ -106,52 +106,52 @@ function userPolicies(name: string): readonly Policy[] {
     namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": name } },
     resourceRules: [{ apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE"], resources: ["pods"] }],
   };
-  const isUserMissing = "!has(c.securityContext) || !has(c.securityContext.runAsUser)";
-  const listWithUsers = (list: string): string =>
-    `has(object.spec.${list}) ? object.spec.${list}.map(c, ${isUserMissing}, ` +
+  const missingUserExpression = "!has(c.securityContext) || !has(c.securityContext.runAsUser)";
+  const listExpressionOf = (list: string): string =>
+    `has(object.spec.${list}) ? object.spec.${list}.map(c, ${missingUserExpression}, ` +
     `Object.spec.${list}{name: c.name, securityContext: Object.spec.${list}.securityContext{runAsUser: ${ASSIGNED_USER}}}) : []`;
-  const assignUser = (list: string) => ({
+  const mutationOf = (list: string) => ({
     patchType: "ApplyConfiguration",
-    applyConfiguration: { expression: `Object{spec: Object.spec{${list}: ${listWithUsers(list)}}}` },
+    applyConfiguration: { expression: `Object{spec: Object.spec{${list}: ${listExpressionOf(list)}}}` },
   });
-  const hasAssignedUser = `c, has(c.securityContext) && has(c.securityContext.runAsUser) && c.securityContext.runAsUser == ${ASSIGNED_USER}`;
+  const assignedUserPredicate = `c, has(c.securityContext) && has(c.securityContext.runAsUser) && c.securityContext.runAsUser == ${ASSIGNED_USER}`;
   const validations = [
     {
-      expression: `object.spec.containers.all(${hasAssignedUser})`,
+      expression: `object.spec.containers.all(${assignedUserPredicate})`,
       message: `only user ${ASSIGNED_USER} may run here`,
     },
     {
-      expression: `!has(object.spec.initContainers) || object.spec.initContainers.all(${hasAssignedUser})`,
+      expression: `!has(object.spec.initContainers) || object.spec.initContainers.all(${assignedUserPredicate})`,
       message: `only user ${ASSIGNED_USER} may run here`,
     },
   ];
-  const group = { apiVersion: "admissionregistration.k8s.io/v1" };
+  const versionField = { apiVersion: "admissionregistration.k8s.io/v1" };
   return [
     {
-      ...group,
+      ...versionField,
       kind: "MutatingAdmissionPolicy",
       metadata: { name: `${name}-assign` },
       spec: {
         matchConstraints,
         failurePolicy: "Fail",
         reinvocationPolicy: "IfNeeded",
-        mutations: [assignUser("containers"), assignUser("initContainers")],
+        mutations: [mutationOf("containers"), mutationOf("initContainers")],
       },
     },
     {
-      ...group,
+      ...versionField,
       kind: "MutatingAdmissionPolicyBinding",
       metadata: { name: `${name}-assign` },
       spec: { policyName: `${name}-assign` },
     },
     {
-      ...group,
+      ...versionField,
       kind: "ValidatingAdmissionPolicy",
       metadata: { name: `${name}-validator` },
       spec: { matchConstraints, failurePolicy: "Fail", validations },
     },
     {
-      ...group,
+      ...versionField,
       kind: "ValidatingAdmissionPolicyBinding",
       metadata: { name: `${name}-validator` },
       spec: { policyName: `${name}-validator`, validationActions: ["Deny"] },

@@ -12,7 +12,7 @@ import { APP, appContainer, barePod, sampleApp } from "../client/sample-app.ts";
 import { createSteadily } from "../client/steady-creations.ts";
 import { readSuite } from "../client/suite.ts";
 import { MIN_REQUESTS, restartRollout, underLoad } from "../client/under-load.ts";
-import { webhookPods } from "../client/webhook-metrics.ts";
+import { listWebhookPods } from "../client/webhook-metrics.ts";
 import { pauseMs, waitUntil } from "../host/wait.ts";
 
 const suite = readSuite(process.env);
@@ -21,9 +21,9 @@ const RESTRICTED_LABELS = { "pod-security.kubernetes.io/enforce": "restricted" }
 const TIMEOUT_MS = 600_000;
 /** The time after which the attackers exit. */
 const ATTACK_SECONDS = 120;
-/** QoS Guaranteed, so that each manager has a CPU limit of 10m, its minimum. */
+/** Requests equal limits (QoS class Guaranteed), so each manager gets a CPU limit too: 10m, its minimum. */
 const APP_RESOURCES = { cpu: "300m", memory: "128Mi" };
-const APP_WITH_LIMITS = { container: { resources: { requests: APP_RESOURCES, limits: APP_RESOURCES } } };
+const APP_OPTIONS = { container: { resources: { requests: APP_RESOURCES, limits: APP_RESOURCES } } };
 /** Number of attackers' connections that is required before the rollout starts, so that it runs under attack. */
 const MIN_MANAGER_CONNECTIONS = 3_000;
 const MIN_WEBHOOK_CONNECTIONS = 200;
@@ -36,19 +36,19 @@ test("a rollout fails no request and no admission while Pods of another namespac
   await install(suite, { failurePolicy: "Fail" });
   await inNamespace(suite, "attacked", { labels: OPT_IN }, (namespace) =>
     inNamespace(suite, "attackers", { labels: RESTRICTED_LABELS }, async (attackerNamespace) => {
-      await namespace.apply(sampleApp(namespace, APP_WITH_LIMITS));
+      await namespace.apply(sampleApp(namespace, APP_OPTIONS));
       await namespace.waitForRollout(`deployment/${APP}`);
       const pods = await expectInjectedPods(namespace, `app=${APP}`);
-      const managers = pods.map((pod) => followLog(namespace, nameOf(pod), MANAGER));
-      const replicas = (await webhookPods(namespace.clusterKubectl)).map(nameOf);
-      const { creations, ...results } = await attackedRollout(namespace, attackerNamespace);
+      const managerLogs = pods.map((pod) => followLog(namespace, nameOf(pod), MANAGER));
+      const replicaNames = (await listWebhookPods(namespace.clusterKubectl)).map(nameOf);
+      const { creations, ...results } = await rollUnderAttack(namespace, attackerNamespace);
       const { failures, ...admissions } = creations;
-      const drainDescriptions = managers.map(describeReport);
+      const drainDescriptions = managerLogs.map(describeReport);
       const counts = {
         ...results,
         admissions,
         ends: drainDescriptions,
-        webhook: await readRestarts(namespace, replicas),
+        webhook: await readRestarts(namespace, replicaNames),
       };
       namespace.saveArtifact("attacked.json", JSON.stringify({ ...counts, failures }, null, 2));
       process.stdout.write(`${JSON.stringify({ ...counts, firstFailure: failures[0] }, null, 1)}\n`);
@@ -59,46 +59,46 @@ test("a rollout fails no request and no admission while Pods of another namespac
         failedRequests: 0,
         failedHooks: [],
         admissions: { failed: 0, missed: 0 },
-        ends: managers.map(() => expect.stringMatching(/^drained after (hook|relay)$/)),
+        ends: managerLogs.map(() => expect.stringMatching(/^drained after (hook|relay)$/)),
         webhook: { restarts: 0, killed: [] },
       });
     }),
   );
 });
 
-async function attackedRollout(namespace: CaseNamespace, attackerNamespace: CaseNamespace) {
+async function rollUnderAttack(namespace: CaseNamespace, attackerNamespace: CaseNamespace) {
   const { port } = DEFAULT_SETTINGS;
-  const [onManagers, onWebhook] = await Promise.all([
+  const [managerAttackers, webhookAttackers] = await Promise.all([
     startAttackers(attackerNamespace, {
       name: "on-managers",
-      on: "manager",
+      target: "manager",
       port,
-      perNode: 2,
+      attackersPerNode: 2,
       seconds: ATTACK_SECONDS,
     }),
     startAttackers(attackerNamespace, {
       name: "on-webhook",
-      on: "webhook",
+      target: "webhook",
       port: 443,
-      perNode: 1,
+      attackersPerNode: 1,
       seconds: ATTACK_SECONDS,
     }),
   ]);
   const pod = barePod(namespace, "probe", [appContainer(namespace)]);
   const creations = await createSteadily(suite, { perSecond: 5, pod, namespace: namespace.name });
-  let rollout = "complete";
+  let rolloutResult = "complete";
   const attackAndRoll = async () => {
-    const targetUpdates = startTargetUpdates(namespace, onManagers);
-    await onWebhook.setTargets([await addressOfWebhook(namespace)]);
+    const targetUpdates = startTargetUpdates(namespace, managerAttackers);
+    await webhookAttackers.setTargets([await readWebhookAddress(namespace)]);
     try {
-      await waitForConnections(onManagers, MIN_MANAGER_CONNECTIONS);
-      await waitForConnections(onWebhook, MIN_WEBHOOK_CONNECTIONS);
+      await waitForConnections(managerAttackers, MIN_MANAGER_CONNECTIONS);
+      await waitForConnections(webhookAttackers, MIN_WEBHOOK_CONNECTIONS);
       namespace.addTimelineLine("the attackers are connected, the rollout starts");
       await restartRollout(namespace);
       await namespace.waitForTerminations(`app=${APP}`);
     } catch (error) {
       // The other results are reported even if the rollout fails.
-      rollout = error instanceof Error ? error.message : String(error);
+      rolloutResult = error instanceof Error ? error.message : String(error);
     } finally {
       await targetUpdates.stop();
     }
@@ -106,10 +106,10 @@ async function attackedRollout(namespace: CaseNamespace, attackerNamespace: Case
   // The creations are stopped even if the load fails; the second call of `stop` below returns their counts.
   const { requests, failed } = await underLoad(namespace, attackAndRoll).finally(() => creations.stop());
   return {
-    ...{ rollout, requests, failedRequests: failed },
-    failedHooks: await failedHooks(namespace),
+    ...{ rollout: rolloutResult, requests, failedRequests: failed },
+    failedHooks: await listFailedHooks(namespace),
     creations: await creations.stop(),
-    attack: { onManagers: await onManagers.counts(), onWebhook: await onWebhook.counts() },
+    attack: { onManagers: await managerAttackers.readCounts(), onWebhook: await webhookAttackers.readCounts() },
   };
 }
 
@@ -122,7 +122,7 @@ function startTargetUpdates(namespace: CaseNamespace, attackers: Attackers): { r
     if (addresses.join() !== lastAddresses) await attackers.setTargets(addresses);
     lastAddresses = addresses.join();
   };
-  const all = (async () => {
+  const updates = (async () => {
     while (!isStopped) {
       // An attacker that has exited does not accept new targets.
       await updateOnce().catch((error: Error) =>
@@ -134,7 +134,7 @@ function startTargetUpdates(namespace: CaseNamespace, attackers: Attackers): { r
   return {
     stop: async () => {
       isStopped = true;
-      await all;
+      await updates;
     },
   };
 }
@@ -142,17 +142,17 @@ function startTargetUpdates(namespace: CaseNamespace, attackers: Attackers): { r
 async function waitForConnections(attackers: Attackers, minConnections: number): Promise<void> {
   await waitUntil(
     { condition: `the attackers made ${minConnections} connections`, withinMs: 60_000, everyMs: 500 },
-    async () => (connectionsOf(await attackers.counts()) >= minConnections ? true : undefined),
+    async () => (connectionsOf(await attackers.readCounts()) >= minConnections ? true : undefined),
   );
 }
 
-function addressOfWebhook(namespace: CaseNamespace): Promise<string> {
+function readWebhookAddress(namespace: CaseNamespace): Promise<string> {
   const getService = ["--namespace", RELEASE_NAMESPACE, "get", "service", "lastcall-webhook"];
   return namespace.clusterKubectl.run([...getService, "--output=jsonpath={.spec.clusterIP}"]);
 }
 
 /** Lists the messages of the kubelets' Events for failed hooks. */
-async function failedHooks(namespace: CaseNamespace): Promise<readonly string[]> {
+async function listFailedHooks(namespace: CaseNamespace): Promise<readonly string[]> {
   const getFailedHooks = ["get", "events", "--field-selector=reason=FailedPreStopHook"];
   return (await namespace.kubectl.json<CoreV1EventList>(getFailedHooks)).items.map(({ message }) => message ?? "");
 }

@@ -26,7 +26,7 @@ describe.skipIf(suite.context !== undefined)("lastcall beside other components o
       writeFileSync(file, JSON.stringify(manifest));
       try {
         const name = `${APP}-${node}`;
-        const mirror = await waitUntil(
+        const mirrorPod = await waitUntil(
           { condition: "the mirror Pod is ready", withinMs: 90_000, everyMs: 300 },
           async () => {
             const pod = await namespace.kubectl.json<V1Pod>(["get", "pod", name]);
@@ -35,10 +35,12 @@ describe.skipIf(suite.context !== undefined)("lastcall beside other components o
               : undefined;
           },
         );
-        expect(mirror.metadata?.annotations?.["kubernetes.io/config.mirror"]).toBeDefined();
-        expect(mirror.metadata?.annotations?.["lastcall.dev/status"]).toBeUndefined();
-        expect(mirror.spec?.initContainers ?? []).toEqual([]);
-        expect(mirror.spec?.containers.map(({ name, lifecycle }) => [name, lifecycle])).toEqual([["app", undefined]]);
+        expect(mirrorPod.metadata?.annotations?.["kubernetes.io/config.mirror"]).toBeDefined();
+        expect(mirrorPod.metadata?.annotations?.["lastcall.dev/status"]).toBeUndefined();
+        expect(mirrorPod.spec?.initContainers ?? []).toEqual([]);
+        expect(mirrorPod.spec?.containers.map(({ name, lifecycle }) => [name, lifecycle])).toEqual([
+          ["app", undefined],
+        ]);
       } finally {
         rmSync(file);
         await waitUntil({ condition: "the static Pod is deleted", withinMs: 90_000, everyMs: 300 }, async () =>
@@ -57,7 +59,7 @@ describe.skipIf(suite.context !== undefined)("lastcall beside other components o
           namespace,
           barePod(namespace, APP, [appContainer(namespace)], { annotations }),
         );
-        expect(secondWebhook.stripped()).toBe(1);
+        expect(secondWebhook.strippedCount()).toBe(1);
         expect(managerOf(pod).restartPolicy).toBe("Always");
         expect(pod.spec?.initContainers).toHaveLength(1);
         expect(warnings.join("\n")).toContain("Another webhook removed restartPolicy: Always");

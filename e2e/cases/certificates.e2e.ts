@@ -9,7 +9,7 @@ import { RELEASE_NAMESPACE } from "../client/release.ts";
 import { appContainer, barePod } from "../client/sample-app.ts";
 import { createSteadily } from "../client/steady-creations.ts";
 import { readSuite } from "../client/suite.ts";
-import { samplesOf } from "../client/webhook-metrics.ts";
+import { readSamples } from "../client/webhook-metrics.ts";
 import { waitUntil } from "../host/wait.ts";
 
 const RENEWALS = 20;
@@ -42,8 +42,10 @@ test("the webhook's CA is renewed 20 times, and none of 50 Pod creations a secon
     const creations = await createSteadily(suite, { perSecond: CREATIONS_PER_SECOND, pod, namespace: namespace.name });
     const signingCas = [await readSigningCa()];
     try {
-      for (let at = 0; at < RENEWALS; at += 1)
-        signingCas.push(await replaceCa(namespace, signingCas[at] ?? "", at % 2 === 0 ? "the Secret" : "its key"));
+      for (let renewal = 0; renewal < RENEWALS; renewal += 1)
+        signingCas.push(
+          await replaceCa(namespace, signingCas[renewal] ?? "", renewal % 2 === 0 ? "the Secret" : "its key"),
+        );
     } finally {
       const counts = await creations.stop();
       namespace.saveArtifact("creations.json", JSON.stringify(counts, null, 2));
@@ -53,7 +55,7 @@ test("the webhook's CA is renewed 20 times, and none of 50 Pod creations a secon
     expect(new Set(signingCas).size).toBe(RENEWALS + 1);
     await waitUntil(
       { condition: "both replicas report a caBundle in sync", withinMs: 60_000, everyMs: 500 },
-      async () => ((await samplesOf(kubectl, "lastcall_cabundle_in_sync")).join() === "1,1" ? true : undefined),
+      async () => ((await readSamples(kubectl, "lastcall_cabundle_in_sync")).join() === "1,1" ? true : undefined),
     );
   });
 });
@@ -62,20 +64,23 @@ test("the webhook fills the caBundles of its configuration again after they were
   timeout: 120_000,
 }, async () => {
   const name = "drain.lastcall.dev";
-  const before = await readCaBundles(name);
-  const operations = before.map((_, index) => ({ op: "remove", path: `/webhooks/${index}/clientConfig/caBundle` }));
+  const bundlesBefore = await readCaBundles(name);
+  const operations = bundlesBefore.map((_, index) => ({
+    op: "remove",
+    path: `/webhooks/${index}/clientConfig/caBundle`,
+  }));
   const patch = `--patch=${JSON.stringify(operations)}`;
   await kubectl.run(["patch", "mutatingwebhookconfiguration", name, "--type=json", patch]);
   await waitUntil({ withinMs: 30_000, condition: "the caBundles are filled" }, async () => {
     const bundles = await readCaBundles(name);
-    return before.every((bundle, index) => bundle === bundles[index]) ? true : undefined;
+    return bundlesBefore.every((bundle, index) => bundle === bundles[index]) ? true : undefined;
   });
 });
 
 describe("the webhook's ServiceAccount", () => {
   const account = `system:serviceaccount:${RELEASE_NAMESPACE}:lastcall-webhook`;
   const configuration = "mutatingwebhookconfiguration/drain.lastcall.dev";
-  const entry = "/webhooks/0";
+  const entryPath = "/webhooks/0";
   const attemptPatch = (operation: object, as: readonly string[] = [`--as=${account}`]) =>
     kubectl.attempt([
       ...["patch", configuration, "--type=json", `--patch=${JSON.stringify([operation])}`, "--dry-run=server"],
@@ -83,7 +88,7 @@ describe("the webhook's ServiceAccount", () => {
     ]);
 
   test("is allowed to fill, change and empty caBundles", async () => {
-    const path = `${entry}/clientConfig/caBundle`;
+    const path = `${entryPath}/clientConfig/caBundle`;
     const bundle = Buffer.from((await readCaBundles("drain.lastcall.dev"))[0] ?? "", "base64").toString();
     const value = Buffer.from(`${bundle}\n${bundle}`).toString("base64");
     expect(await attemptPatch({ op: "replace", path, value })).toMatchObject({ status: 0 });
@@ -91,32 +96,32 @@ describe("the webhook's ServiceAccount", () => {
   });
 
   test.for([
-    { op: "add", path: `${entry}/rules/0/resources/-`, value: "secrets" },
-    { op: "add", path: `${entry}/rules/0/operations/-`, value: "UPDATE" },
-    { op: "replace", path: `${entry}/rules/0/apiGroups/0`, value: "*" },
-    { op: "replace", path: `${entry}/rules/0/scope`, value: "*" },
-    { op: "remove", path: `${entry}/rules` },
-    { op: "replace", path: `${entry}/namespaceSelector`, value: {} },
-    { op: "remove", path: `${entry}/namespaceSelector` },
+    { op: "add", path: `${entryPath}/rules/0/resources/-`, value: "secrets" },
+    { op: "add", path: `${entryPath}/rules/0/operations/-`, value: "UPDATE" },
+    { op: "replace", path: `${entryPath}/rules/0/apiGroups/0`, value: "*" },
+    { op: "replace", path: `${entryPath}/rules/0/scope`, value: "*" },
+    { op: "remove", path: `${entryPath}/rules` },
+    { op: "replace", path: `${entryPath}/namespaceSelector`, value: {} },
+    { op: "remove", path: `${entryPath}/namespaceSelector` },
     { op: "replace", path: "/webhooks/1/objectSelector", value: {} },
-    { op: "replace", path: `${entry}/matchConditions`, value: [] },
-    { op: "remove", path: `${entry}/matchConditions/0` },
-    { op: "replace", path: `${entry}/failurePolicy`, value: "Fail" },
-    { op: "replace", path: `${entry}/matchPolicy`, value: "Exact" },
-    { op: "replace", path: `${entry}/sideEffects`, value: "None" },
-    { op: "replace", path: `${entry}/timeoutSeconds`, value: 30 },
-    { op: "replace", path: `${entry}/reinvocationPolicy`, value: "Never" },
-    { op: "add", path: `${entry}/admissionReviewVersions/-`, value: "v1beta1" },
-    { op: "replace", path: `${entry}/clientConfig`, value: { url: "https://elsewhere.example/mutate" } },
-    { op: "replace", path: `${entry}/clientConfig/service/namespace`, value: "default" },
-    { op: "replace", path: `${entry}/clientConfig/service/name`, value: "other" },
-    { op: "replace", path: `${entry}/clientConfig/service/path`, value: "/" },
-    { op: "replace", path: `${entry}/clientConfig/service/port`, value: 8443 },
-    { op: "replace", path: `${entry}/name`, value: "other.drain.lastcall.dev" },
-    { op: "remove", path: entry },
+    { op: "replace", path: `${entryPath}/matchConditions`, value: [] },
+    { op: "remove", path: `${entryPath}/matchConditions/0` },
+    { op: "replace", path: `${entryPath}/failurePolicy`, value: "Fail" },
+    { op: "replace", path: `${entryPath}/matchPolicy`, value: "Exact" },
+    { op: "replace", path: `${entryPath}/sideEffects`, value: "None" },
+    { op: "replace", path: `${entryPath}/timeoutSeconds`, value: 30 },
+    { op: "replace", path: `${entryPath}/reinvocationPolicy`, value: "Never" },
+    { op: "add", path: `${entryPath}/admissionReviewVersions/-`, value: "v1beta1" },
+    { op: "replace", path: `${entryPath}/clientConfig`, value: { url: "https://elsewhere.example/mutate" } },
+    { op: "replace", path: `${entryPath}/clientConfig/service/namespace`, value: "default" },
+    { op: "replace", path: `${entryPath}/clientConfig/service/name`, value: "other" },
+    { op: "replace", path: `${entryPath}/clientConfig/service/path`, value: "/" },
+    { op: "replace", path: `${entryPath}/clientConfig/service/port`, value: 8443 },
+    { op: "replace", path: `${entryPath}/name`, value: "other.drain.lastcall.dev" },
+    { op: "remove", path: entryPath },
     { op: "remove", path: "/webhooks" },
-    { op: "copy", from: entry, path: "/webhooks/-" },
-    { op: "move", from: entry, path: "/webhooks/1" },
+    { op: "copy", from: entryPath, path: "/webhooks/-" },
+    { op: "move", from: entryPath, path: "/webhooks/1" },
     { op: "add", path: "/metadata/labels/other", value: "label" },
     { op: "remove", path: "/metadata/labels/app.kubernetes.io~1name" },
     { op: "add", path: "/metadata/annotations/other", value: "annotation" },
@@ -138,7 +143,7 @@ describe("the webhook's ServiceAccount", () => {
   });
 
   test("is the only account that lastcall's ValidatingAdmissionPolicy restricts", async () => {
-    const operation = { op: "replace", path: `${entry}/timeoutSeconds`, value: 30 };
+    const operation = { op: "replace", path: `${entryPath}/timeoutSeconds`, value: 30 };
     expect(await attemptPatch(operation, [])).toMatchObject({ status: 0 });
   });
 

@@ -2,12 +2,12 @@
 import type { V1Pod } from "@kubernetes/client-node";
 import { afterAll, describe, expect, test } from "vitest";
 import { inNamespace } from "../client/case-namespace.ts";
-import { create, isInjected } from "../client/create-pods.ts";
+import { createPod, isInjected } from "../client/create-pods.ts";
 import { install, OPT_IN } from "../client/installation.ts";
 import type { Kubectl } from "../client/kubectl.ts";
 import { appContainer, barePod } from "../client/sample-app.ts";
 import { readSuite } from "../client/suite.ts";
-import { samplesOf, sumOfSamples, webhookPods } from "../client/webhook-metrics.ts";
+import { listWebhookPods, readSamples, sumOfSamples } from "../client/webhook-metrics.ts";
 
 const suite = readSuite(process.env);
 const { webhookClientCa } = suite;
@@ -21,13 +21,13 @@ describe.skipIf(webhookClientCa === undefined)(`a webhook that requires a client
     await inNamespace(suite, "client-certificate", { labels: OPT_IN }, async (namespace) => {
       await install(suite, { failurePolicy: "Fail", webhook: { clientCA: webhookClientCa } });
       const { clusterKubectl } = namespace;
-      expect(sumOfSamples(await samplesOf(clusterKubectl, REFUSED_METRIC, [NO_CERTIFICATE_LABEL]))).toBe(0);
-      const { pods } = await create(namespace.kubectl, barePod(namespace, "probe", [appContainer(namespace)]));
+      expect(sumOfSamples(await readSamples(clusterKubectl, REFUSED_METRIC, [NO_CERTIFICATE_LABEL]))).toBe(0);
+      const { pods } = await createPod(namespace.kubectl, barePod(namespace, "probe", [appContainer(namespace)]));
       expect(pods.map(isInjected)).toEqual([true]);
-      const replicas = await webhookPods(clusterKubectl);
+      const replicas = await listWebhookPods(clusterKubectl);
       for (const replica of replicas)
         expect(await reviewWithoutCertificate(clusterKubectl, replica)).toContain("Forbidden");
-      expect(sumOfSamples(await samplesOf(clusterKubectl, REFUSED_METRIC, [NO_CERTIFICATE_LABEL]))).toBe(
+      expect(sumOfSamples(await readSamples(clusterKubectl, REFUSED_METRIC, [NO_CERTIFICATE_LABEL]))).toBe(
         replicas.length,
       );
     });

@@ -47,8 +47,8 @@ async function expectOnTime(namespace: CaseNamespace, pod: V1Pod): Promise<void>
   expect(delayMs).toBeLessThanOrEqual(MAX_DELAY_MS);
   // No hook of the app runs, so the manager must not wait for traffic.
   const output = await namespace.kubectl.run(["logs", String(name), `--container=${MANAGER}`]);
-  const report = output.split("\n").find((line) => line.includes('"drain report"'));
-  expect(JSON.parse(report ?? "{}")).toMatchObject({ report: { outcome: "not-needed", trigger: "hook" } });
+  const reportLine = output.split("\n").find((line) => line.includes('"drain report"'));
+  expect(JSON.parse(reportLine ?? "{}")).toMatchObject({ report: { outcome: "not-needed", trigger: "hook" } });
 }
 
 /** Returns the name of the first Job, which the CronJob creates at the next full minute. */

@@ -4,7 +4,7 @@ import type { DrainReport } from "../../src/contract/drain-report.ts";
 import { readGuide } from "../../test/guides/manifests.ts";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
 import { tagExampleImages } from "../client/example-programs.ts";
-import { applyGuide, expectRunning, namespaceLabels, report } from "../client/guide-on-cluster.ts";
+import { applyGuide, expectRunning, namespaceLabels, recordLine } from "../client/guide-on-cluster.ts";
 import { nameOf } from "../client/injected-pods.ts";
 import { clusterIp, startLoadOn } from "../client/load.ts";
 import { drainReport, followLog, MANAGER } from "../client/pod-log.ts";
@@ -36,10 +36,16 @@ describe.skipIf(suite.context !== undefined)("the manifest of the guide", () => 
   test("jobs runs two Jobs, of which one is injected, and this Job's Pod is drained if it is deleted while it works", async () => {
     await withGuide("jobs", "shop", async (namespace, running) => {
       expect(running).toEqual(["Job/report", "Job/import"]);
-      const byJob = "batch.kubernetes.io/job-name=import";
-      await namespace.kubectl.run(["wait", "--for=condition=Ready", "pods", `--selector=${byJob}`, "--timeout=60s"]);
-      await expectRunning(namespace, "jobs", "Job/import", byJob);
-      expect(await deleteAndSaveDrain(namespace, byJob, "jobs")).toMatchObject({ outcome: "drained" });
+      const jobSelector = "batch.kubernetes.io/job-name=import";
+      await namespace.kubectl.run([
+        "wait",
+        "--for=condition=Ready",
+        "pods",
+        `--selector=${jobSelector}`,
+        "--timeout=60s",
+      ]);
+      await expectRunning(namespace, "jobs", "Job/import", jobSelector);
+      expect(await deleteAndSaveDrain(namespace, jobSelector, "jobs")).toMatchObject({ outcome: "drained" });
       for (const name of ["report", "import"])
         await namespace.kubectl.run(["wait", "--for=condition=Complete", `job/${name}`, "--timeout=90s"]);
     });
@@ -54,7 +60,7 @@ describe.skipIf(suite.context !== undefined)("the manifest of the guide", () => 
         const { status, stderr } = await namespace.clusterKubectl.attempt(dryRunArgs, readGuide(guide).manifest);
         expect(status).not.toBe(0);
         expect(stderr).toContain("ensure CRDs are installed first");
-        report(namespace, `${guide}: not applied, because this cluster does not have the CRDs of its controller.`);
+        recordLine(namespace, `${guide}: not applied, because this cluster does not have the CRDs of its controller.`);
       }
     });
   });

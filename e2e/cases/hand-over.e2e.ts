@@ -27,7 +27,7 @@ const REPLICAS = 3;
 const ENDLESS_CLIENTS = { endless: 12, slow: 0 };
 const PATIENCE_REASON = "none of them closed for 10s";
 const CLEAN_STOPS_REASON = "no connection was reset when the last Pods of this workload stopped";
-/** Each of the two relay replicas needs reports about three stops, and receives about half of the reports, at random. */
+/** Enough rollouts that each of the two relay replicas gets reports about three stops: a replica gets about half of them, at random. */
 const MAX_ROLLOUTS = 8;
 
 /** The app's readiness probe opens no connection, because a connection that the stopping app refuses counts as a reset. */
@@ -44,14 +44,14 @@ function appWithShutdown(shutdown: "graceful" | "reset", options: SampleOptions 
 
 const namespaceFlags = (namespace: CaseNamespace) => ["-n", namespace.name, "--lastcall-namespace", RELEASE_NAMESPACE];
 
-async function recordsOf(namespace: CaseNamespace, uids: ReadonlySet<string>): Promise<readonly DrainRecord[]> {
+async function readRecords(namespace: CaseNamespace, uids: ReadonlySet<string>): Promise<readonly DrainRecord[]> {
   const { output } = await runLastcall(suite, ["drains", ...namespaceFlags(namespace), "--json"]);
   const { drains }: { readonly drains: readonly DrainRecord[] } = JSON.parse(output);
   return drains.filter(({ uid }) => uids.has(uid));
 }
 
 /** @returns the drains of the replaced Pods, after their stops were reported */
-async function rollOver(namespace: CaseNamespace): Promise<readonly DrainRecord[]> {
+async function restartAndReadRecords(namespace: CaseNamespace): Promise<readonly DrainRecord[]> {
   const pods = await expectInjectedPods(namespace, `app=${APP}`);
   const uids = new Set(pods.map(({ metadata }) => metadata?.uid ?? ""));
   await restartRollout(namespace);
@@ -59,13 +59,13 @@ async function rollOver(namespace: CaseNamespace): Promise<readonly DrainRecord[
   return waitUntil(
     { condition: "the stops of all replaced Pods are reported", withinMs: 30_000, everyMs: 500 },
     async () => {
-      const records = await recordsOf(namespace, uids);
+      const records = await readRecords(namespace, uids);
       return records.filter(({ report }) => report.resets !== undefined).length === uids.size ? records : undefined;
     },
   );
 }
 
-function isWithoutPatience(records: readonly DrainRecord[] = []): boolean {
+function haveSkippedPatience(records: readonly DrainRecord[] = []): boolean {
   return records.every(({ report }) => report.why.includes(CLEAN_STOPS_REASON));
 }
 
@@ -74,23 +74,23 @@ describe("a rollout with clients that never close their connections", () => {
     await inNamespace(suite, "hand-over", NAMESPACE_OPTIONS, async (namespace) => {
       await namespace.apply(sampleApp(namespace, appWithShutdown("graceful")));
       await namespace.waitForRollout(`deployment/${APP}`);
-      const rollouts: (readonly DrainRecord[])[] = [];
+      const recordsByRollout: (readonly DrainRecord[])[] = [];
       const { requests, failed } = await underLoad(
         namespace,
         async () => {
-          do rollouts.push(await rollOver(namespace));
-          while (rollouts.length < MAX_ROLLOUTS && !isWithoutPatience(rollouts.at(-1)));
+          do recordsByRollout.push(await restartAndReadRecords(namespace));
+          while (recordsByRollout.length < MAX_ROLLOUTS && !haveSkippedPatience(recordsByRollout.at(-1)));
         },
         ENDLESS_CLIENTS,
       );
-      namespace.saveArtifact("rollouts.json", JSON.stringify(rollouts, null, 2));
+      namespace.saveArtifact("rollouts.json", JSON.stringify(recordsByRollout, null, 2));
       expect(requests).toBeGreaterThan(MIN_REQUESTS);
       expect(failed).toBe(0);
-      const reports = rollouts.flat().map(({ report }) => report);
+      const reports = recordsByRollout.flat().map(({ report }) => report);
       expect(new Set(reports.map(({ outcome }) => outcome))).toEqual(new Set(["handed-over"]));
       expect(reports.map(({ resets }) => resets?.stopping)).toEqual(reports.map(() => 0));
-      for (const { report } of rollouts[0] ?? []) expect(report.why).toContain(PATIENCE_REASON);
-      expect(rollouts.at(-1)?.map(({ report }) => report.why)).toEqual(
+      for (const { report } of recordsByRollout[0] ?? []) expect(report.why).toContain(PATIENCE_REASON);
+      expect(recordsByRollout.at(-1)?.map(({ report }) => report.why)).toEqual(
         Array.from({ length: REPLICAS }, () => expect.stringContaining(CLEAN_STOPS_REASON)),
       );
       const step = await runDocumentedStep(namespace);
@@ -112,7 +112,7 @@ describe("a rollout with clients that never close their connections", () => {
       const { failed } = await underLoad(
         namespace,
         async () => {
-          records = await rollOver(namespace);
+          records = await restartAndReadRecords(namespace);
         },
         ENDLESS_CLIENTS,
       );
@@ -138,18 +138,18 @@ describe("a rollout with clients that never close their connections", () => {
 
 test("a drain that hangs because of a client is listed with this client, and has an Event on its Pod, until it ends", async () => {
   await inNamespace(suite, "hanging", NAMESPACE_OPTIONS, async (namespace) => {
-    const running = await startBehindService(namespace, { annotations: { "lastcall.dev/drain-timeout": "180s" } });
-    const pod = nameOf(running.pod);
+    const runningApp = await startBehindService(namespace, { annotations: { "lastcall.dev/drain-timeout": "180s" } });
+    const podName = nameOf(runningApp.pod);
     const url = `http://${await clusterIp(namespace, APP)}/slow?ms=170000`;
     const script = `require("node:http").get("${url}").on("socket", (socket) => socket.on("connect", () => console.log("connected"))).on("error", () => {})`;
-    const client = barePod(namespace, "client", [nodeContainer(namespace, "client", ["-e", script])], {
+    const clientPod = barePod(namespace, "client", [nodeContainer(namespace, "client", ["-e", script])], {
       labels: { "lastcall.dev/inject": "disabled" },
     });
-    await namespace.apply([client]);
+    await namespace.apply([clientPod]);
     await namespace.kubectl.run(["wait", "--for=condition=Ready", "pod/client", "--timeout=60s"]);
     await followLog(namespace, "client", "client").waitFor("connected");
     const address = await namespace.kubectl.run(["get", "pod", "client", "--output=jsonpath={.status.podIP}"]);
-    const ended = deleteForReport(namespace, running);
+    const pendingReport = deleteForReport(namespace, runningApp);
     const table = await waitUntil(
       { condition: "the running drain is listed", withinMs: 60_000, everyMs: 500 },
       async () => {
@@ -158,20 +158,20 @@ test("a drain that hangs because of a client is listed with this client, and has
       },
     );
     namespace.saveArtifact("drains.txt", table);
-    const [record] = await recordsOf(namespace, new Set([running.pod.metadata?.uid ?? ""]));
+    const [record] = await readRecords(namespace, new Set([runningApp.pod.metadata?.uid ?? ""]));
     expect(record?.report).toMatchObject({ phase: "draining", outcome: "none", leftTotal: 1 });
     expect(record?.report.why).toContain(address);
     expect(record?.report.remainingMs).toBeGreaterThan(0);
     const events = await waitUntil({ condition: "the Pod has an Event", withinMs: 30_000, everyMs: 500 }, async () => {
-      const selector = `--field-selector=involvedObject.kind=Pod,involvedObject.name=${pod},reason=Draining`;
+      const selector = `--field-selector=involvedObject.kind=Pod,involvedObject.name=${podName},reason=Draining`;
       const { items } = await namespace.kubectl.json<KubernetesListObject<CoreV1Event>>(["get", "events", selector]);
       return items.length > 0 ? items : undefined;
     });
     expect(events.map(({ message }) => message)).toEqual([expect.stringContaining(address)]);
     await namespace.kubectl.run(["delete", "pod", "client", "--grace-period=1"]);
-    expect(await ended).toMatchObject({ outcome: "drained" });
+    expect(await pendingReport).toMatchObject({ outcome: "drained" });
     await waitUntil({ condition: "the end of the drain is listed", withinMs: 30_000, everyMs: 500 }, async () => {
-      const [last] = await recordsOf(namespace, new Set([running.pod.metadata?.uid ?? ""]));
+      const [last] = await readRecords(namespace, new Set([runningApp.pod.metadata?.uid ?? ""]));
       return last?.report.outcome === "drained" ? true : undefined;
     });
   });

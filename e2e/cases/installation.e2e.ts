@@ -35,7 +35,7 @@ describe.skipIf(suite.context !== undefined)("the documentation's commands", () 
 
   afterAll(async () => {
     // If the case failed before its uninstallation, the release still exists, and would prevent the suite's own installation.
-    await helm(["uninstall", RELEASE, "--ignore-not-found", "--wait", "--timeout=120s"]);
+    await runHelm(["uninstall", RELEASE, "--ignore-not-found", "--wait", "--timeout=120s"]);
     await kubectl.run(["delete", "namespace", NAMESPACE, "--ignore-not-found", "--timeout=120s"]);
     await install(suite);
   });
@@ -54,13 +54,13 @@ describe.skipIf(suite.context !== undefined)("the documentation's commands", () 
       expect(requests).toBeGreaterThan(MIN_REQUESTS);
       expect(failed).toBe(0);
 
-      const secret = await caSecret();
+      const secret = await readCaSecret();
       await switchToFail(shop);
-      await helm(["rollback", RELEASE, "1", "--wait", "--timeout=120s"]);
+      await runHelm(["rollback", RELEASE, "1", "--wait", "--timeout=120s"]);
       expect(await readEnforcedPolicies(suite)).toBe("");
       expect((await dryRunCreate(shop.kubectl, [probePod(shop)])).pods.map(isInjected)).toEqual([true]);
       await switchToFail(shop);
-      expect(await caSecret()).toBe(secret);
+      expect(await readCaSecret()).toBe(secret);
 
       await expectNoneRefused(shop, async () => {
         for (const command of documentedCommands("docs/operations.md", "## Uninstall")) {
@@ -105,11 +105,11 @@ function probePod(shop: CaseNamespace) {
   return barePod(shop, "probe", [appContainer(shop)], { labels: OPT_IN });
 }
 
-function caSecret(): Promise<string> {
+function readCaSecret(): Promise<string> {
   return kubectl.run(["--namespace", NAMESPACE, "get", "secret", "lastcall-ca", "--output=jsonpath={.data}"]);
 }
 
-function helm(args: readonly string[]): Promise<string> {
+function runHelm(args: readonly string[]): Promise<string> {
   return runDocumented(suite, ["helm", ...args, "--namespace", NAMESPACE].join(" "));
 }
 
@@ -119,9 +119,15 @@ const EXCLUDED_OBJECTS =
 
 /** Lists every object of the cluster as `Kind namespace name`. */
 async function listObjects({ run }: Kubectl): Promise<readonly string[]> {
-  const kinds = (await run(["api-resources", "--verbs=list", "--output=name"])).trim().split("\n");
+  const resources = (await run(["api-resources", "--verbs=list", "--output=name"])).trim().split("\n");
   const columns = "custom-columns=:kind,:metadata.namespace,:metadata.name";
-  const output = await run(["get", kinds.join(","), "--all-namespaces", "--ignore-not-found", `--output=${columns}`]);
+  const output = await run([
+    "get",
+    resources.join(","),
+    "--all-namespaces",
+    "--ignore-not-found",
+    `--output=${columns}`,
+  ]);
   const lines = output.split("\n").map((line) => line.trim().replaceAll(/ +/g, " "));
   return [...new Set(lines.filter((line) => line !== "" && !EXCLUDED_OBJECTS.test(line)))].sort();
 }

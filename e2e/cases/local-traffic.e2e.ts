@@ -2,7 +2,7 @@
 import type { V1DaemonSet, V1Deployment, V1Service } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
-import { report } from "../client/guide-on-cluster.ts";
+import { recordLine } from "../client/guide-on-cluster.ts";
 import { expectInjectedPods } from "../client/injected-pods.ts";
 import { OPT_IN } from "../client/installation.ts";
 import { sumOf } from "../client/load.ts";
@@ -31,7 +31,7 @@ describe.skipIf(suite.context !== undefined)("with externalTrafficPolicy Local, 
     await inNamespace(suite, "local-traffic-without", {}, async (namespace) => {
       await startApp(namespace);
       const { requests, failed } = await rollUnderLoad(namespace);
-      report(namespace, `externalTrafficPolicy Local without lastcall: ${failed} of ${requests} requests failed`);
+      recordLine(namespace, `externalTrafficPolicy Local without lastcall: ${failed} of ${requests} requests failed`);
       expect(requests).toBeGreaterThan(MIN_REQUESTS);
     });
   });

@@ -7,7 +7,7 @@ import { OPT_IN } from "../client/installation.ts";
 import { kubectlOf } from "../client/kubectl.ts";
 import { RELEASE_NAMESPACE } from "../client/release.ts";
 import { readSuite } from "../client/suite.ts";
-import { samplesOf, sumOfSamples } from "../client/webhook-metrics.ts";
+import { readSamples, sumOfSamples } from "../client/webhook-metrics.ts";
 
 const suite = readSuite(process.env);
 const kubectl = kubectlOf(suite);
@@ -21,27 +21,30 @@ test.skipIf(suite.context !== undefined)(
   { timeout: 300_000 },
   async () => {
     const names = Array.from({ length: NAMESPACES }, (_, at) => `in-one-breath-${at}`);
-    const remove = () => kubectl.run(["delete", "namespace", ...names, "--ignore-not-found", "--timeout=120s"]);
-    await remove();
-    const flood = await startForgedReviews();
+    const deleteNamespaces = () =>
+      kubectl.run(["delete", "namespace", ...names, "--ignore-not-found", "--timeout=120s"]);
+    await deleteNamespaces();
+    const forgedReviews = await startForgedReviews();
     try {
       for (const name of names) await kubectl.run(["create", "--filename=-"], JSON.stringify(namespaceWithPod(name)));
       const pods = await Promise.all(
         names.map((name) => kubectl.json<V1Pod>(["--namespace", name, "get", "pod", "first"])),
       );
-      const posted = await flood.stop();
+      const postedCount = await forgedReviews.stop();
       const annotatedPods = pods.filter(
         (pod) => isInjected(pod) && JSON.stringify(pod.spec).includes("--drain-delay=7s"),
       );
       process.stdout.write(
-        `${annotatedPods.length} of ${NAMESPACES} first Pods have their namespace's annotations, during ${posted} forged reviews\n`,
+        `${annotatedPods.length} of ${NAMESPACES} first Pods have their namespace's annotations, during ${postedCount} forged reviews\n`,
       );
       expect(annotatedPods).toHaveLength(NAMESPACES);
-      expect(posted).toBeGreaterThan(NAMESPACES);
-      expect(sumOfSamples(await samplesOf(kubectl, "lastcall_events_total", ["unknown_namespace"]))).toBeGreaterThan(0);
+      expect(postedCount).toBeGreaterThan(NAMESPACES);
+      expect(sumOfSamples(await readSamples(kubectl, "lastcall_events_total", ["unknown_namespace"]))).toBeGreaterThan(
+        0,
+      );
     } finally {
-      await flood.stop();
-      await remove();
+      await forgedReviews.stop();
+      await deleteNamespaces();
     }
   },
 );
@@ -80,15 +83,15 @@ async function startForgedReviews(): Promise<{ readonly stop: () => Promise<numb
     "lastcall-webhook",
   ]);
   const agent = new Agent({ keepAlive: true, maxSockets: FORGED_CONNECTIONS, rejectUnauthorized: false });
-  let posted = 0;
+  let postedCount = 0;
   let isStopped = false;
   const post = (): Promise<void> =>
     new Promise((resolve) => {
-      const body = forgedReview(`made-up-${posted}`);
+      const body = forgedReview(`made-up-${postedCount}`);
       const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
       const options = { host: service.spec?.clusterIP, port: 443, path: "/mutate", method: "POST", headers, agent };
       const clientRequest = request(options, (response) => {
-        posted += 1;
+        postedCount += 1;
         response.resume().on("close", resolve);
       });
       clientRequest.on("error", () => resolve());
@@ -97,13 +100,13 @@ async function startForgedReviews(): Promise<{ readonly stop: () => Promise<numb
   const postUntilStopped = async (): Promise<void> => {
     while (!isStopped) await post();
   };
-  const all = Promise.all(Array.from({ length: FORGED_CONNECTIONS }, postUntilStopped));
+  const posts = Promise.all(Array.from({ length: FORGED_CONNECTIONS }, postUntilStopped));
   return {
     stop: async () => {
       isStopped = true;
-      await all;
+      await posts;
       agent.destroy();
-      return posted;
+      return postedCount;
     },
   };
 }

@@ -39,7 +39,7 @@ describe("the injection", () => {
         const combinations = INJECT_VALUES.flatMap((label) =>
           INJECT_VALUES.map((annotation) => ({ label, annotation })),
         );
-        const pods = combinations.map(({ label, annotation }) => podWith(namespace, label, annotation));
+        const pods = combinations.map(({ label, annotation }) => probePod(namespace, label, annotation));
         const { pods: results, warnings } = await dryRunCreate(namespace.kubectl, pods);
         expect(results.map(isInjected)).toEqual(
           combinations.map(({ label, annotation }) => isInjectionExpected(value, label, annotation)),
@@ -55,7 +55,7 @@ describe("the injection", () => {
   test("excludes system namespaces and lastcall's own namespace, for any labels of the Pod", async () => {
     await inNamespace(suite, "opt-in-system", {}, async (namespace) => {
       for (const excludedNamespace of ["kube-system", "kube-public", "kube-node-lease", RELEASE_NAMESPACE]) {
-        const pod = podWith(namespace, "enabled", undefined);
+        const pod = probePod(namespace, "enabled", undefined);
         const movedPod = { ...pod, metadata: { ...pod.metadata, namespace: excludedNamespace } };
         const { pods, warnings } = await dryRunCreate(namespace.clusterKubectl, [movedPod]);
         expect([excludedNamespace, pods.map(isInjected), warnings]).toEqual([excludedNamespace, [false], []]);
@@ -67,10 +67,10 @@ describe("the injection", () => {
 describe("a Pod that is intentionally not injected", () => {
   test("gets the reason if it opted in, and never the warning about a missing injection", async () => {
     await inNamespace(suite, "on-purpose", { labels: OPT_IN }, async (namespace) => {
-      const ownHook = { lifecycle: { preStop: { exec: { command: ["/usr/local/bin/node", "-e", "0"] } } } };
+      const hookFields = { lifecycle: { preStop: { exec: { command: ["/usr/local/bin/node", "-e", "0"] } } } };
       const container = appContainer(namespace);
       const { securityContext: _, ...plain } = container;
-      const rows: readonly (readonly [V1Pod, string])[] = [
+      const cases: readonly (readonly [V1Pod, string])[] = [
         [barePod(namespace, "job", [container], { pod: { restartPolicy: "Never" } }), ""],
         [barePod(namespace, "retried", [container], { pod: { restartPolicy: "OnFailure" } }), ""],
         [barePod(namespace, "windows", [plain], { pod: { os: { name: "windows" } } }), ""],
@@ -84,13 +84,13 @@ describe("a Pod that is intentionally not injected", () => {
         [barePod(namespace, "affinity", [plain], { pod: { affinity: { nodeAffinity: WINDOWS_NODE_AFFINITY } } }), ""],
         [barePod(namespace, "host", [container], { pod: { hostNetwork: true } }), "hostNetwork"],
         [barePod(namespace, "zero", [container], { pod: { terminationGracePeriodSeconds: 0 } }), "grace period of 0"],
-        [barePod(namespace, "hooked", [{ ...container, ...ownHook }]), "every container keeps its own preStop hook"],
+        [barePod(namespace, "hooked", [{ ...container, ...hookFields }]), "every container keeps its own preStop hook"],
         [
           barePod(namespace, "taken", [container, { ...container, name: "lastcall" }]),
           "another container of the Pod is named lastcall",
         ],
       ];
-      for (const [pod, reason] of rows) {
+      for (const [pod, reason] of cases) {
         const { pods, warnings } = await dryRunCreate(namespace.kubectl, [pod]);
         expect([pod.metadata?.name, pods[0]?.spec?.containers.length]).toEqual([
           pod.metadata?.name,
@@ -100,9 +100,9 @@ describe("a Pod that is intentionally not injected", () => {
         expect([pod.metadata?.name, ...warnings.filter((line) => line.includes(POLICY_WARNING))]).toEqual([
           pod.metadata?.name,
         ]);
-        const skips = warnings.filter((line) => line.startsWith("lastcall: not injected: "));
-        expect([pod.metadata?.name, skips.length]).toEqual([pod.metadata?.name, reason === "" ? 0 : 1]);
-        expect(skips.join("")).toContain(reason);
+        const skipWarnings = warnings.filter((line) => line.startsWith("lastcall: not injected: "));
+        expect([pod.metadata?.name, skipWarnings.length]).toEqual([pod.metadata?.name, reason === "" ? 0 : 1]);
+        expect(skipWarnings.join("")).toContain(reason);
       }
     });
   });
@@ -132,7 +132,7 @@ function injectEntry(value: InjectValue): Readonly<Record<string, string>> {
   return value === undefined ? {} : { [INJECT_KEY]: value };
 }
 
-function podWith(namespace: CaseNamespace, label: InjectValue, annotation: InjectValue): V1Pod {
+function probePod(namespace: CaseNamespace, label: InjectValue, annotation: InjectValue): V1Pod {
   const name = `label-${label ?? "none"}-annotation-${annotation ?? "none"}`;
   return barePod(namespace, name, [appContainer(namespace)], {
     labels: injectEntry(label),

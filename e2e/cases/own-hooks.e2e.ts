@@ -20,7 +20,7 @@ const ZERO_SLEEP_HOOK: V1LifecycleHandler = { sleep: { seconds: 0 } };
 /** The image has no shell, so this hook would fail; the manager's hook must replace it. */
 const SHELL_SLEEP_HOOK: V1LifecycleHandler = { exec: { command: ["sh", "-c", "sleep 7"] } };
 /** Calls the container with this index, which outlives the hook's container and logs when the kubelet closes the connection. */
-const hookToContainer = (at: number): V1LifecycleHandler => ({
+const callHook = (at: number): V1LifecycleHandler => ({
   httpGet: { path: "/hook", port: FIRST_PORT + at, scheme: "HTTP" },
 });
 const CONNECT_HOOK: V1LifecycleHandler = { tcpSocket: { port: FIRST_PORT } };
@@ -28,8 +28,8 @@ const CONNECT_HOOK: V1LifecycleHandler = { tcpSocket: { port: FIRST_PORT } };
 describe("with prestop: keep", () => {
   test("the containers' exec, httpGet, tcpSocket and sleep hooks stay and run, and the manager delays the stop of the container without a hook", async () => {
     await inNamespace(suite, "own-hooks-kept", NAMESPACE_OPTIONS, async (namespace) => {
-      const others = { connect: CONNECT_HOOK, sleep: SLEEP_HOOK, "no-sleep": ZERO_SLEEP_HOOK };
-      const hooks = { free: undefined, exec: EXEC_HOOK, call: hookToContainer(0), ...others };
+      const otherHooks = { connect: CONNECT_HOOK, sleep: SLEEP_HOOK, "no-sleep": ZERO_SLEEP_HOOK };
+      const hooks = { free: undefined, exec: EXEC_HOOK, call: callHook(0), ...otherHooks };
       const pod = await startPod(namespace, hooks, { "lastcall.dev/prestop": "keep" });
       for (const [name, hook] of Object.entries(hooks)) {
         if (hook !== undefined) expect(hookOf(pod, name)).toEqual(hook);
@@ -54,7 +54,7 @@ describe("with prestop: auto", () => {
       const hooks = {
         sleep: SLEEP_HOOK,
         exec: EXEC_HOOK,
-        call: hookToContainer(0),
+        call: callHook(0),
         shell: SHELL_SLEEP_HOOK,
         "no-sleep": ZERO_SLEEP_HOOK,
       };
@@ -116,7 +116,7 @@ function logsOf(namespace: CaseNamespace, containers: readonly string[]): Readon
 }
 
 /**
- * Expects that the kubelet does not close the hook's connection after the response, which the demo's Pod runner simulates. The
+ * Expects that the kubelet keeps the hook's connection open after the response, as the demo's Pod runner does. The
  * drain does not wait for this connection.
  */
 async function expectKeptConnection(log: PodLog | undefined): Promise<void> {
@@ -135,9 +135,9 @@ async function measureStopDelays(
   await Promise.all(Object.values(logs).map((log) => log.waitFor("started")));
   const deletedAtMs = Date.now();
   await namespace.kubectl.run(["delete", "pod", "hooked", "--wait=false"]);
-  const times = Object.entries(logs).map(async ([name, log]) => [
+  const delayEntries = Object.entries(logs).map(async ([name, log]) => [
     name,
     (await loggedAtMs(log, "SIGTERM")) - deletedAtMs,
   ]);
-  return Object.fromEntries(await Promise.all(times));
+  return Object.fromEntries(await Promise.all(delayEntries));
 }

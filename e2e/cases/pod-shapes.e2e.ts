@@ -20,13 +20,13 @@ const TOKEN_MOUNT_PATH = "/var/run/secrets/kubernetes.io/serviceaccount";
 
 describe("in a namespace that enforces the restricted Pod Security level", () => {
   test("a Deployment is injected without a warning, and its Pods start, drain and terminate", async () => {
-    const enforced = {
+    const restrictedLabels = {
       "pod-security.kubernetes.io/enforce": "restricted",
       "pod-security.kubernetes.io/warn": "restricted",
     };
-    await inNamespace(suite, "restricted", { labels: { ...OPT_IN, ...enforced } }, async (namespace) => {
-      const objects = { apiVersion: "v1", kind: "List", items: sampleApp(namespace, { annotations: SHORT_DRAIN }) };
-      const { status, stderr } = await namespace.kubectl.attempt(["apply", "--filename=-"], JSON.stringify(objects));
+    await inNamespace(suite, "restricted", { labels: { ...OPT_IN, ...restrictedLabels } }, async (namespace) => {
+      const list = { apiVersion: "v1", kind: "List", items: sampleApp(namespace, { annotations: SHORT_DRAIN }) };
+      const { status, stderr } = await namespace.kubectl.attempt(["apply", "--filename=-"], JSON.stringify(list));
       expect([status, warningsIn(stderr)]).toEqual([0, []]);
       await namespace.waitForRollout(`deployment/${APP}`);
       const { report, warnings } = await createAndDrain(
@@ -40,19 +40,19 @@ describe("in a namespace that enforces the restricted Pod Security level", () =>
 });
 
 describe("the token of the Pod's ServiceAccount", () => {
-  for (const mounts of [true, false]) {
-    test(`is ${mounts ? "mounted only into the app" : "not mounted"} if the Pod ${mounts ? "enables" : "disables"} it, and the Pod drains`, async () => {
-      await inNamespace(suite, `token-${mounts}`, NAMESPACE_OPTIONS, async (namespace) => {
-        const pod = { automountServiceAccountToken: mounts };
+  for (const mountsToken of [true, false]) {
+    test(`is ${mountsToken ? "mounted only into the app" : "not mounted"} if the Pod ${mountsToken ? "enables" : "disables"} it, and the Pod drains`, async () => {
+      await inNamespace(suite, `token-${mountsToken}`, NAMESPACE_OPTIONS, async (namespace) => {
+        const pod = { automountServiceAccountToken: mountsToken };
         const manifest = barePod(namespace, APP, [appContainer(namespace)], { annotations: SHORT_DRAIN, pod });
         const { pod: runningPod, report } = await createAndDrain(namespace, manifest);
         const mountPaths = [managerOf(runningPod), ...(runningPod.spec?.containers ?? [])].map(
           ({ name, volumeMounts }) => [name, (volumeMounts ?? []).map(({ mountPath }) => mountPath)],
         );
-        const expected = mounts ? [TOKEN_MOUNT_PATH] : [];
+        const expectedPaths = mountsToken ? [TOKEN_MOUNT_PATH] : [];
         expect(mountPaths).toEqual([
-          ["lastcall", expected],
-          ["app", expected],
+          ["lastcall", expectedPaths],
+          ["app", expectedPaths],
         ]);
         expect(report).toMatchObject({ outcome: "drained", trigger: DELETION_TRIGGER });
       });
@@ -67,15 +67,15 @@ describe("a Pod", () => {
         annotations: SHORT_DRAIN,
         pod: { shareProcessNamespace: true },
       });
-      const apps: PodLog[] = [];
+      const appLogs: PodLog[] = [];
       const { report, deletedAtMs } = await createAndDrain(namespace, manifest, async () => {
-        apps.push(followLog(namespace, APP, "app"));
-        await apps[0]?.waitFor("started");
+        appLogs.push(followLog(namespace, APP, "app"));
+        await appLogs[0]?.waitFor("started");
       });
       expect(report).toMatchObject({ outcome: "drained", trigger: DELETION_TRIGGER });
-      const [app] = apps;
-      if (app === undefined) throw new Error(`Pod ${APP}: the log of its app is not followed.`);
-      expect(await loggedAtMs(app, "SIGTERM")).toBeGreaterThanOrEqual(deletedAtMs + 1_000);
+      const [appLog] = appLogs;
+      if (appLog === undefined) throw new Error(`Pod ${APP}: the log of its app is not followed.`);
+      expect(await loggedAtMs(appLog, "SIGTERM")).toBeGreaterThanOrEqual(deletedAtMs + 1_000);
     });
   });
 

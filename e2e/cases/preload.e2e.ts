@@ -100,9 +100,9 @@ async function rolloutUnderLoad(
   await namespace.apply(sampleApp(namespace, { annotations }));
   await namespace.waitForRollout(`deployment/${APP}`);
   const pods: readonly V1Pod[] = await expectInjectedPods(namespace, `app=${APP}`);
-  const managers = pods.map((pod) => followLog(namespace, nameOf(pod), MANAGER));
+  const managerLogs = pods.map((pod) => followLog(namespace, nameOf(pod), MANAGER));
   const result = await underLoad(namespace, () => restartRollout(namespace), { endless: 6 });
-  const reports = await Promise.all(managers.map((manager) => drainReport(manager, 90)));
+  const reports = await Promise.all(managerLogs.map((manager) => drainReport(manager, 90)));
   namespace.saveArtifact("reports.json", JSON.stringify(reports, null, 2));
   return { reports, requests: result.requests, failed: result.failed };
 }

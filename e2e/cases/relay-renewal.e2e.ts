@@ -25,7 +25,7 @@ describe("when the relay's CA and key are renewed", () => {
       const drainingApp = await startBehindService(namespace, SHORT_DRAIN);
       const slice = await createManualSlice(namespace, "slow", drainingApp.pod);
       const pendingReport = deleteForReport(namespace, drainingApp);
-      await drainingApp.manager.waitFor('"phase":"withdrawing"');
+      await drainingApp.managerLog.waitFor('"phase":"withdrawing"');
       await namespace.waitForRollout(`deployment/${APP}`);
       const appBeforeRenewal = await followApp(namespace);
       await renewRelayIdentity(namespace);

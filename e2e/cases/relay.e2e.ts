@@ -13,7 +13,7 @@ import { RELEASE_NAMESPACE } from "../client/release.ts";
 import { deleteForReport, startBehindService } from "../client/running-app.ts";
 import { APP, appContainer, barePod, sampleApp } from "../client/sample-app.ts";
 import { readSuite } from "../client/suite.ts";
-import { samplesOf, sumOfSamples } from "../client/webhook-metrics.ts";
+import { readSamples, sumOfSamples } from "../client/webhook-metrics.ts";
 import { pauseMs, waitUntil } from "../host/wait.ts";
 
 const suite = readSuite(process.env);
@@ -27,17 +27,17 @@ describe("a Pod that its Services withdraw at different times", () => {
       const runningApp = await startBehindService(namespace, { annotations: SHORT_DRAIN });
       const slice = await createManualSlice(namespace, "slow", runningApp.pod);
       const pendingReport = deleteForReport(namespace, runningApp);
-      await runningApp.manager.waitFor('"phase":"withdrawing"');
+      await runningApp.managerLog.waitFor('"phase":"withdrawing"');
       const fromMs = Date.now();
       await pauseMs(8_000);
-      expect(runningApp.app.lines().join("\n")).not.toContain("SIGTERM");
+      expect(runningApp.appLog.lines().join("\n")).not.toContain("SIGTERM");
       await slice.setConditions({ ready: false, serving: true, terminating: true });
       const report = await pendingReport;
       expect(report).toMatchObject({ outcome: "drained", relay: "withdrawn" });
       expect(report.withdrawnAfterMs).toBeGreaterThanOrEqual(8_000);
       expect(report.milliseconds.withdrawing).toBeGreaterThanOrEqual(8_000);
       expect(report.trigger).toEqual(DELETION_TRIGGER);
-      expect(await loggedAtMs(runningApp.app, "SIGTERM")).toBeGreaterThanOrEqual(fromMs + 8_000);
+      expect(await loggedAtMs(runningApp.appLog, "SIGTERM")).toBeGreaterThanOrEqual(fromMs + 8_000);
     });
   });
 
@@ -62,8 +62,8 @@ test("a Pod that the kubelet stops without a deletion waits only for its drain d
     const [runningPod] = await expectInjectedPods(namespace);
     if (runningPod === undefined) throw new Error(`Namespace ${namespace.name} has no Pod.`);
     await createManualSlice(namespace, "unaware", runningPod);
-    const manager = followLog(namespace, APP, MANAGER);
-    const report = await drainReport(manager, 90);
+    const managerLog = followLog(namespace, APP, MANAGER);
+    const report = await drainReport(managerLog, 90);
     namespace.saveArtifact("report.json", JSON.stringify(report, null, 2));
     expect(report).toMatchObject({ outcome: "drained", relay: "not_terminating", withdrawnAfterMs: -1 });
     expect(report.milliseconds.withdrawing).toBeGreaterThanOrEqual(5_000);
@@ -95,9 +95,9 @@ describe("if no relay is reachable", () => {
       const runningApp = await startBehindService(namespace, { annotations: SHORT_DRAIN });
       await createManualSlice(namespace, "slow", runningApp.pod);
       const pendingReport = deleteForReport(namespace, runningApp);
-      await runningApp.manager.waitFor('"phase":"withdrawing"');
+      await runningApp.managerLog.waitFor('"phase":"withdrawing"');
       await pauseMs(4_000);
-      expect(runningApp.app.lines().join("\n")).not.toContain("SIGTERM");
+      expect(runningApp.appLog.lines().join("\n")).not.toContain("SIGTERM");
       const deleteFlags = ["--grace-period=1", "--wait=false", "--selector=app.kubernetes.io/component=webhook"];
       await namespace.clusterKubectl.run(["scale", ...WEBHOOK_DEPLOYMENT_ARGS, "--replicas=0"]);
       await namespace.clusterKubectl.run(["--namespace", RELEASE_NAMESPACE, "delete", "pods", ...deleteFlags]);
@@ -119,9 +119,9 @@ describe("the drains of a rollout", () => {
     await inNamespace(suite, "relay-people", NAMESPACE_OPTIONS, async (namespace) => {
       await namespace.apply(sampleApp(namespace, { replicas: 4, annotations: SHORT_DRAIN }));
       await namespace.waitForRollout(`deployment/${APP}`);
-      const oldPods = (await expectInjectedPods(namespace, `app=${APP}`)).map(nameOf).sort();
+      const oldPodNames = (await expectInjectedPods(namespace, `app=${APP}`)).map(nameOf).sort();
       const before = sumOfSamples(
-        await samplesOf(namespace.clusterKubectl, "lastcall_drains_total", ['outcome="drained"']),
+        await readSamples(namespace.clusterKubectl, "lastcall_drains_total", ['outcome="drained"']),
       );
       await namespace.kubectl.run(["rollout", "restart", `deployment/${APP}`]);
       await namespace.waitForRollout(`deployment/${APP}`);
@@ -136,19 +136,19 @@ describe("the drains of a rollout", () => {
       ]);
       const records: readonly DrainRecord[] = JSON.parse(drainsOutput.output).drains;
       namespace.saveArtifact("drains.json", drainsOutput.output);
-      expect(records.map(({ pod }) => pod).sort()).toEqual(oldPods);
-      expect(records.map(({ report }) => report.relay)).toEqual(oldPods.map(() => "withdrawn"));
+      expect(records.map(({ pod }) => pod).sort()).toEqual(oldPodNames);
+      expect(records.map(({ report }) => report.relay)).toEqual(oldPodNames.map(() => "withdrawn"));
       const after = sumOfSamples(
-        await samplesOf(namespace.clusterKubectl, "lastcall_drains_total", ['outcome="drained"']),
+        await readSamples(namespace.clusterKubectl, "lastcall_drains_total", ['outcome="drained"']),
       );
-      expect(after - before).toBe(oldPods.length);
+      expect(after - before).toBe(oldPodNames.length);
       const namespaceFlags = ["-n", namespace.name, "--lastcall-namespace", RELEASE_NAMESPACE];
       const drainsTable = await runLastcall(suite, ["drains", ...namespaceFlags]);
       namespace.saveArtifact("drains.txt", drainsTable.output);
-      for (const pod of oldPods) expect(drainsTable.output).toContain(pod.slice(-5));
-      const timelineOutput = await runLastcall(suite, ["timeline", oldPods[0] ?? "", ...namespaceFlags]);
+      for (const pod of oldPodNames) expect(drainsTable.output).toContain(pod.slice(-5));
+      const timelineOutput = await runLastcall(suite, ["timeline", oldPodNames[0] ?? "", ...namespaceFlags]);
       namespace.saveArtifact("timeline-of-one.txt", timelineOutput.output);
-      expect(timelineOutput.output).toContain(oldPods[0]);
+      expect(timelineOutput.output).toContain(oldPodNames[0]);
       const { items } = await namespace.kubectl.json<KubernetesListObject<CoreV1Event>>(["get", "events"]);
       const drainedEvents = items.filter(({ reason }) => reason === "Drained");
       expect(drainedEvents.length).toBeGreaterThan(0);
@@ -171,9 +171,9 @@ describe("a relay with the default permission to read Pods", () => {
       const report = await deleteForReport(namespace, runningApp, "--grace-period=20");
       // The deletion's grace period is 20 s. 10 s of it are reserved for the app and 2 s are a margin, so the deadline is after 8 s.
       expect(report).toMatchObject({ outcome: "timeout", relay: "offered" });
-      const signalledMs = (await loggedAtMs(runningApp.app, "SIGTERM")) - beforeMs;
-      expect(signalledMs).toBeGreaterThanOrEqual(7_000);
-      expect(signalledMs).toBeLessThan(10_000 + 5_000);
+      const signalDelayMs = (await loggedAtMs(runningApp.appLog, "SIGTERM")) - beforeMs;
+      expect(signalDelayMs).toBeGreaterThanOrEqual(7_000);
+      expect(signalDelayMs).toBeLessThan(10_000 + 5_000);
     });
   });
 });

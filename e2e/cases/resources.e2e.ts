@@ -58,15 +58,15 @@ describe("Pod-level resources", () => {
 describe("a LimitRange", () => {
   test("with a minimum raises the manager's resources to this minimum, and the Pod runs", async () => {
     await inNamespace(suite, "limit-range", NAMESPACE_OPTIONS, async (namespace) => {
-      const min = { cpu: "20m", memory: "32Mi" };
-      await namespace.apply([limitRange(namespace, { min, max: { cpu: "1", memory: "512Mi" } })]);
+      const minResources = { cpu: "20m", memory: "32Mi" };
+      await namespace.apply([limitRange(namespace, { min: minResources, max: { cpu: "1", memory: "512Mi" } })]);
       const manifest = sizedPod(namespace, UNEQUAL_RESOURCES);
       await waitForLimitRange(namespace, async () => {
         const [pod] = (await dryRunCreate(namespace.kubectl, [manifest])).pods;
-        return pod !== undefined && managerOf(pod).resources?.requests?.["memory"] === min.memory;
+        return pod !== undefined && managerOf(pod).resources?.requests?.["memory"] === minResources.memory;
       });
       const { pod, report } = await createAndDrain(namespace, manifest);
-      expect(managerOf(pod).resources?.requests).toEqual(min);
+      expect(managerOf(pod).resources?.requests).toEqual(minResources);
       expect(report).toMatchObject({ outcome: "drained" });
     });
   });

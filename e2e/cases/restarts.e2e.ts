@@ -23,14 +23,14 @@ describe("an app that fails its liveness probe", () => {
   test("is restarted without a drain, at most 6 s later than without lastcall, and drains at the Pod's deletion", async () => {
     await inNamespace(suite, "liveness", NAMESPACE_OPTIONS, async (namespace) => {
       const container = appContainer(namespace, { livenessProbe: LIVENESS_PROBE });
-      const disabled = { "lastcall.dev/inject": "disabled" };
+      const optOutLabels = { "lastcall.dev/inject": "disabled" };
       await namespace.apply([
         barePod(namespace, "with", [container], { annotations: HTTP_DRIVER_ANNOTATIONS, labels: { injected: "yes" } }),
-        barePod(namespace, "without", [container], { labels: disabled }),
+        barePod(namespace, "without", [container], { labels: optOutLabels }),
       ]);
       await namespace.kubectl.run(["wait", "--for=condition=Ready", "pod/with", "pod/without", "--timeout=60s"]);
       await expectInjectedPods(namespace, "injected=yes");
-      const manager = followLog(namespace, "with", MANAGER);
+      const managerLog = followLog(namespace, "with", MANAGER);
       const [delayWithoutMs, delayWithMs] = await Promise.all([
         measureStopDelay(namespace, "without"),
         measureStopDelay(namespace, "with"),
@@ -38,19 +38,19 @@ describe("an app that fails its liveness probe", () => {
       namespace.addTimelineLine(`SIGTERM after ${delayWithMs} ms with and ${delayWithoutMs} ms without lastcall`);
       expect(delayWithMs - delayWithoutMs).toBeLessThanOrEqual(6_000);
 
-      const restarted = JSON.parse(await manager.waitFor('"restarted"'));
-      expect(restarted).toMatchObject({ phase: "idle", outcome: "restarted", trigger: "none" });
+      const restartReport = JSON.parse(await managerLog.waitFor('"restarted"'));
+      expect(restartReport).toMatchObject({ phase: "idle", outcome: "restarted", trigger: "none" });
       await waitForRestarts(namespace, "with", "app", 1);
-      const app = followLog(namespace, "with", "app");
-      await app.waitFor("started");
-      const before = await namespace.kubectl.run(["logs", "with", "--container=app", "--previous"]);
-      expect(before).toContain("SIGTERM");
-      expect(before).not.toContain("drain requested");
+      const appLog = followLog(namespace, "with", "app");
+      await appLog.waitFor("started");
+      const previousLog = await namespace.kubectl.run(["logs", "with", "--container=app", "--previous"]);
+      expect(previousLog).toContain("SIGTERM");
+      expect(previousLog).not.toContain("drain requested");
 
       await namespace.kubectl.run(["delete", "pod", "with", "--wait=false"]);
-      expect(await drainReport(manager)).toMatchObject({ outcome: "drained", trigger: DELETION_TRIGGER });
-      await app.whenClosed;
-      expect(app.lines().filter((line) => line.includes("drain requested"))).toHaveLength(1);
+      expect(await drainReport(managerLog)).toMatchObject({ outcome: "drained", trigger: DELETION_TRIGGER });
+      await appLog.whenClosed;
+      expect(appLog.lines().filter((line) => line.includes("drain requested"))).toHaveLength(1);
     });
   });
 });
@@ -74,7 +74,7 @@ describe("an app in a crash loop", () => {
   });
 });
 
-/** The time from the first failed liveness probe to the stop signal, by the app's clock. */
+/** Measures the time from the first failed liveness probe to the stop signal, by the app's clock. */
 async function measureStopDelay(namespace: CaseNamespace, pod: string): Promise<number> {
   const app = followLog(namespace, pod, "app");
   await app.waitFor("started");
@@ -86,8 +86,8 @@ async function measureStopDelay(namespace: CaseNamespace, pod: string): Promise<
 
 async function waitForRestarts(namespace: CaseNamespace, pod: string, container: string, count: number): Promise<void> {
   await waitUntil({ condition: `${container} of ${pod} was restarted ${count} times`, withinMs: 90_000 }, async () => {
-    const found = await namespace.kubectl.json<V1Pod>(["get", "pod", pod]);
-    return (statusOf(found, container)?.restartCount ?? 0) >= count ? true : undefined;
+    const foundPod = await namespace.kubectl.json<V1Pod>(["get", "pod", pod]);
+    return (statusOf(foundPod, container)?.restartCount ?? 0) >= count ? true : undefined;
   });
 }
 

@@ -1,6 +1,6 @@
 /** Tests `helm test`: its success, and its error if Pods cannot start with a manager. */
 import { expect, test } from "vitest";
-import { helm, install } from "../client/installation.ts";
+import { install, runHelm } from "../client/installation.ts";
 import { kubectlOf } from "../client/kubectl.ts";
 import { RELEASE } from "../client/release.ts";
 import { imageOf, readSuite } from "../client/suite.ts";
@@ -9,7 +9,7 @@ const suite = readSuite(process.env);
 const HELM_TEST_ARGS = ["test", RELEASE, "--timeout=180s"];
 
 test("helm test passes if nodes can pull and run the manager, and leaves no Pod behind", async () => {
-  await helm(suite, HELM_TEST_ARGS);
+  await runHelm(suite, HELM_TEST_ARGS);
   const getTestPod = [
     "get",
     "pods",
@@ -29,7 +29,7 @@ test("helm test fails with the node's error if the manager's image cannot be pul
       tag: "absent",
       pullPolicy: "IfNotPresent",
     });
-    await expect(helm(suite, HELM_TEST_ARGS)).rejects.toThrow(
+    await expect(runHelm(suite, HELM_TEST_ARGS)).rejects.toThrow(
       /Pod lastcall-self-test in namespace default does not start its container lastcall: (ErrImagePull|ImagePullBackOff)/,
     );
   } finally {

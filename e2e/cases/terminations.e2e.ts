@@ -36,7 +36,7 @@ describe("no request fails under mixed load", () => {
       await namespace.apply([...sampleApp(namespace), disruptionBudget(namespace)]);
       await namespace.waitForRollout(`deployment/${APP}`);
       await expectInjectedPods(namespace, `app=${APP}`);
-      const node = await nodeOfWebhook(namespace);
+      const node = await findWebhookNode(namespace);
       try {
         let drainOutput = "";
         const { requests, failed } = await underLoad(namespace, async () => {
@@ -57,7 +57,7 @@ describe("no request fails under mixed load", () => {
     });
   });
 
-  // The case stops a process of the container runtime, which must run on this host.
+  // The case suspends a process of the container runtime, so the runtime must run on this host.
   test.skipIf(suite.context !== undefined)(
     "when the node is so busy that the manager's own hook starts 4 s late",
     async () => {
@@ -93,7 +93,7 @@ describe("no request fails under mixed load", () => {
   );
 });
 
-// The case stops a process of the container runtime, which must run on this host.
+// The case suspends a process of the container runtime, so the runtime must run on this host.
 describe.skipIf(suite.context !== undefined)(
   "a Pod in no EndpointSlice, on a node that starts the manager's own hook 4 s late",
   () => {
@@ -127,12 +127,12 @@ describe("if the relay has no permission to read Pods", () => {
       await namespace.apply([barePod(namespace, APP, [appContainer(namespace)])]);
       await namespace.kubectl.run(["wait", "--for=condition=Ready", `pod/${APP}`, "--timeout=60s"]);
       await expectInjectedPods(namespace);
-      const app = followLog(namespace, APP, "app");
-      const manager = followLog(namespace, APP, MANAGER);
-      await app.waitFor("started");
+      const appLog = followLog(namespace, APP, "app");
+      const managerLog = followLog(namespace, APP, MANAGER);
+      await appLog.waitFor("started");
       const deletedAtMs = await deletePod(namespace, APP, 3);
-      expect(await loggedAtMs(app, "SIGTERM")).toBeGreaterThanOrEqual(deletedAtMs + 3_000);
-      const report = await drainReport(manager);
+      expect(await loggedAtMs(appLog, "SIGTERM")).toBeGreaterThanOrEqual(deletedAtMs + 3_000);
+      const report = await drainReport(managerLog);
       expect(report).toMatchObject({ phase: "done", outcome: "forced", trigger: "hook" });
       // The grace period is shorter than the drain delay.
       expect(report.milliseconds.withdrawing).toBeLessThan(5_000);
@@ -155,7 +155,7 @@ describe("the only Pod of a Deployment", () => {
       const { requests, failed } = await loadDuringRestart(namespace);
       expect(requests).toBeGreaterThan(MIN_REQUESTS);
       expect(failed).toBe(0);
-      // The clients send requests until the load is stopped, so the drain cannot end by quiet before.
+      // The clients send requests until the load is stopped, so the drain cannot end by quiet before then.
       expect((await drainReport(manager)).milliseconds.withdrawing).toBeGreaterThanOrEqual(5_000);
       await namespace.waitForRollout(`deployment/${APP}`);
     });
@@ -193,7 +193,7 @@ function disruptionBudget(namespace: CaseNamespace): V1PodDisruptionBudget {
 }
 
 /** Returns a node that runs Pods of lastcall itself. */
-async function nodeOfWebhook({ clusterKubectl }: CaseNamespace): Promise<string> {
+async function findWebhookNode({ clusterKubectl }: CaseNamespace): Promise<string> {
   const getPods = ["--namespace", RELEASE_NAMESPACE, "get", "pods"];
   const { items } = await clusterKubectl.json<KubernetesListObject<V1Pod>>(getPods);
   // Pods of a just completed rollout are already terminating.

@@ -9,12 +9,12 @@ import type {
 } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
-import { create, dryRunCreate } from "../client/create-pods.ts";
+import { createPod, dryRunCreate } from "../client/create-pods.ts";
 import { expectInjectedPods, managerOf } from "../client/injected-pods.ts";
 import { OPT_IN } from "../client/installation.ts";
 import { APP, appContainer, barePod, nodeContainer, sampleApp } from "../client/sample-app.ts";
 import { readSuite } from "../client/suite.ts";
-import { samplesOf, sumOfSamples } from "../client/webhook-metrics.ts";
+import { readSamples, sumOfSamples } from "../client/webhook-metrics.ts";
 import { pauseMs, waitUntil } from "../host/wait.ts";
 
 const suite = readSuite(process.env);
@@ -24,7 +24,7 @@ const INVALID_TIMEOUT = { "lastcall.dev/drain-timeout": "90" };
 describe("an invalid value of an annotation", () => {
   test("is replaced by the default, with a warning for the client and an Event on the Pod's owner", async () => {
     await inNamespace(suite, "bad-value", NAMESPACE_OPTIONS, async (namespace) => {
-      const { pods, warnings } = await create(
+      const { pods, warnings } = await createPod(
         namespace.kubectl,
         barePod(namespace, "by-hand", [appContainer(namespace)], { annotations: INVALID_TIMEOUT }),
       );
@@ -52,12 +52,15 @@ describe("a Pod on its node's network", () => {
   test("runs unchanged, and the warning, the Event and the metrics contain the reason", async () => {
     await inNamespace(suite, "host-network", NAMESPACE_OPTIONS, async (namespace) => {
       const readCounts = () =>
-        samplesOf(namespace.clusterKubectl, "lastcall_admissions_total", ['reason="host_network"', 'dry_run="false"']);
+        readSamples(namespace.clusterKubectl, "lastcall_admissions_total", [
+          'reason="host_network"',
+          'dry_run="false"',
+        ]);
       const before = sumOfSamples(await readCounts());
       // Port 0 selects a free port, so that two Pods on one node do not conflict.
       const env = [{ name: "PORT", value: "0" }];
       const container = { ...nodeContainer(namespace, "app", ["/app/lifecycle-app.mjs"]), env };
-      const { warnings } = await create(
+      const { warnings } = await createPod(
         namespace.kubectl,
         barePod(namespace, "by-hand", [container], { pod: { hostNetwork: true } }),
       );
@@ -90,13 +93,13 @@ describe("a dry run", () => {
       const [running] = await expectInjectedPods(namespace, `app=${APP}`);
       const before = await waitForStableObjects(namespace);
       // Without the dry run each Pod would cause an Event on its owner.
-      const pods = [{ hostNetwork: true }, {}].map((pod, at) => ownedPod(namespace, running, `probe-${at}`, pod));
+      const pods = [{ hostNetwork: true }, {}].map((pod, at) => podOwnedBy(namespace, running, `probe-${at}`, pod));
       expect((await dryRunCreate(namespace.kubectl, pods)).pods).toHaveLength(2);
       await expectDiff(namespace, sampleApp(namespace, { replicas: 1 }), 0);
       await expectDiff(namespace, [barePod(namespace, "new", [appContainer(namespace)])], 1);
       await namespace.kubectl.run(["apply", "--dry-run=server", "--filename=-"], JSON.stringify(pods[1]));
       // Events are written asynchronously in order, so the Event of a real creation comes after those of earlier requests.
-      await create(namespace.kubectl, ownedPod(namespace, running, "meant", { hostNetwork: true }));
+      await createPod(namespace.kubectl, podOwnedBy(namespace, running, "meant", { hostNetwork: true }));
       await waitForEvent(namespace, "NotInjected");
       await pauseMs(1_000);
       const events = (await listEvents(namespace)).filter(({ source }) => source?.component === "lastcall");
@@ -122,8 +125,8 @@ async function expectDiff(
   if (status === 1) expect(diff.output).toContain("/lastcall");
 }
 
-/** A Pod with the owner reference of another Pod, but without its labels, so that the owner's controller releases it. */
-function ownedPod(
+/** Builds a Pod with another Pod's owner reference, but without that Pod's labels, so that the owner's controller releases the new Pod. */
+function podOwnedBy(
   namespace: CaseNamespace,
   sibling: V1Pod | undefined,
   name: string,

@@ -1,14 +1,14 @@
 /** Tests outages and rollouts of the webhook: Pods still start, and with `Fail` a rollout refuses no Pod. */
 import { afterAll, describe, expect, test } from "vitest";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
-import { create, isInjected } from "../client/create-pods.ts";
+import { createPod, isInjected } from "../client/create-pods.ts";
 import { expectInjectedPods } from "../client/injected-pods.ts";
 import { install, OPT_IN, waitForInjection } from "../client/installation.ts";
 import { RELEASE_NAMESPACE } from "../client/release.ts";
 import { APP, appContainer, barePod, sampleApp } from "../client/sample-app.ts";
 import { createSteadily } from "../client/steady-creations.ts";
 import { readSuite } from "../client/suite.ts";
-import { samplesOf, sumOfSamples, webhookPods } from "../client/webhook-metrics.ts";
+import { listWebhookPods, readSamples, sumOfSamples } from "../client/webhook-metrics.ts";
 import { waitUntil } from "../host/wait.ts";
 
 const suite = readSuite(process.env);
@@ -31,7 +31,10 @@ describe("if the webhook is unreachable", () => {
         await namespace.apply(sampleApp(namespace));
         await namespace.waitForRollout(`deployment/${APP}`);
         expect((await namespace.pods(`app=${APP}`)).map(isInjected)).toEqual([false, false]);
-        const { warnings } = await create(namespace.kubectl, barePod(namespace, "by-hand", [appContainer(namespace)]));
+        const { warnings } = await createPod(
+          namespace.kubectl,
+          barePod(namespace, "by-hand", [appContainer(namespace)]),
+        );
         expect(warnings.join("\n")).toContain(NOT_INJECTED_WARNING);
       } finally {
         await restoreWebhook(namespace);
@@ -40,7 +43,7 @@ describe("if the webhook is unreachable", () => {
       await namespace.waitForRollout(`deployment/${APP}`);
       await namespace.waitForTerminations(`app=${APP}`);
       await expectInjectedPods(namespace, `app=${APP}`);
-      const { warnings } = await create(namespace.kubectl, barePod(namespace, "again", [appContainer(namespace)]));
+      const { warnings } = await createPod(namespace.kubectl, barePod(namespace, "again", [appContainer(namespace)]));
       expect(warnings).toEqual([]);
     });
   });
@@ -50,7 +53,7 @@ describe("with failurePolicy Fail", () => {
   test("all Pods are created and injected at 50 a second during a rollout of the webhook", async () => {
     await inNamespace(suite, "webhook-rollout", NAMESPACE_OPTIONS, async (namespace) => {
       await install(suite, { failurePolicy: "Fail" });
-      const earlierUids = (await webhookPods(namespace.clusterKubectl)).map(({ metadata }) => metadata?.uid);
+      const earlierUids = (await listWebhookPods(namespace.clusterKubectl)).map(({ metadata }) => metadata?.uid);
       const pod = barePod(namespace, "probe", [appContainer(namespace)]);
       const creations = await createSteadily(suite, { perSecond: 50, pod, namespace: namespace.name });
       try {
@@ -83,13 +86,13 @@ describe("with failurePolicy Fail", () => {
           return status === 0 ? undefined : stderr;
         });
         expect(refusal).toContain("namespace.drain.lastcall.dev");
-        const disabled = { labels: { "lastcall.dev/inject": "disabled" } };
-        await create(namespace.kubectl, barePod(namespace, "opted-out", [appContainer(namespace)], disabled));
-        const windows = { pod: { nodeSelector: { "kubernetes.io/os": "windows" } } };
-        await create(namespace.kubectl, barePod(namespace, "windows", [appContainer(namespace)], windows));
+        const optOutOptions = { labels: { "lastcall.dev/inject": "disabled" } };
+        await createPod(namespace.kubectl, barePod(namespace, "opted-out", [appContainer(namespace)], optOutOptions));
+        const windowsOptions = { pod: { nodeSelector: { "kubernetes.io/os": "windows" } } };
+        await createPod(namespace.kubectl, barePod(namespace, "windows", [appContainer(namespace)], windowsOptions));
         // The webhook's configuration does not match its own Pods, so it can always restart.
         await restoreWebhook(namespace);
-        expect((await create(namespace.kubectl, pod)).pods.map(isInjected)).toEqual([true]);
+        expect((await createPod(namespace.kubectl, pod)).pods.map(isInjected)).toEqual([true]);
       } finally {
         await restoreWebhook(namespace);
       }
@@ -100,20 +103,20 @@ describe("with failurePolicy Fail", () => {
 describe("a real API server", () => {
   test("sends every admission review with a Content-Length, for small Pods and for a Pod of a megabyte", async () => {
     await inNamespace(suite, "review-length", NAMESPACE_OPTIONS, async (namespace) => {
-      const refusedBefore = await countRefusedWithoutLength(namespace);
+      const refusedCountBefore = await countRefusedWithoutLength(namespace);
       const env = Array.from({ length: 10 }, (_, index) => ({ name: `LARGE_${index}`, value: "x".repeat(100_000) }));
-      const small = barePod(namespace, "small", [appContainer(namespace)]);
-      const large = barePod(namespace, "large", [{ ...appContainer(namespace), env }]);
-      for (const pod of [small, large]) {
-        expect((await create(namespace.kubectl, pod)).pods.map(isInjected)).toEqual([true]);
+      const smallPod = barePod(namespace, "small", [appContainer(namespace)]);
+      const largePod = barePod(namespace, "large", [{ ...appContainer(namespace), env }]);
+      for (const pod of [smallPod, largePod]) {
+        expect((await createPod(namespace.kubectl, pod)).pods.map(isInjected)).toEqual([true]);
       }
-      expect(await countRefusedWithoutLength(namespace)).toBe(refusedBefore);
+      expect(await countRefusedWithoutLength(namespace)).toBe(refusedCountBefore);
     });
   });
 });
 
 async function countRefusedWithoutLength({ clusterKubectl: kubectl }: CaseNamespace): Promise<number> {
-  return sumOfSamples(await samplesOf(kubectl, "lastcall_requests_refused_total", ['reason="without_length"']));
+  return sumOfSamples(await readSamples(kubectl, "lastcall_requests_refused_total", ['reason="without_length"']));
 }
 
 async function restoreWebhook(namespace: CaseNamespace): Promise<void> {

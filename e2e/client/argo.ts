@@ -36,8 +36,8 @@ export type Entrypoints = Readonly<Record<string, readonly string[]>>;
 /** @param entrypoints entrypoints of images whose steps have no command, for which the controller would query a registry */
 export async function startArgo(namespace: CaseNamespace, entrypoints: Entrypoints): Promise<void> {
   const manifests = join(downloadSource(ARGO_MODULE_PATH, MODULE_FOLDER), "manifests");
-  const definitions = join(manifests, CRDS_FOLDER);
-  await namespace.clusterKubectl.run(["apply", "--server-side", `--kustomize=${definitions}`]);
+  const crdFolder = join(manifests, CRDS_FOLDER);
+  await namespace.clusterKubectl.run(["apply", "--server-side", `--kustomize=${crdFolder}`]);
   await namespace.clusterKubectl.run([
     "wait",
     "--for=condition=Established",

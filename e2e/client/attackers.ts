@@ -7,9 +7,9 @@ import { imageOf } from "./suite.ts";
 
 export type AttackPlan = {
   readonly name: string;
-  readonly on: "manager" | "webhook";
+  readonly target: "manager" | "webhook";
   readonly port: number;
-  readonly perNode: number;
+  readonly attackersPerNode: number;
   /** The attackers exit after this time. */
   readonly seconds: number;
 };
@@ -18,13 +18,15 @@ export type Attackers = {
   /** Sets the attacked addresses. */
   readonly setTargets: (addresses: readonly string[]) => Promise<void>;
   /** Returns the sums of all attackers' counts, by attack; at most a second old. */
-  readonly counts: () => Promise<AttackCounts>;
+  readonly readCounts: () => Promise<AttackCounts>;
 };
 
 /** Starts attackers, each with its own address, and resolves once they are ready. They attack nothing before the first call of `setTargets`. */
 export async function startAttackers(namespace: CaseNamespace, plan: AttackPlan): Promise<Attackers> {
   const pods = namespace.suite.nodes.flatMap((node) =>
-    Array.from({ length: plan.perNode }, (_, n) => attackerPod(namespace, `${plan.name}-${node}-${n}`, node, plan)),
+    Array.from({ length: plan.attackersPerNode }, (_, n) =>
+      attackerPod(namespace, `${plan.name}-${node}-${n}`, node, plan),
+    ),
   );
   await namespace.apply(pods);
   const names = pods.map(({ metadata }) => metadata?.name ?? "");
@@ -43,7 +45,7 @@ export async function startAttackers(namespace: CaseNamespace, plan: AttackPlan)
         names.map((name) => namespace.clusterKubectl.run(["create", "--raw", controlPath(name), "--filename=-"], list)),
       );
     },
-    counts: async () => {
+    readCounts: async () => {
       const logs = await Promise.all(names.map((name) => namespace.kubectl.run(["logs", name, "--tail=1"])));
       return sumOfCounts(logs.map((log): AttackCounts => (JSON.parse(log) as AttackerLine).counts));
     },
@@ -55,11 +57,11 @@ export function connectionsOf(counts: AttackCounts): number {
 }
 
 function attackerPod(namespace: CaseNamespace, name: string, node: string, plan: AttackPlan): V1Pod {
-  const args = [`--on=${plan.on}`, `--port=${plan.port}`, `--seconds=${plan.seconds}`];
+  const args = [`--on=${plan.target}`, `--port=${plan.port}`, `--seconds=${plan.seconds}`];
   return {
     apiVersion: "v1",
     kind: "Pod",
-    metadata: { name, namespace: namespace.name, labels: { attacks: plan.on } },
+    metadata: { name, namespace: namespace.name, labels: { attacks: plan.target } },
     spec: {
       nodeName: node,
       restartPolicy: "Never",

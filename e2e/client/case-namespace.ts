@@ -16,11 +16,11 @@ export type CaseNamespace = {
   readonly kubectl: Kubectl;
   /** Applies manifests, by default into this namespace. */
   readonly apply: (manifests: string | readonly KubernetesObject[]) => Promise<void>;
-  /** Lists Pods with the label, including terminating Pods. */
+  /** Lists the Pods that match the label selector, by default all; includes terminating Pods. */
   readonly pods: (selector?: string) => Promise<readonly V1Pod[]>;
   /** Waits for a rollout to be complete. */
   readonly waitForRollout: (workload: string, withinSeconds?: number) => Promise<void>;
-  /** Waits until no Pod with the label is terminating: a rollout is complete before its old Pods are deleted. */
+  /** Waits until no Pod that matches the label selector is terminating: a rollout is complete before its old Pods are deleted. */
   readonly waitForTerminations: (selector?: string, withinSeconds?: number) => Promise<void>;
   /** Adds a line to the timeline. */
   readonly addTimelineLine: (line: string) => void;

@@ -5,25 +5,25 @@ import type { Suite } from "./suite.ts";
 
 export type ContainerExits = {
   /** @returns `undefined` while the container has not exited */
-  readonly exitedMs: (container: string) => number | undefined;
+  readonly exitMsOf: (container: string) => number | undefined;
   readonly stop: () => void;
 };
 
 export function observeExits(suite: Suite): ContainerExits {
   const exits = new Map<string, number>();
-  const followers = suite.nodes.map((node) => {
+  const eventReaders = suite.nodes.map((node) => {
     const args = ["--address", stateFolder().socketOf(node), "--namespace", "k8s.io", "events"];
     return follow(stateFolder().ctr, args, (line) => recordExit(line, exits));
   });
   return {
-    exitedMs: (container) => exits.get(container),
+    exitMsOf: (container) => exits.get(container),
     stop: () => {
-      for (const child of followers) child.kill();
+      for (const child of eventReaders) child.kill();
     },
   };
 }
 
-/** A line of `ctr events`: time, namespace, topic and the event as JSON. The id of another process of a container is not its id. */
+/** Parses a line of `ctr events`: time, namespace, topic and the event as JSON. Only the main process's id is the container's id. */
 function recordExit(line: string, exits: Map<string, number>): void {
   const [, json = ""] = line.split(" /tasks/exit ");
   if (json === "") return;

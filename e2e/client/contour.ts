@@ -1,4 +1,4 @@
-/** Installs Contour with its own manifests: the real controller, whose Envoys the case adds. */
+/** Installs the real controller of Contour with Contour's own manifests, without the Envoys. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { downloadSource } from "../build/completed-source.ts";
@@ -12,8 +12,8 @@ export const CONTOUR_NAMESPACE = "projectcontour";
 export const CONTOUR_VERSION = "1.33.8";
 
 const MODULE_PATH = "github.com/projectcontour/contour";
-const MODULE = join(import.meta.dirname, "../modules/contour");
-/** The images of the example. */
+const MODULE_FOLDER = join(import.meta.dirname, "../modules/contour");
+/** The images in the guide's manifest. */
 const CONTOUR_IMAGE = "ghcr.io/projectcontour/contour:v1.33.0";
 const ENVOY_IMAGE = "docker.io/envoyproxy/envoy:distroless-v1.36.0";
 /** The image that Contour's own manifests name. */
@@ -36,10 +36,10 @@ const MANIFESTS = [
 /** @throws with the reason if Envoy is not available */
 export async function importContour(suite: Suite): Promise<void> {
   const baseLayers = [makeLayer([{ path: "tmp", mode: 0o1777, content: undefined }])];
-  const program = { program: "contour", user: IMAGE_USER, baseLayers };
+  const packedProgram = { program: "contour", user: IMAGE_USER, baseLayers };
   await importGoPrograms(suite, "contour", [
-    { ...program, name: CONTOUR_IMAGE },
-    { ...program, name: RELEASED_IMAGE },
+    { ...packedProgram, name: CONTOUR_IMAGE },
+    { ...packedProgram, name: RELEASED_IMAGE },
   ]);
   await importEnvoy(suite, ENVOY_IMAGE, IMAGE_USER);
 }
@@ -47,19 +47,19 @@ export async function importContour(suite: Suite): Promise<void> {
 export async function installContour(suite: Suite): Promise<void> {
   const kubectl = kubectlOf(suite);
   for (const file of MANIFESTS) {
-    const manifest = readFileSync(join(exampleFolder(), file), "utf8");
+    const manifest = readFileSync(join(findExampleFolder(), file), "utf8");
     await kubectl.run(["apply", "--server-side", "--force-conflicts", "--filename=-"], manifest);
   }
-  const inNamespace = kubectlIn(kubectl, CONTOUR_NAMESPACE);
-  await inNamespace.run(["wait", "--for=condition=Complete", "jobs", "--all", "--timeout=120s"]);
-  await inNamespace.run(["rollout", "status", "deployment/contour", "--timeout=120s"]);
+  const contourKubectl = kubectlIn(kubectl, CONTOUR_NAMESPACE);
+  await contourKubectl.run(["wait", "--for=condition=Complete", "jobs", "--all", "--timeout=120s"]);
+  await contourKubectl.run(["rollout", "status", "deployment/contour", "--timeout=120s"]);
 }
 
 export async function uninstallContour(suite: Suite): Promise<void> {
-  const files = [...MANIFESTS].reverse().map((file) => `--filename=${join(exampleFolder(), file)}`);
+  const files = [...MANIFESTS].reverse().map((file) => `--filename=${join(findExampleFolder(), file)}`);
   await kubectlOf(suite).attempt(["delete", ...files, "--ignore-not-found", "--timeout=120s"]);
 }
 
-function exampleFolder(): string {
-  return join(downloadSource(MODULE_PATH, MODULE), "examples/contour");
+function findExampleFolder(): string {
+  return join(downloadSource(MODULE_PATH, MODULE_FOLDER), "examples/contour");
 }

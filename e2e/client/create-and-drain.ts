@@ -3,7 +3,7 @@ import type { V1Pod } from "@kubernetes/client-node";
 import { expect } from "vitest";
 import type { DrainReport } from "../../src/contract/drain-report.ts";
 import type { CaseNamespace } from "./case-namespace.ts";
-import { create } from "./create-pods.ts";
+import { createPod } from "./create-pods.ts";
 import { managerOf } from "./injected-pods.ts";
 import { drainReport, followLog, MANAGER } from "./pod-log.ts";
 
@@ -27,7 +27,7 @@ export async function createAndDrain(
   checkRunningPod: (pod: V1Pod) => Promise<void> = async () => {},
 ): Promise<DrainedPod> {
   const name = manifest.metadata?.name ?? "";
-  const { warnings } = await create(namespace.kubectl, manifest);
+  const { warnings } = await createPod(namespace.kubectl, manifest);
   await namespace.kubectl.run(["wait", "--for=condition=Ready", `pod/${name}`, "--timeout=90s"]);
   const pod = await namespace.kubectl.json<V1Pod>(["get", "pod", name]);
   managerOf(pod);

@@ -17,7 +17,7 @@ export async function dryRunCreate(kubectl: Kubectl, pods: readonly V1Pod[]): Pr
 }
 
 /** Creates a Pod. */
-export async function create(kubectl: Kubectl, pod: V1Pod): Promise<CreateResult> {
+export async function createPod(kubectl: Kubectl, pod: V1Pod): Promise<CreateResult> {
   return runCreate(kubectl, [], JSON.stringify(pod));
 }
 
@@ -46,6 +46,6 @@ export function warningsIn(stderr: string): readonly string[] {
 }
 
 export function isInjected(pod: V1Pod): boolean {
-  const all = [...(pod.spec?.initContainers ?? []), ...(pod.spec?.containers ?? [])];
-  return all.some(({ name }) => name === MANAGER);
+  const containers = [...(pod.spec?.initContainers ?? []), ...(pod.spec?.containers ?? [])];
+  return containers.some(({ name }) => name === MANAGER);
 }

@@ -37,13 +37,13 @@ function documentedObjects<T>(namespace: CaseNamespace, heading: string): readon
 
 /** Runs the Job of the documented analysis with the documented permissions. @returns whether it succeeded, and its log */
 export async function runDocumentedJob(namespace: CaseNamespace): Promise<{ succeeded: boolean; log: string }> {
-  const rights = documentedObjects<KubernetesObject>(namespace, "Rights");
+  const permissions = documentedObjects<KubernetesObject>(namespace, "Rights");
   const [analysis] = documentedObjects<Analysis>(namespace, "Argo Rollouts");
   const spec = analysis?.spec.metrics[0]?.provider.job.spec;
   if (spec === undefined) throw new Error("docs/verify.md: the AnalysisTemplate has no Job.");
   const job: V1Job = { apiVersion: "batch/v1", kind: "Job", metadata: { name: JOB, namespace: namespace.name }, spec };
   const { clusterKubectl, kubectl } = namespace;
-  const list = JSON.stringify({ apiVersion: "v1", kind: "List", items: rights });
+  const list = JSON.stringify({ apiVersion: "v1", kind: "List", items: permissions });
   await clusterKubectl.run(["apply", "--filename=-"], list);
   try {
     await kubectl.run(["apply", "--filename=-"], JSON.stringify(job));

@@ -33,12 +33,12 @@ export async function importEnvoyGateway(suite: Suite): Promise<void> {
 /** Installs the chart with its CRDs and the CRDs of the Gateway API, and waits until the controller is ready. */
 export async function installEnvoyGateway(suite: Suite): Promise<void> {
   const flags = ["--create-namespace", "--wait", "--timeout=180s", "--values=-", `--set=${PROXY_IMAGE_VALUE}`];
-  await runHelm(suite, ["upgrade", "--install", HELM_RELEASE, chartFolder(), ...flags], values());
+  await runHelm(suite, ["upgrade", "--install", HELM_RELEASE, findChartFolder(), ...flags], chartValues());
 }
 
 export async function uninstallEnvoyGateway(suite: Suite): Promise<void> {
   await runHelm(suite, ["uninstall", HELM_RELEASE, "--ignore-not-found", "--wait", "--timeout=120s"]);
-  const crds = join(chartFolder(), "charts/crds/crds");
+  const crds = join(findChartFolder(), "charts/crds/crds");
   await kubectlOf(suite).attempt([
     "delete",
     "--recursive",
@@ -48,13 +48,13 @@ export async function uninstallEnvoyGateway(suite: Suite): Promise<void> {
   ]);
 }
 
-function chartFolder(): string {
+function findChartFolder(): string {
   return join(downloadSource(MODULE_PATH, MODULE_FOLDER), "charts/gateway-helm");
 }
 
 /** Returns the chart's values. The module has only a template of the values file, which the project's release process fills in. */
-function values(): string {
-  const template = readFileSync(join(chartFolder(), "values.tmpl.yaml"), "utf8");
+function chartValues(): string {
+  const template = readFileSync(join(findChartFolder(), "values.tmpl.yaml"), "utf8");
   return template
     .replace(/\$\{GatewayImagePullPolicy\}/g, "IfNotPresent")
     .replace(/\$\{GatewayImage\}/g, GATEWAY_IMAGE);

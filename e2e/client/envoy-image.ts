@@ -3,7 +3,7 @@ import { findProgram } from "../../test/programs/install/program-of.ts";
 import { stateFolder } from "../cluster/state-folder.ts";
 import { cacheFolder } from "../host/cache-folder.ts";
 import { importImages } from "../images/import-images.ts";
-import { programArchive } from "../images/program-archive.ts";
+import { writeProgramArchive } from "../images/program-archive.ts";
 import type { Suite } from "./suite.ts";
 
 export const ENVOY_VERSION = "1.40";
@@ -13,6 +13,6 @@ export async function importEnvoy(suite: Suite, name: string, user: string): Pro
   const envoy = await findProgram(`envoy-${ENVOY_VERSION}`);
   if (envoy.kind === "missing") throw new Error(envoy.reason);
   const images = [{ name, program: envoy.command[0] ?? "", user }];
-  const file = await programArchive(images, cacheFolder(process.env), Date.now());
+  const file = await writeProgramArchive(images, cacheFolder(process.env), Date.now());
   for (const node of suite.nodes) await importImages([file], stateFolder().socketOf(node));
 }

@@ -1,6 +1,6 @@
 /** Lists the ways in which a gateway's Pods end, and the settings of their Pod templates. */
 
-/** `own`: the gateway's own shutdown manager; `both`: its manager with lastcall's beside it; `neither`: no preStop hooks. */
+/** `own`: the gateway's own shutdown manager; `lastcall`: lastcall's manager; `both`: both managers; `neither`: no preStop hooks. */
 export const ENDINGS = ["own", "lastcall", "both", "neither"] as const;
 export type Ending = (typeof ENDINGS)[number];
 
@@ -10,7 +10,7 @@ export function hasLastcall(ending: Ending): boolean {
 
 type Texts = Readonly<Record<string, string>>;
 
-/** Returns settings that are added to the guide's. Without annotations there is no field, because an empty one is applied as null. */
+/** Returns metadata to merge into the guide's Pod template. Omits empty annotations, which would be applied as null. */
 export function podSettingsOf(ending: Ending): { readonly labels: Texts; readonly annotations?: Texts } {
   const labels: Texts = hasLastcall(ending) ? {} : { "lastcall.dev/inject": "disabled" };
   if (ending !== "both") return { labels };

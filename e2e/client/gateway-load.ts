@@ -2,7 +2,7 @@
 import { waitUntil } from "../host/wait.ts";
 import type { GatewayCounts, LoadKind } from "../programs/gateway-load-kinds.ts";
 import type { CaseNamespace } from "./case-namespace.ts";
-import { loadPod, stopLoadPod, sumOf } from "./load.ts";
+import { loadClientPod, stopLoadPod, sumOf } from "./load.ts";
 
 export type GatewayTarget = { readonly host: string; readonly port: number };
 
@@ -15,7 +15,7 @@ export async function startGatewayLoad(
   const names = namespace.suite.nodes.map((node) => `load-${kind}-${node}`);
   await namespace.apply(
     namespace.suite.nodes.map((node, index) =>
-      loadPod(namespace, names[index] ?? "", node, "gateway-load", { kind, ...target }),
+      loadClientPod(namespace, names[index] ?? "", node, "gateway-load", { kind, ...target }),
     ),
   );
   for (const name of names)

@@ -14,7 +14,7 @@ export const HTTP2_PORT = 8_081;
 /** Ports of the Gateway's listeners, by their names. */
 export const LISTENER_PORTS = { http: 80, grpc: 8_081, tcp: 9_000 } as const;
 
-/** HTTP/1.1, HTTP/2 and gRPC of one program, WebSockets and TCP sessions of another. They are not rolled. */
+/** Returns the backends: one program for HTTP/1.1, HTTP/2 and gRPC, and one for WebSockets and TCP. No case restarts them. */
 export function backendObjects(namespace: CaseNamespace): readonly LooseObject[] {
   const container = {
     image: imageOf(namespace.suite, "lastcall-test-app"),
@@ -56,7 +56,7 @@ export function backendObjects(namespace: CaseNamespace): readonly LooseObject[]
   ];
 }
 
-/** Routes of the Gateway API, one listener for each kind of route. */
+/** Returns routes of the Gateway API: one of each kind, each attached to its own listener. */
 export function routesOf(gateway: string): readonly LooseObject[] {
   const route = (kind: string, version: string, section: string, rules: readonly object[]): LooseObject => ({
     apiVersion: `gateway.networking.k8s.io/${version}`,
@@ -64,13 +64,13 @@ export function routesOf(gateway: string): readonly LooseObject[] {
     metadata: { name: section },
     spec: { parentRefs: [{ name: gateway, sectionName: section }], rules },
   });
-  const to = (port: number) => ({ backendRefs: [{ name: BACKEND, port }] });
+  const ruleTo = (port: number) => ({ backendRefs: [{ name: BACKEND, port }] });
   return [
     route("HTTPRoute", "v1", "http", [
-      { matches: [{ path: { type: "PathPrefix", value: "/ws" } }], ...to(UPSTREAM_PORTS.http1) },
-      to(HTTP1_PORT),
+      { matches: [{ path: { type: "PathPrefix", value: "/ws" } }], ...ruleTo(UPSTREAM_PORTS.http1) },
+      ruleTo(HTTP1_PORT),
     ]),
-    route("GRPCRoute", "v1", "grpc", [to(HTTP2_PORT)]),
-    route("TCPRoute", "v1alpha2", "tcp", [to(UPSTREAM_PORTS.tcp)]),
+    route("GRPCRoute", "v1", "grpc", [ruleTo(HTTP2_PORT)]),
+    route("TCPRoute", "v1alpha2", "tcp", [ruleTo(UPSTREAM_PORTS.tcp)]),
   ];
 }

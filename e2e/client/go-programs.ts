@@ -7,7 +7,7 @@ import type { ModuleName } from "../build/module-table.ts";
 import { stateFolder } from "../cluster/state-folder.ts";
 import { cacheFolder } from "../host/cache-folder.ts";
 import { importImages } from "../images/import-images.ts";
-import { type PackedProgram, programArchive } from "../images/program-archive.ts";
+import { type PackedProgram, writeProgramArchive } from "../images/program-archive.ts";
 import type { Suite } from "./suite.ts";
 
 /** @param programs images whose `program` is the name of a program of the module, not its path */
@@ -21,8 +21,8 @@ export async function importGoPrograms(
   try {
     const print = (line: string) => void process.stderr.write(`${line}\n`);
     const { binaries } = await buildModule(module, { cache, goCache, print });
-    const packed = programs.map((row) => ({ ...row, program: join(binaries, row.program) }));
-    const file = await programArchive(packed, cache, Date.now());
+    const packedPrograms = programs.map((row) => ({ ...row, program: join(binaries, row.program) }));
+    const file = await writeProgramArchive(packedPrograms, cache, Date.now());
     for (const node of suite.nodes) await importImages([file], stateFolder().socketOf(node));
   } finally {
     await goCache.close();

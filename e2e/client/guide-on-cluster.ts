@@ -30,39 +30,39 @@ export async function applyGuide(
   availableImages: readonly string[] = [],
 ): Promise<readonly string[]> {
   const { manifest } = readGuide(guide);
-  const expected = await expectedInjections(manifest);
+  const expected = await summarizeExpectedInjections(manifest);
   const pods = podsOf(manifest);
   const objects = objectsOf(guide);
-  const settings = objects.filter(({ kind }) => kind === "Namespace" || kind === "Service");
-  if (settings.length > 0) await namespace.apply(settings);
+  const prerequisites = objects.filter(({ kind }) => kind === "Namespace" || kind === "Service");
+  if (prerequisites.length > 0) await namespace.apply(prerequisites);
   await createServiceAccounts(namespace, pods);
   for (const pod of pods) await expectInjected(namespace, pod, expected.get(pod.owner));
-  const running: string[] = [];
+  const runningNames: string[] = [];
   for (const pod of pods) {
     const object = objects.find(({ kind, metadata }) => `${kind}/${metadata?.name}` === pod.owner);
-    const missing = reasonsPodCannotRun(imagesOf(pod).filter((image) => !availableImages.includes(image)));
-    if (missing.length === 0) {
+    const reasons = reasonsPodCannotRun(imagesOf(pod).filter((image) => !availableImages.includes(image)));
+    if (reasons.length === 0) {
       await namespace.apply(object === undefined ? [] : [object]);
-      running.push(pod.owner);
+      runningNames.push(pod.owner);
       continue;
     }
-    report(namespace, `${guide}: ${pod.owner} is applied only in a dry run. ${missing.join("; ")}.`);
-    const dryRun = ["apply", "--server-side", "--dry-run=server", "--filename=-"];
-    await namespace.kubectl.run(dryRun, JSON.stringify(object));
+    recordLine(namespace, `${guide}: ${pod.owner} is applied only in a dry run. ${reasons.join("; ")}.`);
+    const dryRunArgs = ["apply", "--server-side", "--dry-run=server", "--filename=-"];
+    await namespace.kubectl.run(dryRunArgs, JSON.stringify(object));
   }
-  return running;
+  return runningNames;
 }
 
 /** Expects that running Pods exist and are injected as the command line injects them. */
 export async function expectRunning(namespace: CaseNamespace, guide: string, owner: string, selector: string) {
-  const expected = (await expectedInjections(readGuide(guide).manifest)).get(owner);
+  const expected = (await summarizeExpectedInjections(readGuide(guide).manifest)).get(owner);
   const pods = await namespace.pods(selector);
   expect(pods.length).toBeGreaterThan(0);
   for (const pod of pods) expect(summarizeInjection(pod)).toEqual(expected);
 }
 
 /** Prints the line and adds it to the case's timeline. */
-export function report(namespace: CaseNamespace, line: string): void {
+export function recordLine(namespace: CaseNamespace, line: string): void {
   namespace.addTimelineLine(line);
   process.stderr.write(`${line}\n`);
 }
@@ -71,18 +71,18 @@ export function report(namespace: CaseNamespace, line: string): void {
 async function expectInjected(namespace: CaseNamespace, example: ExamplePod, expected: InjectionSummary | undefined) {
   const condition = `the webhook injects the Pod of ${example.owner} as the command line does`;
   await waitUntil({ condition, withinMs: 30_000, everyMs: 300 }, async () => {
-    const { pods } = await dryRunCreate(namespace.kubectl, [asPod(example)]);
+    const { pods } = await dryRunCreate(namespace.kubectl, [podOfExample(example)]);
     expect(pods.map(summarizeInjection)).toEqual([expected]);
     return true;
   });
 }
 
-async function expectedInjections(manifest: string): Promise<ReadonlyMap<string, InjectionSummary>> {
+async function summarizeExpectedInjections(manifest: string): Promise<ReadonlyMap<string, InjectionSummary>> {
   const { out } = await runInProcess(["inject"], { "-": manifest });
   return new Map(podsOf(out).map(({ owner, pod }) => [owner, summarizeInjection(pod as PodShape)]));
 }
 
-function asPod({ owner, pod }: ExamplePod): V1Pod {
+function podOfExample({ owner, pod }: ExamplePod): V1Pod {
   const { metadata, spec } = pod as PodShape;
   const name = owner.replaceAll("/", "-").toLowerCase();
   return { apiVersion: "v1", kind: "Pod", metadata: { ...metadata, name }, ...(spec === undefined ? {} : { spec }) };

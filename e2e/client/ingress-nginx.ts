@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { findProgram } from "../../test/programs/install/program-of.ts";
 import { stateFolder } from "../cluster/state-folder.ts";
 import { cacheFolder } from "../host/cache-folder.ts";
-import { bundleLayer } from "../images/build-images.ts";
+import { makeBundleLayer } from "../images/build-images.ts";
 import { NODE_PROGRAM } from "../images/image-table.ts";
 import { importImages } from "../images/import-images.ts";
-import { nodeLayer } from "../images/node-layer.ts";
-import { programArchive } from "../images/program-archive.ts";
+import { makeNodeLayer } from "../images/node-layer.ts";
+import { writeProgramArchive } from "../images/program-archive.ts";
 import type { Suite } from "./suite.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -22,9 +22,9 @@ export async function importIngressNginx(suite: Suite): Promise<void> {
     name: IMAGE,
     program: nginx.command[0] ?? "",
     user: "0:0",
-    baseLayers: [await nodeLayer(ROOT), await bundleLayer(join(ROOT, "e2e/programs/ingress-controller.ts"))],
+    baseLayers: [await makeNodeLayer(ROOT), await makeBundleLayer(join(ROOT, "e2e/programs/ingress-controller.ts"))],
     entrypoint: [NODE_PROGRAM, "/app/ingress-controller.mjs"],
   };
-  const file = await programArchive([image], cacheFolder(process.env), Date.now());
+  const file = await writeProgramArchive([image], cacheFolder(process.env), Date.now());
   for (const node of suite.nodes) await importImages([file], stateFolder().socketOf(node));
 }

@@ -13,8 +13,8 @@ export async function expectInjectedPods(namespace: CaseNamespace, selector = ""
 
 /** @throws if the Pod has no manager. */
 export function managerOf(pod: V1Pod): V1Container {
-  const all = [...(pod.spec?.initContainers ?? []), ...(pod.spec?.containers ?? [])];
-  const manager = all.find(({ name }) => name === MANAGER);
+  const containers = [...(pod.spec?.initContainers ?? []), ...(pod.spec?.containers ?? [])];
+  const manager = containers.find(({ name }) => name === MANAGER);
   if (manager === undefined) throw new Error(`Pod ${pod.metadata?.name} has no manager.`);
   return manager;
 }

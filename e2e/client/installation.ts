@@ -18,7 +18,7 @@ const CHART = join(import.meta.dirname, "../../charts/lastcall");
 /** Values of the chart besides the images, for example `{failurePolicy: "Fail"}`. */
 export type ChartValues = Readonly<Record<string, unknown>>;
 
-/** The builds of the manager. */
+/** The image with the native manager, and the image with the manager for Node. */
 export type ManagerImage = "lastcall-manager" | "lastcall-manager-node";
 
 /**
@@ -37,7 +37,7 @@ export async function install(
   writeFileSync(file, JSON.stringify({ ...values, image: imageValues(suite, manager, managerValues) }));
   try {
     const flags = ["--create-namespace", "--wait", "--timeout=180s", `--values=${file}`, "--reset-values"];
-    await helm(suite, ["upgrade", "--install", RELEASE, CHART, ...flags]);
+    await runHelm(suite, ["upgrade", "--install", RELEASE, CHART, ...flags]);
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -59,9 +59,9 @@ export async function waitForEnforcement(suite: Suite): Promise<void> {
 
 /** Reads the failure policies of the configuration `enforce.lastcall.dev`; empty if it is missing or has no entries yet. */
 export function readEnforcedPolicies(suite: Suite): Promise<string> {
-  const path = "--output=jsonpath={.webhooks[*].failurePolicy}";
+  const outputFlag = "--output=jsonpath={.webhooks[*].failurePolicy}";
   const name = "mutatingwebhookconfiguration/enforce.lastcall.dev";
-  return kubectlOf(suite).run(["get", name, "--ignore-not-found", path]);
+  return kubectlOf(suite).run(["get", name, "--ignore-not-found", outputFlag]);
 }
 
 /** Waits until the API server calls restarted replicas: they are ready before the API server's node has their addresses. */
@@ -81,22 +81,22 @@ const PROBE_POD: V1Pod = {
 };
 
 export async function uninstall(suite: Suite): Promise<void> {
-  await helm(suite, ["uninstall", RELEASE, "--ignore-not-found", "--wait", "--timeout=120s"]);
+  await runHelm(suite, ["uninstall", RELEASE, "--ignore-not-found", "--wait", "--timeout=120s"]);
   await kubectlOf(suite).run(["delete", "namespace", RELEASE_NAMESPACE, "--ignore-not-found", "--timeout=120s"]);
 }
 
 /** Runs helm in the release's namespace. @throws with helm's output */
-export async function helm(suite: Suite, args: readonly string[]): Promise<string> {
-  const context = suite.context === undefined ? [] : [`--kube-context=${suite.context}`];
-  const clusterFlags = [`--kubeconfig=${suite.kubeconfig}`, ...context, `--namespace=${RELEASE_NAMESPACE}`];
+export async function runHelm(suite: Suite, args: readonly string[]): Promise<string> {
+  const contextFlags = suite.context === undefined ? [] : [`--kube-context=${suite.context}`];
+  const clusterFlags = [`--kubeconfig=${suite.kubeconfig}`, ...contextFlags, `--namespace=${RELEASE_NAMESPACE}`];
   const { status, output, stderr } = await attempt(suite.helm, [...args, ...clusterFlags]);
   if (status !== 0) throw new Error(`helm ${args.join(" ")} ended with ${status}: ${stderr.trim()}`);
   return output;
 }
 
 function imageValues(suite: Suite, manager: ManagerImage, otherValues: ChartValues): ChartValues {
-  const webhook = splitImageName(imageOf(suite, "lastcall-webhook"));
-  return { webhook, manager: { ...splitImageName(imageOf(suite, manager)), ...otherValues } };
+  const webhookImage = splitImageName(imageOf(suite, "lastcall-webhook"));
+  return { webhook: webhookImage, manager: { ...splitImageName(imageOf(suite, manager)), ...otherValues } };
 }
 
 /** Splits `localhost/lastcall-webhook:test` into the chart's values. */

@@ -25,7 +25,7 @@ export type RunningLoad = {
 export async function startLoadOn(namespace: CaseNamespace, node: string, options: LoadOptions): Promise<RunningLoad> {
   const name = `load-${node}`;
   const flags = { host: options.host, port: options.port, ...options.flags };
-  await namespace.apply([loadPod(namespace, name, node, "load-client", flags)]);
+  await namespace.apply([loadClientPod(namespace, name, node, "load-client", flags)]);
   await namespace.kubectl.run(["wait", "--for=condition=Ready", `pod/${name}`, "--timeout=60s"]);
   await waitUntil({ condition: `the load client ${name} has reached its target`, withinMs: 60_000 }, async () =>
     (await namespace.kubectl.run(["logs", name])).includes('"started"') ? true : undefined,
@@ -53,7 +53,7 @@ export async function stopLoadPod(namespace: CaseNamespace, name: string): Promi
   return log.trim().split("\n").at(-1) ?? "";
 }
 
-/** The sum of all clients' counts. */
+/** Sums the counts of all clients. */
 export function sumOf(results: readonly Pick<LoadResult, "requests" | "failed">[]): {
   readonly requests: number;
   readonly failed: number;
@@ -64,13 +64,13 @@ export function sumOf(results: readonly Pick<LoadResult, "requests" | "failed">[
   );
 }
 
-/** The address of a Service of the namespace. */
+/** Returns the cluster IP of a Service of the namespace. */
 export async function clusterIp(namespace: CaseNamespace, service: string): Promise<string> {
   return namespace.kubectl.run(["get", "service", service, "--output=jsonpath={.spec.clusterIP}"]);
 }
 
 /** @param program of the image of test apps, such as `load-client` */
-export function loadPod(
+export function loadClientPod(
   namespace: CaseNamespace,
   name: string,
   node: string,
@@ -99,7 +99,7 @@ export function loadPod(
   };
 }
 
-/** The security context that a restricted namespace requires of every container. */
+/** Returns the security context that a restricted namespace requires of every container. */
 export function restrictedSecurityContext() {
   return {
     allowPrivilegeEscalation: false,

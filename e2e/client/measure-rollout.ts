@@ -8,9 +8,9 @@ import { isInjected } from "./create-pods.ts";
 import { type Ending, hasLastcall } from "./gateway-endings.ts";
 import { type GatewayTarget, startGatewayLoad } from "./gateway-load.ts";
 import { type GatewayResult, recordGatewayResult } from "./gateway-results.ts";
-import { report } from "./guide-on-cluster.ts";
+import { recordLine } from "./guide-on-cluster.ts";
 import type { Kubectl } from "./kubectl.ts";
-import { observeTerminations, residentBytes } from "./measured-pods.ts";
+import { observeTerminations, readResidentBytes } from "./measured-pods.ts";
 import { MANAGER } from "./pod-log.ts";
 import { saveDrain } from "./save-drain.ts";
 import { MIN_REQUESTS } from "./under-load.ts";
@@ -46,12 +46,12 @@ export async function measureRollout(
   for (const pod of pods) expect(isInjected(pod), pod.metadata?.name).toBe(hasLastcall(ending));
   const stopLoad = await startGatewayLoad(namespace, load, target);
   const [ownBytes, lastcallBytes] = await Promise.all(
-    [ownManager, MANAGER].map((container) => residentBytes(namespace.clusterKubectl, nodes, pods, container)),
+    [ownManager, MANAGER].map((container) => readResidentBytes(namespace.clusterKubectl, nodes, pods, container)),
   );
-  const terminations = observeTerminations(namespace.suite, kubectl, pods);
+  const waitForTerminations = observeTerminations(namespace.suite, kubectl, pods);
   await kubectl.run(["rollout", "restart", `deployment/${deployment}`]);
   await kubectl.run(["rollout", "status", `deployment/${deployment}`, "--timeout=240s"]);
-  const ended = await terminations();
+  const terminations = await waitForTerminations();
   await waitUntil(
     { condition: `the replaced Pods with ${selector} are deleted`, withinMs: 120_000, everyMs: 500 },
     async () => ((await podsOf(gateway)).length === pods.length ? true : undefined),
@@ -65,17 +65,18 @@ export async function measureRollout(
     load,
     requests: counts.requests,
     failed: counts.failed,
-    longestSeconds: Math.max(...ended.map(({ seconds }) => seconds)),
-    longestOverWaitSeconds: Math.max(...ended.map(({ overWaitSeconds }) => overWaitSeconds)),
+    longestSeconds: Math.max(...terminations.map(({ seconds }) => seconds)),
+    longestOverWaitSeconds: Math.max(...terminations.map(({ overWaitSeconds }) => overWaitSeconds)),
     ownMiB: ownBytes === undefined ? undefined : ownBytes / MIB,
     lastcallMiB: lastcallBytes === undefined ? undefined : lastcallBytes / MIB,
   };
   recordGatewayResult(result);
-  report(namespace, JSON.stringify({ ...result, failures: [...new Set(counts.failures)].slice(0, 4) }));
+  recordLine(namespace, JSON.stringify({ ...result, failures: [...new Set(counts.failures)].slice(0, 4) }));
   expect(counts.requests, load).toBeGreaterThan(load === "idle" ? 0 : MIN_REQUESTS);
   if (ending !== "lastcall") return;
   expect(counts.failed, load).toBe(0);
-  if (load === PICTURED_LOAD) await saveDrain(namespace, gateway.guide, ended[0]?.pod ?? "", gateway.podNamespace);
+  if (load === PICTURED_LOAD)
+    await saveDrain(namespace, gateway.guide, terminations[0]?.pod ?? "", gateway.podNamespace);
 }
 
 export async function podsOf({ kubectl, selector }: Pick<Gateway, "kubectl" | "selector">): Promise<readonly V1Pod[]> {

@@ -20,7 +20,7 @@ export type PodTermination = {
  */
 const DRAIN_DELAY_MS = 5_000;
 const QUIET_PERIOD_MS = 2_000;
-const ENVOY = "envoy";
+const ENVOY_CONTAINER = "envoy";
 
 /** @param kubectl of the Pods' namespace. @returns a function that waits until Envoy has exited in all observed Pods */
 export function observeTerminations(
@@ -35,7 +35,7 @@ export function observeTerminations(
       return await Promise.all(
         observations.map(async ({ pod, container, measure }) => {
           const condition = `Envoy of ${pod} has exited`;
-          return measure(await waitUntil({ condition, withinMs: 420_000 }, () => exits.exitedMs(container)));
+          return measure(await waitUntil({ condition, withinMs: 420_000 }, () => exits.exitMsOf(container)));
         }),
       );
     } finally {
@@ -46,7 +46,7 @@ export function observeTerminations(
 
 function observe(kubectl: Kubectl, pod: V1Pod) {
   const name = nameOf(pod);
-  const status = pod.status?.containerStatuses?.find((container) => container.name === ENVOY);
+  const status = pod.status?.containerStatuses?.find((container) => container.name === ENVOY_CONTAINER);
   let deletedMs = 0;
   let lastRequestMs = 0;
   const columns = "--output=custom-columns=DELETED:.metadata.deletionTimestamp";
@@ -54,7 +54,7 @@ function observe(kubectl: Kubectl, pod: V1Pod) {
     if (deletedMs === 0 && !line.includes("<none>")) deletedMs = Date.now();
   });
   // Envoy writes the lines of its access log together, so they arrive late, but each has its time.
-  const log = kubectl.follow(["logs", "--follow", `--container=${ENVOY}`, "--tail=0", name], (line) => {
+  const log = kubectl.follow(["logs", "--follow", `--container=${ENVOY_CONTAINER}`, "--tail=0", name], (line) => {
     lastRequestMs = Math.max(lastRequestMs, endOfRequest(line));
   });
   const logEnd = new Promise<void>((resolve) => log.once("close", () => resolve()));
@@ -64,11 +64,11 @@ function observe(kubectl: Kubectl, pod: V1Pod) {
     measure: async (exitedMs: number): Promise<PodTermination> => {
       await logEnd;
       watch.kill();
-      const possibleMs = Math.max(deletedMs + DRAIN_DELAY_MS, lastRequestMs) + QUIET_PERIOD_MS;
+      const earliestEndMs = Math.max(deletedMs + DRAIN_DELAY_MS, lastRequestMs) + QUIET_PERIOD_MS;
       return {
         pod: name,
         seconds: (exitedMs - deletedMs) / 1_000,
-        overWaitSeconds: Math.max(0, exitedMs - possibleMs) / 1_000,
+        overWaitSeconds: Math.max(0, exitedMs - earliestEndMs) / 1_000,
       };
     },
   };
@@ -94,7 +94,7 @@ type StatsSummary = {
 };
 
 /** Returns the largest resident memory of a container of the Pods, by the kubelets; undefined without that container. */
-export async function residentBytes(
+export async function readResidentBytes(
   kubectl: Kubectl,
   nodes: readonly string[],
   pods: readonly V1Pod[],
@@ -106,8 +106,10 @@ export async function residentBytes(
     const summary: StatsSummary = JSON.parse(
       await kubectl.run(["get", "--raw", `/api/v1/nodes/${node}/proxy/stats/summary`]),
     );
-    const running = summary.pods.filter(({ podRef }) => names.has(podRef.name)).flatMap(({ containers }) => containers);
-    sizes.push(...running.flatMap(({ name, memory }) => (name === container ? (memory?.rssBytes ?? []) : [])));
+    const containerStats = summary.pods
+      .filter(({ podRef }) => names.has(podRef.name))
+      .flatMap(({ containers }) => containers);
+    sizes.push(...containerStats.flatMap(({ name, memory }) => (name === container ? (memory?.rssBytes ?? []) : [])));
   }
   return sizes.length === 0 ? undefined : Math.max(...sizes);
 }

@@ -17,7 +17,7 @@ export async function startOutsideLoad(
   const lines: string[] = [];
   const args = [LOAD_CLIENT, `--host=${target.host}`, `--port=${target.port}`];
   const client = follow(process.execPath, args, (line) => lines.push(line));
-  const closed = once(client, "close");
+  const whenClosed = once(client, "close");
   await waitUntil({ condition: `the load client has reached ${target.host}:${target.port}`, withinMs: 60_000 }, () => {
     if (client.exitCode !== null) throw new Error(`the load client ended with status ${client.exitCode}`);
     return Promise.resolve(lines.some((line) => line.includes('"started"')) ? true : undefined);
@@ -25,7 +25,7 @@ export async function startOutsideLoad(
   return {
     stop: async () => {
       client.kill("SIGTERM");
-      await closed;
+      await whenClosed;
       const result: LoadResult = JSON.parse(lines.at(-1) ?? "");
       namespace.saveArtifact(`${name}.json`, `${JSON.stringify(result, null, 2)}\n`);
       for (const { at, client: kindOfClient, kind } of result.failures)

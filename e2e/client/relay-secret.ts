@@ -8,7 +8,7 @@ import { dryRunCreate } from "./create-pods.ts";
 import { managerOf, nameOf } from "./injected-pods.ts";
 import { RELEASE_NAMESPACE } from "./release.ts";
 import { appContainer, barePod } from "./sample-app.ts";
-import { webhookPods } from "./webhook-metrics.ts";
+import { listWebhookPods } from "./webhook-metrics.ts";
 
 const RELAY_SECRET_ARGS = ["--namespace", RELEASE_NAMESPACE, "secret", "lastcall-relay"];
 const HOUR_MS = 3_600_000;
@@ -58,8 +58,8 @@ export async function renewRelayIdentity(namespace: CaseNamespace): Promise<void
     throw new Error("Secret lastcall-relay: the added CA does not expire later than the current one.");
   const key = IDENTITY_TOOLS.makeKey(nowMs - 2 * HOUR_MS);
   const secret = await namespace.clusterKubectl.json<V1Secret>(["get", ...RELAY_SECRET_ARGS]);
-  const added = entriesOf({ cas: [ca], keys: [key] });
-  const data = Object.fromEntries(Object.entries(added).map(([name, text]) => [name, btoa(text)]));
+  const addedEntries = entriesOf({ cas: [ca], keys: [key] });
+  const data = Object.fromEntries(Object.entries(addedEntries).map(([name, text]) => [name, btoa(text)]));
   await namespace.clusterKubectl.run([
     "patch",
     ...RELAY_SECRET_ARGS,
@@ -69,18 +69,24 @@ export async function renewRelayIdentity(namespace: CaseNamespace): Promise<void
   namespace.addTimelineLine(`added to ${Object.keys(secret.data ?? {}).join(", ")}: ${Object.keys(data).join(", ")}`);
 }
 
-/** Deletes the Secret, as documented for an immediate renewal. Resolves when every replica has detected it. */
+/** Deletes the Secret, as documented for an immediate renewal. Resolves when every replica has detected the deletion. */
 export async function deleteRelaySecret(namespace: CaseNamespace): Promise<void> {
-  const replicas = (await webhookPods(namespace.clusterKubectl)).map(nameOf);
-  const since = new Date(Date.now() - 1_000).toISOString();
+  const replicaNames = (await listWebhookPods(namespace.clusterKubectl)).map(nameOf);
+  const sinceTime = new Date(Date.now() - 1_000).toISOString();
   await namespace.clusterKubectl.run(["delete", ...RELAY_SECRET_ARGS]);
   namespace.addTimelineLine("deleted the relay's Secret");
   await waitUntil(
     { condition: "every replica has detected the missing CAs", withinMs: 60_000, everyMs: 500 },
     async () => {
-      const logs = replicas.map((name) => ["--namespace", RELEASE_NAMESPACE, "logs", name, `--since-time=${since}`]);
-      const texts = await Promise.all(logs.map((args) => namespace.clusterKubectl.run(args)));
-      return texts.every((text) => text.includes(LOST_CAS_MESSAGE)) ? true : undefined;
+      const logArgs = replicaNames.map((name) => [
+        "--namespace",
+        RELEASE_NAMESPACE,
+        "logs",
+        name,
+        `--since-time=${sinceTime}`,
+      ]);
+      const logs = await Promise.all(logArgs.map((args) => namespace.clusterKubectl.run(args)));
+      return logs.every((text) => text.includes(LOST_CAS_MESSAGE)) ? true : undefined;
     },
   );
 }

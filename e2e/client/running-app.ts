@@ -6,7 +6,7 @@ import { expectInjectedPods, nameOf } from "./injected-pods.ts";
 import { drainReport, followLog, MANAGER, type PodLog } from "./pod-log.ts";
 import { APP, type SampleOptions, sampleApp } from "./sample-app.ts";
 
-export type RunningApp = { readonly pod: V1Pod; readonly app: PodLog; readonly manager: PodLog };
+export type RunningApp = { readonly pod: V1Pod; readonly appLog: PodLog; readonly managerLog: PodLog };
 
 /** @throws if its Pod has no manager */
 export async function startBehindService(namespace: CaseNamespace, options: SampleOptions): Promise<RunningApp> {
@@ -20,20 +20,20 @@ export async function followApp(namespace: CaseNamespace): Promise<RunningApp> {
   const pods = await expectInjectedPods(namespace, `app=${APP}`);
   const pod = pods.find(({ metadata }) => metadata?.deletionTimestamp === undefined);
   if (pod === undefined) throw new Error(`Deployment ${APP} in namespace ${namespace.name} has only terminating Pods.`);
-  const app = followLog(namespace, nameOf(pod), "app");
-  const manager = followLog(namespace, nameOf(pod), MANAGER);
-  await Promise.all([app.waitFor("started"), manager.waitFor("listening")]);
-  return { pod, app, manager };
+  const appLog = followLog(namespace, nameOf(pod), "app");
+  const managerLog = followLog(namespace, nameOf(pod), MANAGER);
+  await Promise.all([appLog.waitFor("started"), managerLog.waitFor("listening")]);
+  return { pod, appLog, managerLog };
 }
 
 /** @param flags flags of the deletion */
 export async function deleteForReport(
   namespace: CaseNamespace,
-  { pod, manager }: RunningApp,
+  { pod, managerLog }: RunningApp,
   ...flags: readonly string[]
 ): Promise<DrainReport> {
   await namespace.kubectl.run(["delete", "pod", nameOf(pod), "--wait=false", ...flags]);
-  const report = await drainReport(manager, 90);
+  const report = await drainReport(managerLog, 90);
   namespace.saveArtifact("report.json", JSON.stringify(report, null, 2));
   return report;
 }

@@ -1,6 +1,6 @@
 /**
  * Delays the start of processes in one Pod: suspends the Pod's containerd-shim with SIGSTOP. Running processes and the network
- * are not affected. It works only on the suite's own cluster, whose processes run on this host.
+ * are not affected. Requires the suite's own cluster, whose processes run on this host.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import type { V1Pod } from "@kubernetes/client-node";

@@ -46,7 +46,7 @@ export function sampleApp(namespace: CaseNamespace, options: SampleOptions = {})
 
 /** A StatefulSet with one Pod per node; a rollout deletes each before its successor starts. */
 export function sampleStatefulSet(namespace: CaseNamespace, options: SampleOptions = {}): readonly KubernetesObject[] {
-  const set: V1StatefulSet = {
+  const statefulSet: V1StatefulSet = {
     apiVersion: "apps/v1",
     kind: "StatefulSet",
     metadata: { name: APP, namespace: namespace.name },
@@ -57,7 +57,7 @@ export function sampleStatefulSet(namespace: CaseNamespace, options: SampleOptio
       template: sampleTemplate(namespace, options, "controller-revision-hash"),
     },
   };
-  return [set, sampleService(namespace)];
+  return [statefulSet, sampleService(namespace)];
 }
 
 export type PodOptions = Pick<SampleOptions, "annotations" | "pod"> & {

@@ -14,8 +14,8 @@ import { dryRunCreate } from "./create-pods.ts";
 import { appContainer, barePod } from "./sample-app.ts";
 
 export type SecondWebhook = {
-  /** The number of Pods from which it removed the field. */
-  readonly stripped: () => number;
+  /** Returns the number of Pods from which the webhook removed the field. */
+  readonly strippedCount: () => number;
   readonly close: () => Promise<void>;
 };
 
@@ -32,13 +32,13 @@ export async function startStrippingWebhook(namespace: CaseNamespace): Promise<S
     const patch = strippingPatch(review.request.object);
     if (patch.length > 0) stripped += 1;
     const { uid } = review.request;
-    const encoded = Buffer.from(JSON.stringify(patch)).toString("base64");
-    const admission = { uid, allowed: true, patchType: "JSONPatch", patch: encoded };
+    const encodedPatch = Buffer.from(JSON.stringify(patch)).toString("base64");
+    const admission = { uid, allowed: true, patchType: "JSONPatch", patch: encodedPatch };
     response.setHeader("content-type", "application/json");
     response.end(JSON.stringify({ apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", response: admission }));
   });
   const port = await listen(server);
-  const configuration = configurationFor(namespace.name, `https://${HOST_ADDRESS}:${port}/`, ca.cert);
+  const configuration = configurationOf(namespace.name, `https://${HOST_ADDRESS}:${port}/`, ca.cert);
   await namespace.clusterKubectl.run(["create", "--filename=-"], JSON.stringify(configuration));
   const probe = barePod(namespace, "probe", [appContainer(namespace)]);
   await waitUntil({ condition: "the API server calls the second webhook", withinMs: 30_000 }, async () => {
@@ -47,7 +47,7 @@ export async function startStrippingWebhook(namespace: CaseNamespace): Promise<S
   });
   stripped = 0;
   return {
-    stripped: () => stripped,
+    strippedCount: () => stripped,
     close: async () => {
       await namespace.clusterKubectl.run([
         "delete",
@@ -75,7 +75,7 @@ function listen(server: Server): Promise<number> {
   });
 }
 
-function configurationFor(namespace: string, url: string, caCert: string): V1MutatingWebhookConfiguration {
+function configurationOf(namespace: string, url: string, caCert: string): V1MutatingWebhookConfiguration {
   return {
     apiVersion: "admissionregistration.k8s.io/v1",
     kind: "MutatingWebhookConfiguration",

@@ -37,35 +37,35 @@ export async function createSteadily(suite: Suite, plan: CreationPlan): Promise<
   const counts = { failed: 0, missed: 0 };
   let isStopped = false;
   const createAndCount = async (): Promise<void> => {
-    const startedAt = new Date().toISOString();
-    const { outcome, why } = await createOnce();
+    const startTime = new Date().toISOString();
+    const { outcome, reason } = await createOnce();
     if (outcome === "injected") return;
     counts[outcome] += 1;
-    if (failures.length < MAX_FAILURES) failures.push(`${startedAt} ${outcome}: ${why}`);
+    if (failures.length < MAX_FAILURES) failures.push(`${startTime} ${outcome}: ${reason}`);
   };
-  const all = (async () => {
-    const running = new Set<Promise<void>>();
+  const schedule = (async () => {
+    const pendingCreations = new Set<Promise<void>>();
     const startMs = performance.now();
     while (!isStopped) {
       const dueMs = startMs + (requested * 1_000) / plan.perSecond;
       await pause(Math.max(0, dueMs - performance.now()));
       requested += 1;
-      const creation = createAndCount().finally(() => running.delete(creation));
-      running.add(creation);
+      const creation = createAndCount().finally(() => pendingCreations.delete(creation));
+      pendingCreations.add(creation);
     }
-    await Promise.all(running);
+    await Promise.all(pendingCreations);
   })();
   return {
     countSoFar: () => requested,
     stop: async () => {
       isStopped = true;
-      await all;
+      await schedule;
       return { requested, ...counts, failures };
     },
   };
 }
 
-type CreationOutcome = { readonly outcome: "injected" | "missed" | "failed"; readonly why: string };
+type CreationOutcome = { readonly outcome: "injected" | "missed" | "failed"; readonly reason: string };
 
 /** Returns a function that sends one dry run of the Pod. */
 async function createRequester(
@@ -90,13 +90,13 @@ async function createRequester(
         body,
       );
       if (response.status !== 201)
-        return { outcome: "failed", why: `${response.status} ${response.text.slice(0, 400)}` };
+        return { outcome: "failed", reason: `${response.status} ${response.text.slice(0, 400)}` };
       return {
         outcome: isInjected(JSON.parse(response.text)) ? "injected" : "missed",
-        why: `warnings: ${response.warning ?? "none"}`,
+        reason: `warnings: ${response.warning ?? "none"}`,
       };
     } catch (error) {
-      return { outcome: "failed", why: error instanceof Error ? error.message : String(error) };
+      return { outcome: "failed", reason: error instanceof Error ? error.message : String(error) };
     }
   };
 }

@@ -32,9 +32,9 @@ export function recordTimeline({ kubectl, namespace, depth }: TimelineSource): T
     const state = describePod(pod);
     if (lastStates.get(name) !== state) addLine(`pod ${name}: ${state}`);
     lastStates.set(name, state);
-    if (depth === "logs" && !logReaders.has(name) && managerRuns(pod)) {
-      const logs = [...namespaceFlags, "logs", "--follow", "--timestamps", `--container=${MANAGER}`, name];
-      const reader = kubectl.follow(logs, (line) => {
+    if (depth === "logs" && !logReaders.has(name) && isManagerRunning(pod)) {
+      const logArgs = [...namespaceFlags, "logs", "--follow", "--timestamps", `--container=${MANAGER}`, name];
+      const reader = kubectl.follow(logArgs, (line) => {
         const space = line.indexOf(" ");
         addLineAt(line.slice(0, space), `manager of ${name}: ${line.slice(space + 1)}`);
       });
@@ -77,11 +77,11 @@ function stopProcess(child: ChildProcess): Promise<void> {
   });
 }
 
-function managerRuns(pod: V1Pod): boolean {
-  return statuses(pod).some(({ name, state }) => name === MANAGER && state?.running !== undefined);
+function isManagerRunning(pod: V1Pod): boolean {
+  return containerStatusesOf(pod).some(({ name, state }) => name === MANAGER && state?.running !== undefined);
 }
 
-function statuses(pod: V1Pod): readonly V1ContainerStatus[] {
+function containerStatusesOf(pod: V1Pod): readonly V1ContainerStatus[] {
   return [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
 }
 
@@ -92,7 +92,7 @@ function describePod(pod: V1Pod): string {
     ready ? "ready" : "not ready",
     ...(pod.spec?.nodeName === undefined ? [] : [`on ${pod.spec.nodeName}`]),
     ...(pod.metadata?.deletionTimestamp === undefined ? [] : ["terminating"]),
-    ...statuses(pod).map(describeContainer),
+    ...containerStatusesOf(pod).map(describeContainer),
   ];
   return parts.join(", ");
 }

@@ -6,7 +6,7 @@ import { RELEASE_NAMESPACE } from "./release.ts";
 const WEBHOOK_SELECTOR = "app.kubernetes.io/component=webhook";
 
 /** Lists the replicas that run and are not terminating. */
-export async function webhookPods(kubectl: Kubectl, namespace = RELEASE_NAMESPACE): Promise<readonly V1Pod[]> {
+export async function listWebhookPods(kubectl: Kubectl, namespace = RELEASE_NAMESPACE): Promise<readonly V1Pod[]> {
   const args = ["--namespace", namespace, "get", "pods", `--selector=${WEBHOOK_SELECTOR}`];
   const { items } = await kubectl.json<KubernetesListObject<V1Pod>>(args);
   return items.filter(
@@ -15,12 +15,12 @@ export async function webhookPods(kubectl: Kubectl, namespace = RELEASE_NAMESPAC
 }
 
 /** Sums, per replica, the samples of one metric whose lines contain all the parts. */
-export async function samplesOf(
+export async function readSamples(
   kubectl: Kubectl,
   name: string,
   parts: readonly string[] = [],
 ): Promise<readonly number[]> {
-  const metrics = await Promise.all((await webhookPods(kubectl)).map((pod) => metricsOf(kubectl, pod)));
+  const metrics = await Promise.all((await listWebhookPods(kubectl)).map((pod) => readMetrics(kubectl, pod)));
   return metrics.flatMap((text) => {
     const lines = text
       .split("\n")
@@ -33,8 +33,8 @@ export function sumOfSamples(samples: readonly number[]): number {
   return samples.reduce((sum, sample) => sum + sample, 0);
 }
 
-function metricsOf(kubectl: Kubectl, { metadata, spec }: V1Pod): Promise<string> {
+function readMetrics(kubectl: Kubectl, { metadata, spec }: V1Pod): Promise<string> {
   const port = spec?.containers[0]?.ports?.[0]?.containerPort ?? 0;
-  const pods = `/api/v1/namespaces/${metadata?.namespace}/pods`;
-  return kubectl.run(["get", "--raw", `${pods}/https:${metadata?.name}:${port}/proxy/metrics`]);
+  const podsPath = `/api/v1/namespaces/${metadata?.namespace}/pods`;
+  return kubectl.run(["get", "--raw", `${podsPath}/https:${metadata?.name}:${port}/proxy/metrics`]);
 }

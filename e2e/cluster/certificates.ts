@@ -12,10 +12,10 @@ export const WEBHOOK_CLIENT = "webhook-client";
 
 type Identity = {
   readonly file: string;
-  readonly authority?: string;
+  readonly ca?: string;
   readonly subject: string;
-  readonly names: string;
-  readonly kubeconfig: boolean;
+  readonly altNames: string;
+  readonly hasKubeconfig: boolean;
 };
 
 const API_NAMES = [
@@ -29,11 +29,11 @@ const IDENTITIES: readonly Identity[] = [
   {
     file: "apiserver",
     subject: "/CN=kube-apiserver",
-    names: [
+    altNames: [
       ...[...API_NAMES, "localhost"].map((name) => `DNS:${name}`),
       ...[API_SERVICE_ADDRESS, NODES[0].address, "127.0.0.1"].map((address) => `IP:${address}`),
     ].join(","),
-    kubeconfig: false,
+    hasKubeconfig: false,
   },
   clientIdentity("apiserver-kubelet", "/O=system:masters/CN=apiserver-kubelet-client"),
   clientIdentity("admin", "/O=system:masters/CN=admin"),
@@ -43,31 +43,34 @@ const IDENTITIES: readonly Identity[] = [
   ...NODES.map(({ name, address }) => ({
     file: name,
     subject: `/O=system:nodes/CN=system:node:${name}`,
-    names: `IP:${address},DNS:${name}`,
-    kubeconfig: true,
+    altNames: `IP:${address},DNS:${name}`,
+    hasKubeconfig: true,
   })),
-  { ...clientIdentity(WEBHOOK_CLIENT, "/CN=kube-apiserver"), authority: WEBHOOK_CLIENT_CA, kubeconfig: false },
+  { ...clientIdentity(WEBHOOK_CLIENT, "/CN=kube-apiserver"), ca: WEBHOOK_CLIENT_CA, hasKubeconfig: false },
 ];
 
 function clientIdentity(file: string, subject: string): Identity {
-  return { file, subject, names: `DNS:${file}`, kubeconfig: true };
+  return { file, subject, altNames: `DNS:${file}`, hasKubeconfig: true };
 }
 
 const EC_KEY_FLAGS = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"];
 const VALIDITY_FLAGS = ["-days", "30"];
 
 /** Writes all files into `folder`, which only its owner may read. It takes half a second, because most keys use elliptic curves. */
-export async function makeCertificates(folder: string): Promise<void> {
+export async function createCertificates(folder: string): Promise<void> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  await Promise.all([CLUSTER_CA, WEBHOOK_CLIENT_CA].map((authority) => makeAuthority(authority, folder)));
-  await Promise.all([...IDENTITIES.map((identity) => createCertificate(identity, folder)), serviceAccountKeys(folder)]);
+  await Promise.all([CLUSTER_CA, WEBHOOK_CLIENT_CA].map((authority) => createCa(authority, folder)));
+  await Promise.all([
+    ...IDENTITIES.map((identity) => createCertificate(identity, folder)),
+    createServiceAccountKeys(folder),
+  ]);
 }
 
-async function makeAuthority(file: string, folder: string): Promise<void> {
+async function createCa(file: string, folder: string): Promise<void> {
   const pathOf = (extension: string) => join(folder, `${file}.${extension}`);
   const usage = "keyUsage=critical,keyCertSign,cRLSign,digitalSignature";
   const subject = `/CN=lastcall-test ${file}`;
-  const selfSigned = [
+  const selfSignedFlags = [
     "-x509",
     ...EC_KEY_FLAGS,
     "-keyout",
@@ -78,22 +81,26 @@ async function makeAuthority(file: string, folder: string): Promise<void> {
     subject,
     ...VALIDITY_FLAGS,
   ];
-  await run("openssl", ["req", ...selfSigned, "-addext", "basicConstraints=critical,CA:TRUE", "-addext", usage]);
+  await run("openssl", ["req", ...selfSignedFlags, "-addext", "basicConstraints=critical,CA:TRUE", "-addext", usage]);
 }
 
 async function createCertificate(
-  { file, authority = CLUSTER_CA, subject, names, kubeconfig }: Identity,
+  { file, ca = CLUSTER_CA, subject, altNames, hasKubeconfig }: Identity,
   folder: string,
 ): Promise<void> {
   const pathOf = (extension: string) => join(folder, `${file}.${extension}`);
-  const extensions = [`subjectAltName=${names}`, "extendedKeyUsage=serverAuth,clientAuth", "keyUsage=digitalSignature"];
+  const extensions = [
+    `subjectAltName=${altNames}`,
+    "extendedKeyUsage=serverAuth,clientAuth",
+    "keyUsage=digitalSignature",
+  ];
   writeFileSync(pathOf("ext"), `${extensions.join("\n")}\n`);
   await run("openssl", ["req", ...EC_KEY_FLAGS, "-keyout", pathOf("key"), "-out", pathOf("csr"), "-subj", subject]);
   const signerFlags = [
     "-CA",
-    join(folder, `${authority}.crt`),
+    join(folder, `${ca}.crt`),
     "-CAkey",
-    join(folder, `${authority}.key`),
+    join(folder, `${ca}.key`),
     "-set_serial",
     serialNumberOf(file),
   ];
@@ -109,7 +116,7 @@ async function createCertificate(
     "-extfile",
     pathOf("ext"),
   ]);
-  if (kubeconfig) writeFileSync(pathOf("kubeconfig"), kubeconfigText(file, folder), { mode: 0o600 });
+  if (hasKubeconfig) writeFileSync(pathOf("kubeconfig"), kubeconfigText(file, folder), { mode: 0o600 });
 }
 
 /** Returns a fixed serial number for each identity; with a counter file openssl could not sign in parallel. */
@@ -117,7 +124,7 @@ function serialNumberOf(file: string): string {
   return String(1000 + IDENTITIES.findIndex((identity) => identity.file === file));
 }
 
-async function serviceAccountKeys(folder: string): Promise<void> {
+async function createServiceAccountKeys(folder: string): Promise<void> {
   await run("openssl", ["genrsa", "-out", join(folder, "sa.key"), "2048"]);
   await run("openssl", ["rsa", "-in", join(folder, "sa.key"), "-pubout", "-out", join(folder, "sa.pub")]);
 }

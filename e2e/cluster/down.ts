@@ -10,7 +10,7 @@ import type { StateFolder } from "./state-folder.ts";
 
 /** Returns whether a cluster existed. The caller must hold the lock. */
 export async function stopCluster(state: StateFolder): Promise<boolean> {
-  const record = readRecord(state.record);
+  const record = readRecord(state.recordFile);
   // When PID 1 of the cluster's PID namespace ends, the kernel kills all its other processes, and unshare exits.
   const processes = record === undefined ? findLostCluster(state) : [record.init, record.outer];
   for (const process of processes) killProcess(process);
@@ -19,13 +19,13 @@ export async function stopCluster(state: StateFolder): Promise<boolean> {
       isAlive(process) ? undefined : true,
     );
   }
-  const existed = existsSync(state.root);
-  if (existed || processes.length > 0) {
+  const hasFolder = existsSync(state.root);
+  if (hasFolder || processes.length > 0) {
     await disconnectHost();
     await removeCgroups();
   }
   rmSync(state.root, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
-  return existed || processes.length > 0;
+  return hasFolder || processes.length > 0;
 }
 
 function killProcess(target: ProcessIdentity): void {

@@ -5,7 +5,7 @@ import { childrenOf, identityOf, type ProcessIdentity } from "../host/process-id
 import type { StateFolder } from "./state-folder.ts";
 
 /**
- * Matches unshare processes whose arguments have the cluster's script and this state folder, and whose log is on this file
+ * Finds the unshare processes whose arguments have the cluster's script and this state folder, and whose log is on this file
  * system: in another mount namespace the same path is the folder of another cluster.
  */
 export function findLostCluster(state: StateFolder): readonly ProcessIdentity[] {

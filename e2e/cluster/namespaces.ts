@@ -12,7 +12,7 @@ import type { StateFolder } from "./state-folder.ts";
 export type Namespaces = {
   readonly outer: ProcessIdentity;
   readonly init: ProcessIdentity;
-  /** Makes PID 1 of the namespaces continue, which waits at its start. */
+  /** Resumes PID 1 of the namespaces, which waits at its start until this call. */
   readonly continueInit: () => void;
   /** Keeps the namespaces alive after the exit of this process, with which they otherwise end. */
   readonly detach: () => void;
@@ -22,8 +22,8 @@ const INIT_SCRIPT = join(import.meta.dirname, "namespace-init.sh");
 const UNSHARE_FLAGS = ["--mount", "--net", "--pid", "--fork", "--uts", "--ipc", "--mount-proc", "--kill-child=KILL"];
 
 export async function openNamespaces(state: StateFolder): Promise<Namespaces> {
-  mkdirSync(state.log, { recursive: true });
-  const log = openSync(join(state.log, "namespaces.log"), "a");
+  mkdirSync(state.logFolder, { recursive: true });
+  const log = openSync(join(state.logFolder, "namespaces.log"), "a");
   const [first, second] = NODES;
   const child = spawn(
     "unshare",
@@ -82,7 +82,7 @@ export async function disconnectHost(): Promise<void> {
 
 export function readLogTail(state: StateFolder, name = "namespaces"): string {
   try {
-    return readFileSync(join(state.log, `${name}.log`), "utf8")
+    return readFileSync(join(state.logFolder, `${name}.log`), "utf8")
       .trim()
       .slice(-1500);
   } catch {

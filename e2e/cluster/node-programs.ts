@@ -1,7 +1,7 @@
 /** Writes the settings of the container runtime, kubelet and proxy of one node, and defines their flags. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { cniFolder } from "../host/requirements.ts";
+import { findCniFolder } from "../host/requirements.ts";
 import { type ClusterNode, DNS_SERVICE_ADDRESS, POD_NETWORK, PODS_CGROUP, podNetworkOf } from "./addresses.ts";
 import type { Component } from "./component.ts";
 import type { ProgramFolders } from "./control-plane.ts";
@@ -36,7 +36,7 @@ export function prepareNode(
   return {
     runtime: component("containerd", join(programs.containerd, "containerd"), ["--config", pathOf("containerd.toml")]),
     agents: [
-      { ...component("kubelet", join(programs.kubernetes, "kubelet"), kubeletFlags(node, state)), restarts: true },
+      { ...component("kubelet", join(programs.kubernetes, "kubelet"), kubeletFlags(node, state)), isRestarted: true },
       component("kube-proxy", join(programs.kubernetes, "kube-proxy"), [`--config=${pathOf("kube-proxy.json")}`]),
     ],
   };
@@ -90,7 +90,7 @@ state = "${runFolder}"
   # Otherwise, without the right to lower oom_score_adj, the sandbox of every Pod would fail to start.
   restrict_oom_score_adj = true
 [${criPlugin}.cni]
-  bin_dir = "${cniFolder() ?? "/usr/lib/cni"}"
+  bin_dir = "${findCniFolder() ?? "/usr/lib/cni"}"
   conf_dir = "${join(state.root, node.name, "cni")}"
 [${criPlugin}.containerd]
   snapshotter = "overlayfs"

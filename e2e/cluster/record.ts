@@ -1,4 +1,4 @@
-/** Stores the record of a cluster: other processes read from it the folder of its programs and the processes to stop. */
+/** Stores the record of a cluster, from which other processes read the folder of its programs and the processes to stop. */
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import type { Minor } from "../build/module-table.ts";
 import { isAlive, type ProcessIdentity } from "../host/process-identity.ts";

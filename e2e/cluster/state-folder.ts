@@ -4,16 +4,16 @@ import { join } from "node:path";
 
 export type StateFolder = {
   readonly root: string;
-  readonly record: string;
+  readonly recordFile: string;
   /** Held while the cluster starts or stops. */
-  readonly lock: string;
+  readonly lockFile: string;
   /** Held while a suite runs on the cluster. */
-  readonly suiteLock: string;
-  readonly log: string;
+  readonly suiteLockFile: string;
+  readonly logFolder: string;
   /** The logs of the last failed start. */
-  readonly failedLog: string;
+  readonly failedLogFolder: string;
   readonly pkiFolder: string;
-  readonly start: string;
+  readonly startFolder: string;
   readonly kubeconfig: string;
   /** The command-line client of containerd. */
   readonly ctr: string;
@@ -27,13 +27,13 @@ export function stateFolder(): StateFolder {
   const root = `/tmp/lastcall-cluster-${userInfo().username}`;
   return {
     root,
-    record: join(root, "cluster.json"),
-    lock: `${root}.lock`,
-    suiteLock: `${root}.suite.lock`,
-    log: join(root, "log"),
-    failedLog: `${root}.failed-log`,
+    recordFile: join(root, "cluster.json"),
+    lockFile: `${root}.lock`,
+    suiteLockFile: `${root}.suite.lock`,
+    logFolder: join(root, "log"),
+    failedLogFolder: `${root}.failed-log`,
     pkiFolder: join(root, "pki"),
-    start: join(root, "start"),
+    startFolder: join(root, "start"),
     kubeconfig: join(root, "pki/admin.kubeconfig"),
     ctr: join(root, "ctr"),
     socketOf: (node) => join(root, node, "containerd.sock"),

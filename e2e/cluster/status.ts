@@ -1,6 +1,6 @@
 /** Reports the state of the cluster, as text and JSON. */
 import { KUBERNETES_VERSIONS } from "../build/module-table.ts";
-import { machineSize } from "../host/this-host.ts";
+import { describeMachineSize } from "../host/this-host.ts";
 import { listNodes, type NodeState, requestApi } from "./api-request.ts";
 import { type ClusterRecord, isRunning, readRecord } from "./record.ts";
 import type { StateFolder } from "./state-folder.ts";
@@ -16,7 +16,7 @@ export type ClusterStatus = {
 };
 
 export async function readStatus(state: StateFolder): Promise<ClusterStatus> {
-  const record = readRecord(state.record);
+  const record = readRecord(state.recordFile);
   if (record === undefined) return { state: "down", nodes: [] };
   const details = {
     kubernetes: KUBERNETES_VERSIONS[record.minor],
@@ -40,7 +40,7 @@ export function statusLines(status: ClusterStatus): readonly string[] {
     status.state === "up"
       ? "The cluster is running."
       : 'The cluster is broken. Run "npm run cluster -- down" to remove it.',
-    `Kubernetes ${status.kubernetes ?? "?"}, containerd ${containerd}, runc ${runc}, cgroups ${cgroups}, kernel ${kernel}, ${machineSize()}`,
+    `Kubernetes ${status.kubernetes ?? "?"}, containerd ${containerd}, runc ${runc}, cgroups ${cgroups}, kernel ${kernel}, ${describeMachineSize()}`,
     ...status.nodes.map(
       ({ name, ready, kubelet }) => `node ${name}: ${ready ? "ready" : "not ready"}, kubelet ${kubelet}`,
     ),

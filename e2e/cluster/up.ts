@@ -1,4 +1,4 @@
-/** Starts a cluster unless it is running. A start first removes what a failed or killed start left behind. */
+/** Starts a cluster unless it is running. A start first removes the remains of a failed or killed start. */
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,10 +7,10 @@ import { isAlive, type ProcessIdentity } from "../host/process-identity.ts";
 import { describeHost } from "../host/this-host.ts";
 import { type Check, PermanentFailure, waitUntil } from "../host/wait.ts";
 import { importImages } from "../images/import-images.ts";
-import { pauseArchive } from "../images/pause-image.ts";
+import { writePauseArchive } from "../images/pause-image.ts";
 import { NODES } from "./addresses.ts";
 import { listNodes, type NodeState, requestApi } from "./api-request.ts";
-import { makeCertificates } from "./certificates.ts";
+import { createCertificates } from "./certificates.ts";
 import { makeCgroups } from "./cgroups.ts";
 import { startComponent } from "./component.ts";
 import { controllerManagerAndScheduler, etcdAndApiServer, type ProgramFolders } from "./control-plane.ts";
@@ -32,7 +32,7 @@ export async function ensureCluster(
   buildContext: BuildContext,
 ): Promise<UpOutcome> {
   const { minor, proxyMode } = settings;
-  const previous = readRecord(state.record);
+  const previous = readRecord(state.recordFile);
   if (previous !== undefined && previous.stage === "up" && isRunning(previous)) {
     if (previous.minor === minor && previous.proxyMode === proxyMode) return { record: previous, wasRunning: true };
     throw new Error(
@@ -42,18 +42,18 @@ export async function ensureCluster(
   await stopCluster(state);
   const conflict = await findHostConflict();
   if (conflict !== undefined) throw new Error(`The cluster's network cannot be created: ${conflict}.`);
-  const [kubernetes, containerd, etcd, pause] = [
+  const [kubernetes, containerd, etcd, pauseArchiveFile] = [
     (await buildModule(`kubernetes-${minor}`, buildContext)).binaries,
     (await buildModule("containerd", buildContext)).binaries,
     (await buildModule("etcd", buildContext)).binaries,
-    pauseArchive((await buildModule("pause", buildContext)).binaries, buildContext.cache, Date.now()),
+    writePauseArchive((await buildModule("pause", buildContext)).binaries, buildContext.cache, Date.now()),
   ];
   try {
     const record = await startCluster({
       settings,
       programs: { kubernetes, containerd, etcd },
       state,
-      pause,
+      pauseArchiveFile,
       print: buildContext.print,
     });
     return { record, wasRunning: false };
@@ -70,41 +70,46 @@ function settingsText({ minor, proxyMode }: ClusterSettings): string {
 
 /** Moves the logs out of the cluster's folder, and replaces those of an earlier failure. */
 function saveLogs(state: StateFolder, print: BuildContext["print"]): void {
-  if (!existsSync(state.log)) return;
-  rmSync(state.failedLog, { recursive: true, force: true });
-  cpSync(state.log, state.failedLog, { recursive: true });
-  print(`Saved the logs of the failed start in ${state.failedLog}`);
+  if (!existsSync(state.logFolder)) return;
+  rmSync(state.failedLogFolder, { recursive: true, force: true });
+  cpSync(state.logFolder, state.failedLogFolder, { recursive: true });
+  print(`Saved the logs of the failed start in ${state.failedLogFolder}`);
 }
 
 type StartOptions = {
   readonly settings: ClusterSettings;
   readonly programs: ProgramFolders;
   readonly state: StateFolder;
-  /** The archive of the pause image. */
-  readonly pause: string;
+  readonly pauseArchiveFile: string;
   readonly print: (line: string) => void;
 };
 
-async function startCluster({ settings, programs, state, pause, print }: StartOptions): Promise<ClusterRecord> {
+async function startCluster({
+  settings,
+  programs,
+  state,
+  pauseArchiveFile,
+  print,
+}: StartOptions): Promise<ClusterRecord> {
   const startedMs = performance.now();
   const printTime = (line: string) => print(`${((performance.now() - startedMs) / 1000).toFixed(1)} s: ${line}`);
   prepareFolder(state);
   symlinkSync(join(programs.containerd, "ctr"), state.ctr);
-  const [host] = await Promise.all([describeHost(programs.containerd), makeCertificates(state.pkiFolder)]);
+  const [host] = await Promise.all([describeHost(programs.containerd), createCertificates(state.pkiFolder)]);
   const { outer, init, continueInit, detach } = await openNamespaces(state);
   const record: ClusterRecord = { ...settings, stage: "starting", binaries: programs.kubernetes, outer, init, host };
-  writeRecord(state.record, record);
+  writeRecord(state.recordFile, record);
   makeCgroups();
   await connectHost(init);
   continueInit();
   const whileInitRuns = <T>(check: Check<T>) => checkWhileInitRuns(init, state, check);
   await waitUntil({ condition: "the network is created", withinMs: 10_000, everyMs: 20 }, () =>
-    whileInitRuns(() => (existsSync(join(state.start, "open")) ? true : undefined)),
+    whileInitRuns(() => (existsSync(join(state.startFolder, "open")) ? true : undefined)),
   );
   for (const component of etcdAndApiServer(programs, state)) startComponent(component, state);
   const nodes = NODES.map((node) => ({ node, ...prepareNode(node, programs, state, settings.proxyMode) }));
   for (const { runtime } of nodes) startComponent(runtime, state);
-  await Promise.all(nodes.map(({ node }) => importImages([pause], state.socketOf(node.name))));
+  await Promise.all(nodes.map(({ node }) => importImages([pauseArchiveFile], state.socketOf(node.name))));
   await waitUntil({ condition: "the API server is ready", withinMs: START_LIMIT_MS }, () =>
     whileInitRuns(async () => ((await requestApi("/readyz", state.pkiFolder)).status === 200 ? true : undefined)),
   );
@@ -115,18 +120,18 @@ async function startCluster({ settings, programs, state, pause, print }: StartOp
   await waitForNodes(state, whileInitRuns);
   printTime(`nodes ${NODES.map(({ name }) => name).join(" and ")} are ready`);
   const runningRecord: ClusterRecord = { ...record, stage: "up" };
-  writeRecord(state.record, runningRecord);
+  writeRecord(state.recordFile, runningRecord);
   detach();
   return runningRecord;
 }
 
 function prepareFolder(state: StateFolder): void {
   mkdirSync(state.root, { recursive: true, mode: 0o700 });
-  mkdirSync(state.start, { recursive: true });
+  mkdirSync(state.startFolder, { recursive: true });
   mkdirSync(join(state.root, "etcd"), { mode: 0o700, recursive: true });
   writeFileSync(join(state.root, "resolv.conf"), "");
   // Node cannot create a named pipe.
-  execFileSync("mkfifo", [join(state.start, "queue")]);
+  execFileSync("mkfifo", [join(state.startFolder, "queue")]);
 }
 
 type CheckWhileInitRuns = <T>(check: Check<T>) => Promise<T | undefined>;
@@ -136,9 +141,11 @@ async function waitForNodes(state: StateFolder, whileInitRuns: CheckWhileInitRun
   await waitUntil({ condition: "both nodes are ready", withinMs: START_LIMIT_MS }, () =>
     whileInitRuns(async () => {
       const nodes = await listNodes(state.pkiFolder);
-      const missing = NODES.map(({ name }) => name).filter((name) => !nodes.find((node) => node.name === name)?.ready);
-      if (missing.length === 0) return true;
-      throw new Error(missing.map((name) => describeUnreadyNode(name, nodes, state)).join("\n"));
+      const unreadyNodes = NODES.map(({ name }) => name).filter(
+        (name) => !nodes.find((node) => node.name === name)?.ready,
+      );
+      if (unreadyNodes.length === 0) return true;
+      throw new Error(unreadyNodes.map((name) => describeUnreadyNode(name, nodes, state)).join("\n"));
     }),
   );
   await waitUntil({ condition: "the namespace default has a ServiceAccount", withinMs: START_LIMIT_MS }, () =>

@@ -56,13 +56,13 @@ afterAll(async () => {
 describe("a test cluster", () => {
   test("is reused if it is running", async () => {
     expect((await runClusterCommand("up")).status).toBe(0);
-    const first = readRecord(state.record);
+    const first = readRecord(state.recordFile);
     const secondStart = await runClusterCommand("up");
     expect(secondStart).toMatchObject({
       status: 0,
       stderr: expect.stringContaining("The cluster was already running."),
     });
-    expect(readRecord(state.record)).toEqual(first);
+    expect(readRecord(state.recordFile)).toEqual(first);
   });
 
   test("is not replaced if it has another version of Kubernetes", async () => {
@@ -88,7 +88,7 @@ describe("a test cluster", () => {
 
   test("is reported as broken if its first process was killed, and can be started again", async () => {
     expect((await runClusterCommand("up")).status).toBe(0);
-    const record = readRecord(state.record);
+    const record = readRecord(state.recordFile);
     if (record === undefined) throw new Error("the running cluster has no record");
     process.kill(record.init.pid, "SIGKILL");
     while (isAlive(record.outer)) await pause(20);
@@ -102,7 +102,7 @@ describe("a test cluster", () => {
 
 test("a test cluster whose record is missing is found and stopped", async () => {
   expect((await runClusterCommand("up")).status).toBe(0);
-  rmSync(state.record);
+  rmSync(state.recordFile);
   expect((await runClusterCommand("down")).status).toBe(0);
   expect(await listLeftovers()).toEqual([]);
 });

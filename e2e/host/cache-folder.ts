@@ -4,6 +4,8 @@ import { join, resolve } from "node:path";
 
 /** Returns the absolute path of `LASTCALL_CACHE`, by default of `~/.cache/lastcall`. */
 export function cacheFolder(env: Readonly<Record<string, string | undefined>>): string {
-  const chosen = env["LASTCALL_CACHE"];
-  return chosen === undefined || chosen === "" ? join(homedir(), ".cache", "lastcall") : resolve(chosen);
+  const chosenFolder = env["LASTCALL_CACHE"];
+  return chosenFolder === undefined || chosenFolder === ""
+    ? join(homedir(), ".cache", "lastcall")
+    : resolve(chosenFolder);
 }

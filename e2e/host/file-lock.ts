@@ -19,7 +19,7 @@ export async function withFileLock<T>(file: string, work: () => Promise<T>, onWa
   }
 }
 
-/** Holds the lock until it is released or this process ends; `undefined` if another process holds it. */
+/** Locks the file until the returned function is called or this process ends. Resolves with `undefined` if another process holds the lock. */
 export function tryLock(file: string): Promise<(() => Promise<void>) | undefined> {
   mkdirSync(dirname(file), { recursive: true });
   return acquireLock(file, ["--nonblock"]);

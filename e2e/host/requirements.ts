@@ -43,7 +43,7 @@ const CLUSTER_REQUIREMENTS = [
   {
     name: `CNI plugins ${CNI_PLUGINS.join(", ")}`,
     source: { apt: "containernetworking-plugins" },
-    isInstalled: () => cniFolder() !== undefined,
+    isInstalled: () => findCniFolder() !== undefined,
   },
 ];
 
@@ -57,7 +57,7 @@ export const SYSTEM_PATH: readonly string[] = [
   "/bin",
 ];
 
-export function cniFolder(): string | undefined {
+export function findCniFolder(): string | undefined {
   return CNI_FOLDERS.find((folder) => CNI_PLUGINS.every((plugin) => existsSync(join(folder, plugin))));
 }
 

@@ -15,8 +15,8 @@ describe("the call of an external program", () => {
   });
 
   test("fails with the command, the status and the standard error if the program fails", async () => {
-    const failing = run("sh", ["-c", "echo no luck >&2; exit 3"]);
-    await expect(failing).rejects.toThrow(/^sh -c .* ended with 3: no luck$/);
+    const failedRun = run("sh", ["-c", "echo no luck >&2; exit 3"]);
+    await expect(failedRun).rejects.toThrow(/^sh -c .* ended with 3: no luck$/);
   });
 
   test("returns a status if the program does not exist", async () => {
@@ -27,11 +27,11 @@ describe("the call of an external program", () => {
     const source = `import { run } from ${RUN}; run("sleep", ["60"]);`;
     const runner = spawn(process.execPath, ["--input-type=module", "-e", source], { stdio: "ignore" });
     await once(runner, "spawn");
-    const child = await waitUntil({ condition: "the program runs", withinMs: 15_000 }, () =>
+    const childPid = await waitUntil({ condition: "the program runs", withinMs: 15_000 }, () =>
       childrenOf(runner.pid ?? 0).find((pid) => readFileSync(`/proc/${pid}/comm`, "utf8") === "sleep\n"),
     );
     runner.kill("SIGKILL");
-    const hasEnded = () => (identityOf(child) === undefined ? true : undefined);
+    const hasEnded = () => (identityOf(childPid) === undefined ? true : undefined);
     expect(await waitUntil({ condition: "the program has ended", withinMs: 5_000 }, hasEnded)).toBe(true);
   });
 });

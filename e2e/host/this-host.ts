@@ -15,7 +15,7 @@ export type Host = {
 
 export const CGROUP_ROOT = "/sys/fs/cgroup";
 
-export function cgroupMode(): CgroupMode {
+export function readCgroupMode(): CgroupMode {
   if (existsSync(`${CGROUP_ROOT}/cgroup.controllers`)) return "v2";
   return existsSync(`${CGROUP_ROOT}/memory/tasks`) ? "v1" : "none";
 }
@@ -28,14 +28,14 @@ export async function describeHost(containerd: string): Promise<Host> {
   ]);
   return {
     kernel: release(),
-    cgroups: cgroupMode(),
+    cgroups: readCgroupMode(),
     containerd: /\bv?([0-9]+\.[0-9]+\.[0-9]+)/.exec(runtime.output)?.[1] ?? "unknown",
     runc: /runc version (\S+)/.exec(runc.output)?.[1] ?? "unknown",
   };
 }
 
 /** Describes the memory and the processors, which explain a slow run. */
-export function machineSize(): string {
+export function describeMachineSize(): string {
   const memory = /MemTotal: +([0-9]+) kB/.exec(readFileSync("/proc/meminfo", "utf8"))?.[1] ?? "0";
   const processors = readFileSync("/proc/cpuinfo", "utf8").match(/^processor/gm)?.length ?? 0;
   return `${processors} cores, ${Math.round(Number(memory) / 1024 / 1024)} GiB`;

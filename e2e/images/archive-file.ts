@@ -31,11 +31,11 @@ export function writeArchive(images: readonly Image[], cache: string, nowMs: num
     utimesSync(file, nowMs / 1000, nowMs / 1000);
     return file;
   }
-  const unfinished = `${file}.${process.pid}`;
-  const out = openSync(unfinished, "w");
-  for (const part of parts) writeFully(out, part);
-  closeSync(out);
-  renameSync(unfinished, file);
+  const temporaryFile = `${file}.${process.pid}`;
+  const descriptor = openSync(temporaryFile, "w");
+  for (const part of parts) writeFully(descriptor, part);
+  closeSync(descriptor);
+  renameSync(temporaryFile, file);
   return file;
 }
 

@@ -9,7 +9,7 @@ import { writeArchive } from "./archive-file.ts";
 import { type Image, type Layer, makeLayer } from "./docker-archive.ts";
 import { type Content, treeEntries } from "./file-tree.ts";
 import { IMAGE_NAMES, IMAGE_USER, IMAGES, type ImageName, type ImageRow } from "./image-table.ts";
-import { nodeLayer } from "./node-layer.ts";
+import { makeNodeLayer } from "./node-layer.ts";
 import type { TarEntry } from "./tar.ts";
 
 export type BuiltImages = {
@@ -28,37 +28,37 @@ export async function buildImages(root: string, cache: string, registry = "local
   await buildPreload("x64", join(root, "build/native/lastcall-preload.so"));
   await writeSboms(join(root, "build/sbom"));
   const names = IMAGE_NAMES;
-  const node = await nodeLayer(root);
-  const images = await Promise.all(names.map((name) => makeImage(name, { root, registry, node })));
+  const baseLayer = await makeNodeLayer(root);
+  const images = await Promise.all(names.map((name) => makeImage(name, { root, registry, baseLayer })));
   return {
     file: writeArchive(images, cache, Date.now()),
     names: Object.fromEntries(names.map((name, at) => [name, images[at]?.name])),
   };
 }
 
-type ImageContext = { readonly root: string; readonly registry: string; readonly node: Layer };
+type ImageContext = { readonly root: string; readonly registry: string; readonly baseLayer: Layer };
 
-async function makeImage(name: ImageName, { root, registry, node }: ImageContext): Promise<Image> {
+async function makeImage(name: ImageName, { root, registry, baseLayer }: ImageContext): Promise<Image> {
   const row: ImageRow = IMAGES[name];
   const contents: readonly Content[] = row.contents.map(({ from, to }) => ({ from: join(root, from), to }));
-  const bundles = await Promise.all(row.bundles.map((source) => bundleEntry(join(root, source))));
+  const bundles = await Promise.all(row.bundles.map((source) => makeBundleEntry(join(root, source))));
   const ownLayer = makeLayer([...treeEntries(contents), ...folderOf(bundles), ...bundles]);
   return {
     name: `${registry}/${name}:${IMAGE_TAG}`,
     user: IMAGE_USER,
     entrypoint: row.entrypoint,
     env: ["NODE_ENV=production"],
-    layers: row.base === "node" ? [node, ownLayer] : [ownLayer],
+    layers: row.base === "node" ? [baseLayer, ownLayer] : [ownLayer],
   };
 }
 
 /** Bundles one program of the tests into `/app`, as its own layer. @param source its file */
-export async function bundleLayer(source: string): Promise<Layer> {
-  const entry = await bundleEntry(source);
+export async function makeBundleLayer(source: string): Promise<Layer> {
+  const entry = await makeBundleEntry(source);
   return makeLayer([...folderOf([entry]), entry]);
 }
 
-async function bundleEntry(source: string): Promise<TarEntry> {
+async function makeBundleEntry(source: string): Promise<TarEntry> {
   const { outputFiles } = await bundle({
     entryPoints: [source],
     bundle: true,

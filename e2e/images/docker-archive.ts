@@ -1,8 +1,8 @@
-/** Writes images as one archive that every container runtime imports, without a container engine. Deterministic. */
+/** Writes images as one reproducible archive that every container runtime imports, without a container engine. */
 import { createHash } from "node:crypto";
 import { type TarEntry, tarParts } from "./tar.ts";
 
-/** A layer. Images with a common layer share its bytes in the archive and on the nodes. */
+/** Images with a common layer share its bytes in the archive and on the nodes. */
 export type Layer = { readonly digest: string; readonly tar: readonly Uint8Array[] };
 
 export type ImageSettings = {
@@ -14,7 +14,7 @@ export type ImageSettings = {
   readonly env?: readonly string[];
 };
 
-/** An image; its lowest layer is first. */
+/** The lowest layer is first. */
 export type Image = ImageSettings & { readonly layers: readonly Layer[] };
 
 export function makeLayer(entries: readonly TarEntry[]): Layer {

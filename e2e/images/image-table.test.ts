@@ -7,9 +7,9 @@ const DOCKERFILE = readFileSync(join(import.meta.dirname, "../../Dockerfile"), "
 
 /** The lines of the stage that `docker build --target=TARGET` builds. */
 function stageOf(target: string): readonly string[] {
-  const from = DOCKERFILE.split(/^(?=FROM )/m).find((stage) => stage.split("\n", 1)[0]?.endsWith(` AS ${target}`));
-  if (from === undefined) throw new Error(`The Dockerfile has no target ${target}.`);
-  return from.split("\n");
+  const stage = DOCKERFILE.split(/^(?=FROM )/m).find((stage) => stage.split("\n", 1)[0]?.endsWith(` AS ${target}`));
+  if (stage === undefined) throw new Error(`The Dockerfile has no target ${target}.`);
+  return stage.split("\n");
 }
 
 function copiesOf(target: string): readonly { readonly from: string; readonly to: string }[] {

@@ -5,11 +5,11 @@ import { type Layer, makeLayer } from "./docker-archive.ts";
 import { treeEntries } from "./file-tree.ts";
 import { NODE_PROGRAM } from "./image-table.ts";
 
-export async function nodeLayer(root: string): Promise<Layer> {
+export async function makeNodeLayer(root: string): Promise<Layer> {
   const program = join(root, `node_modules/node-linux-${process.arch}/bin/node`);
-  const linked = await run("ldd", [program]);
+  const lddOutput = await run("ldd", [program]);
   // Lines such as `libm.so.6 => /lib/libm.so.6 (0x…)`, and the loader's own path without an arrow.
-  const libraries = [...linked.matchAll(/(\/\S+) \(0x/g)].flatMap((match) => match[1] ?? []);
+  const libraries = [...lddOutput.matchAll(/(\/\S+) \(0x/g)].flatMap((match) => match[1] ?? []);
   const contents = [{ from: program, to: NODE_PROGRAM }, ...libraries.map((path) => ({ from: path, to: path }))];
   return makeLayer(treeEntries(contents));
 }

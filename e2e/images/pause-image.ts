@@ -6,7 +6,7 @@ import { writeArchive } from "./archive-file.ts";
 import { makeLayer } from "./docker-archive.ts";
 
 /** @param binaries folder with the built program. @returns the archive's path */
-export function pauseArchive(binaries: string, cache: string, nowMs: number): string {
+export function writePauseArchive(binaries: string, cache: string, nowMs: number): string {
   const layer = makeLayer([{ path: "pause", mode: 0o755, content: readFileSync(join(binaries, "pause")) }]);
   return writeArchive(
     [{ name: PAUSE_IMAGE, user: "65535:65535", entrypoint: ["/pause"], layers: [layer] }],

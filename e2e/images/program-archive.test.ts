@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { makeLayer } from "./docker-archive.ts";
-import { programArchive } from "./program-archive.ts";
+import { writeProgramArchive } from "./program-archive.ts";
 
 const LINKED_PROGRAM = "/bin/true";
 /** In bytes; a C library is 2 MB. */
@@ -17,7 +17,7 @@ test("a program is packed with its linked libraries, above the given base layer"
       { path: "below", mode: 0o644, content: new TextEncoder().encode("content of the base layer") },
     ]);
     const program = { name: "localhost/true:test", program: LINKED_PROGRAM, user: "1:1", baseLayers: [baseLayer] };
-    const archive = await programArchive([program], cache, Date.now());
+    const archive = await writeProgramArchive([program], cache, Date.now());
     const read = (path: string): Buffer =>
       execFileSync("tar", ["-xOf", archive, path], { maxBuffer: OUTPUT_LIMIT_BYTES });
     const [{ Config, Layers }] = JSON.parse(read("manifest.json").toString());

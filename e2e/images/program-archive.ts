@@ -12,14 +12,14 @@ export type PackedProgram = {
   readonly program: string;
   /** User id and, after a colon, group id. */
   readonly user: string;
-  /** The base layer, for example with a launcher. */
+  /** Base layers, for example one with a launcher. */
   readonly baseLayers?: readonly Layer[];
   /** The image's entrypoint; by default the program. */
   readonly entrypoint?: readonly string[];
 };
 
 /** @param cache folder of archives. @returns the archive's path */
-export async function programArchive(
+export async function writeProgramArchive(
   programs: readonly PackedProgram[],
   cache: string,
   nowMs: number,

@@ -14,7 +14,7 @@ const BLOCK_BYTES = 512;
 export function tarParts(entries: readonly TarEntry[]): readonly Uint8Array[] {
   const parts = entries.flatMap((entry) => {
     const content = entry.content ?? new Uint8Array();
-    return [header(entry), content, new Uint8Array(paddingOf(content.length))];
+    return [headerOf(entry), content, new Uint8Array(paddingOf(content.length))];
   });
   return [...parts, new Uint8Array(2 * BLOCK_BYTES)];
 }
@@ -23,18 +23,18 @@ function paddingOf(length: number): number {
   return (BLOCK_BYTES - (length % BLOCK_BYTES)) % BLOCK_BYTES;
 }
 
-function header(entry: TarEntry): Uint8Array {
+function headerOf(entry: TarEntry): Uint8Array {
   const block = Buffer.alloc(BLOCK_BYTES);
   const isFolder = entry.content === undefined;
   const { prefix, name } = splitPath(isFolder ? `${entry.path}/` : entry.path);
-  const octal = (value: number, at: number, width: number) =>
+  const writeOctal = (value: number, at: number, width: number) =>
     block.write(`${value.toString(8).padStart(width - 1, "0")}\0`, at, "latin1");
   block.write(name, 0);
-  octal(entry.mode, 100, 8);
-  octal(0, 108, 8);
-  octal(0, 116, 8);
-  octal(entry.content?.length ?? 0, 124, 12);
-  octal(0, 136, 12);
+  writeOctal(entry.mode, 100, 8);
+  writeOctal(0, 108, 8);
+  writeOctal(0, 116, 8);
+  writeOctal(entry.content?.length ?? 0, 124, 12);
+  writeOctal(0, 136, 12);
   block.write("        ", 148, "latin1");
   block.write(isFolder ? "5" : "0", 156, "latin1");
   block.write("ustar\x0000", 257, "latin1");

@@ -1,8 +1,8 @@
 /** A fake consumer of the examples, without a port: at SIGTERM it accepts no new work and finishes its current work. */
 const LAST_MESSAGE_MS = 2_000;
 
-const working = setInterval(() => {}, 60_000);
+const workTimer = setInterval(() => {}, 60_000);
 process.once("SIGTERM", () => {
-  clearInterval(working);
+  clearInterval(workTimer);
   setTimeout(() => process.exit(0), LAST_MESSAGE_MS);
 });

@@ -11,16 +11,16 @@ export function recordFailures(
   counter: RequestCounter,
   nowMs: () => number,
 ): { readonly counter: RequestCounter; readonly list: () => readonly FailedRequest[] } {
-  const failed: FailedRequest[] = [];
+  const failures: FailedRequest[] = [];
   return {
     counter: {
       counts: counter.counts,
       count: (client, kind) => {
         counter.count(client, kind);
-        if (kind !== undefined && failed.length < MAX_FAILURES)
-          failed.push({ at: new Date(nowMs()).toISOString(), client, kind });
+        if (kind !== undefined && failures.length < MAX_FAILURES)
+          failures.push({ at: new Date(nowMs()).toISOString(), client, kind });
       },
     },
-    list: () => failed,
+    list: () => failures,
   };
 }

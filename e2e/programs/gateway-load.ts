@@ -57,17 +57,17 @@ function startRequests({ protocol, lives }: RequestKind): { readonly stop: () =>
     usablePods: () => [host],
     target: { clock: realClock, localAddress: "0.0.0.0", timeoutMs: TIMEOUT_MS },
   };
-  const http1 = createHttp1Clients(ports);
-  const clients = protocol === "http1" ? http1 : createHttp2Clients(protocol, ports);
-  const due = createRequestPace(REQUESTS_PER_SECOND, nowMs());
+  const http1Clients = createHttp1Clients(ports);
+  const clients = protocol === "http1" ? http1Clients : createHttp2Clients(protocol, ports);
+  const countDue = createRequestPace(REQUESTS_PER_SECOND, nowMs());
   const timers = [
     setInterval(() => {
-      for (let count = due(nowMs()); count > 0; count -= 1) clients.sendRequest();
+      for (let count = countDue(nowMs()); count > 0; count -= 1) clients.sendRequest();
     }, TICK_MS),
     setInterval(() => clients.closeExpired(), EXPIRY_CHECK_MS),
   ];
   counter.startMeasuring();
-  http1.startSlow(plan.slowClients);
+  http1Clients.startSlow(plan.slowClients);
   return {
     stop: async () => {
       for (const timer of timers) clearInterval(timer);

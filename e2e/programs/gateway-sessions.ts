@@ -11,7 +11,7 @@ const MESSAGE_INTERVAL_MS = 200;
 const MIN_SESSION_MS = 1_000;
 const MAX_SESSION_MS = 10_000;
 const RECONNECT_AFTER_MS = 200;
-const LAST_ANSWER_LIMIT_MS = 2_000;
+const LAST_RESPONSE_LIMIT_MS = 2_000;
 const OPEN_LIMIT_MS = 10_000;
 const MAX_FAILURES = 20;
 const LONGER_THAN_ANY_CASE_MS = 3_600_000;
@@ -21,13 +21,13 @@ const IDLE_REQUEST = "GET / HTTP/1.1\r\nHost: gateway.example\r\n\r\n";
 
 type Target = { readonly host: string; readonly port: number };
 type Session = { readonly send: () => void; readonly close: () => void };
-type SessionEvents = { readonly opened: () => void; readonly received: () => void; readonly closed: () => void };
-type Exchange = { sent: number; received: number; readonly ended: AbortController };
+type SessionEvents = { readonly onOpen: () => void; readonly onMessage: () => void; readonly onClose: () => void };
+type Exchange = { sentCount: number; receivedCount: number; readonly closeController: AbortController };
 
 export function startSessions(kind: SessionKind, target: Target): { readonly stop: () => Promise<GatewayCounts> } {
   const counts = { requests: 0, failed: 0, failures: [] as string[] };
   const stopping = new AbortController();
-  const repeat = async () => {
+  const runSessions = async () => {
     while (!stopping.signal.aborted) {
       const { failure, received } = await runOneSession(kind, target, stopping.signal);
       counts.requests += received;
@@ -38,7 +38,7 @@ export function startSessions(kind: SessionKind, target: Target): { readonly sto
       await realClock.wait(RECONNECT_AFTER_MS, stopping.signal);
     }
   };
-  const sessions = Array.from({ length: kind === "idle" ? 1 : SESSIONS }, repeat);
+  const sessions = Array.from({ length: kind === "idle" ? 1 : SESSIONS }, runSessions);
   return {
     stop: async () => {
       stopping.abort();
@@ -53,20 +53,20 @@ async function runOneSession(
   target: Target,
   stop: AbortSignal,
 ): Promise<{ readonly failure: string; readonly received: number }> {
-  const exchange: Exchange = { sent: 0, received: 0, ended: new AbortController() };
+  const exchange: Exchange = { sentCount: 0, receivedCount: 0, closeController: new AbortController() };
   const opened = Promise.withResolvers<boolean>();
   const open = kind === "websocket" ? openWebSocket : openTcp;
   const session = open(target, kind === "idle" ? IDLE_REQUEST : MESSAGE, {
-    opened: () => opened.resolve(true),
-    received: () => {
-      exchange.received += 1;
+    onOpen: () => opened.resolve(true),
+    onMessage: () => {
+      exchange.receivedCount += 1;
     },
-    closed: () => {
+    onClose: () => {
       opened.resolve(false);
-      exchange.ended.abort();
+      exchange.closeController.abort();
     },
   });
-  // A Pod that is gone does not reject a connection.
+  // A connection to the address of a deleted Pod is not refused, so the attempt needs a limit.
   const timeout = setTimeout(() => opened.resolve(false), OPEN_LIMIT_MS);
   const isOpen = await opened.promise;
   clearTimeout(timeout);
@@ -75,54 +75,59 @@ async function runOneSession(
     return { failure: "not opened", received: 0 };
   }
   await (kind === "idle" ? exchangeOnce : exchangeRepeatedly)(session, exchange, stop);
-  const { sent, received, ended } = exchange;
+  const { sentCount, receivedCount, closeController } = exchange;
   // A server may close an idle connection.
-  const wasCut = ended.signal.aborted && kind !== "idle";
+  const isInterrupted = closeController.signal.aborted && kind !== "idle";
   session.close();
-  if (received < sent) return { failure: `${sent - received} of ${sent} messages unanswered`, received };
-  return { failure: wasCut ? "session cut" : "", received };
+  if (receivedCount < sentCount)
+    return { failure: `${sentCount - receivedCount} of ${sentCount} messages unanswered`, received: receivedCount };
+  return { failure: isInterrupted ? "session cut" : "", received: receivedCount };
 }
 
 async function exchangeRepeatedly(session: Session, exchange: Exchange, stop: AbortSignal): Promise<void> {
-  const lengthMs = MIN_SESSION_MS + Math.random() * (MAX_SESSION_MS - MIN_SESSION_MS);
-  const endsMs = performance.now() + lengthMs;
-  const { signal } = exchange.ended;
-  while (!signal.aborted && !stop.aborted && performance.now() < endsMs) {
+  const durationMs = MIN_SESSION_MS + Math.random() * (MAX_SESSION_MS - MIN_SESSION_MS);
+  const endMs = performance.now() + durationMs;
+  const { signal } = exchange.closeController;
+  while (!signal.aborted && !stop.aborted && performance.now() < endMs) {
     session.send();
-    exchange.sent += 1;
+    exchange.sentCount += 1;
     await realClock.wait(MESSAGE_INTERVAL_MS, signal);
   }
-  await waitForAnswers(exchange);
+  await waitForResponses(exchange);
 }
 
 async function exchangeOnce(session: Session, exchange: Exchange, stop: AbortSignal): Promise<void> {
   session.send();
-  exchange.sent = 1;
-  await waitForAnswers(exchange);
-  await realClock.wait(LONGER_THAN_ANY_CASE_MS, AbortSignal.any([exchange.ended.signal, stop]));
+  exchange.sentCount = 1;
+  await waitForResponses(exchange);
+  await realClock.wait(LONGER_THAN_ANY_CASE_MS, AbortSignal.any([exchange.closeController.signal, stop]));
   // TCP may deliver one response in several pieces.
-  exchange.received = Math.min(exchange.received, 1);
+  exchange.receivedCount = Math.min(exchange.receivedCount, 1);
 }
 
-async function waitForAnswers(exchange: Exchange): Promise<void> {
-  const limitMs = performance.now() + LAST_ANSWER_LIMIT_MS;
-  while (exchange.received < exchange.sent && !exchange.ended.signal.aborted && performance.now() < limitMs)
+async function waitForResponses(exchange: Exchange): Promise<void> {
+  const deadlineMs = performance.now() + LAST_RESPONSE_LIMIT_MS;
+  while (
+    exchange.receivedCount < exchange.sentCount &&
+    !exchange.closeController.signal.aborted &&
+    performance.now() < deadlineMs
+  )
     await realClock.wait(20);
 }
 
 function openTcp({ host, port }: Target, message: string, events: SessionEvents): Session {
   const socket = connect({ host, port });
-  socket.once("connect", events.opened).once("close", events.closed);
+  socket.once("connect", events.onOpen).once("close", events.onClose);
   socket.on("error", () => socket.destroy());
-  socket.on("data", events.received);
+  socket.on("data", events.onMessage);
   return { send: () => void socket.write(message), close: () => void socket.destroy() };
 }
 
 function openWebSocket({ host, port }: Target, message: string, events: SessionEvents): Session {
   const socket = new WebSocket(`ws://${host}:${port}/ws`);
-  socket.addEventListener("open", events.opened);
-  socket.addEventListener("message", events.received);
-  socket.addEventListener("close", events.closed);
+  socket.addEventListener("open", events.onOpen);
+  socket.addEventListener("message", events.onMessage);
+  socket.addEventListener("close", events.onClose);
   socket.addEventListener("error", () => {});
   return { send: () => socket.send(message), close: () => socket.close() };
 }

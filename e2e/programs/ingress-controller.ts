@@ -6,7 +6,9 @@ import { spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 
 const CONFIG_FILE = "/tmp/nginx.conf";
-const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `${name}_temp_path /tmp/${name};`);
+const pathDirectives = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
+  (name) => `${name}_temp_path /tmp/${name};`,
+);
 
 mkdirSync("/tmp", { recursive: true });
 mkdirSync("/etc", { recursive: true });
@@ -17,7 +19,7 @@ writeFileSync(
   CONFIG_FILE,
   `daemon off; user root; worker_processes 1; pid /tmp/nginx.pid; events {}
 http {
-  access_log off; ${paths.join(" ")}
+  access_log off; ${pathDirectives.join(" ")}
   server { listen 80; location / { return 200 "hello\\n"; } }
   server { listen 10254; location = /healthz { return 200 "ok\\n"; } }
 }

@@ -11,7 +11,7 @@ import { setTimeout as wait } from "node:timers/promises";
 
 let failsLiveness = false;
 let isDraining = false;
-let active = 0;
+let activeCount = 0;
 
 function log(event: string, fields: object = {}): void {
   process.stdout.write(`${JSON.stringify({ atMs: Date.now(), what: event, ...fields })}\n`);
@@ -33,7 +33,7 @@ const server = createServer(async (request, response) => {
       response.end();
       return;
     case "GET /active":
-      response.end(String(active));
+      response.end(String(activeCount));
       return;
     case "POST /drain":
       log("drain requested");
@@ -46,9 +46,9 @@ const server = createServer(async (request, response) => {
       response.end();
       return;
     default:
-      active += 1;
+      activeCount += 1;
       response.once("close", () => {
-        active -= 1;
+        activeCount -= 1;
       });
       await wait(url.pathname === "/slow" ? Number(url.searchParams.get("ms") ?? "0") : 5);
       if (isDraining) response.setHeader("Connection", "close");

@@ -29,35 +29,35 @@ const INTERVAL_MS = 20;
 /** @param dial opens one connection; `ready` is the event after which it is writable */
 export function startAttack(
   attack: Attack,
-  dial: () => { readonly socket: Socket; readonly ready: string },
+  dial: () => { readonly socket: Socket; readonly readyEvent: string },
 ): RunningAttack {
   const counts = { opened: 0, connected: 0, answered: 0, closedByServer: 0 };
-  const open = new Set<Socket>();
-  let allowed = 0;
+  const openSockets = new Set<Socket>();
+  let allowedCount = 0;
   const timer = setInterval(() => {
-    allowed = Math.min(attack.perSecond, allowed + (attack.perSecond * INTERVAL_MS) / 1_000);
-    for (; allowed >= 1 && open.size < attack.maxOpen; allowed -= 1) openConnection();
+    allowedCount = Math.min(attack.perSecond, allowedCount + (attack.perSecond * INTERVAL_MS) / 1_000);
+    for (; allowedCount >= 1 && openSockets.size < attack.maxOpen; allowedCount -= 1) openConnection();
   }, INTERVAL_MS);
   return {
     counts: () => ({ ...counts }),
     end: () => {
       clearInterval(timer);
-      for (const socket of open) socket.destroy();
+      for (const socket of openSockets) socket.destroy();
     },
   };
 
   function openConnection(): void {
-    const { socket, ready } = dial();
+    const { socket, readyEvent } = dial();
     let isConnected = false;
     let isDisconnecting = false;
     let disconnectTimer: NodeJS.Timeout | undefined;
-    open.add(socket);
+    openSockets.add(socket);
     counts.opened += 1;
     const disconnect = () => {
       isDisconnecting = true;
       socket.destroy();
     };
-    socket.once(ready, () => {
+    socket.once(readyEvent, () => {
       isConnected = true;
       counts.connected += 1;
       if (attack.disconnectsAfterMs === 0) disconnect();
@@ -73,7 +73,7 @@ export function startAttack(
     socket.on("error", () => {});
     socket.once("close", () => {
       clearTimeout(disconnectTimer);
-      open.delete(socket);
+      openSockets.delete(socket);
       if (isConnected && !isDisconnecting) counts.closedByServer += 1;
     });
   }

@@ -33,12 +33,12 @@ import { VARIANTS, type Variant, type VariantName } from "./variants.ts";
 /** Inputs of the runtime's build besides the variant. */
 const RUNTIME_INPUTS = [`${TOOLCHAIN}/package-lock.json`, RUNTIME_PATCH, TLS_TRIM, FLAG_HEADER, COMPILE_STEPS];
 
-/** `fresh`: built by this call, not by an earlier one. */
+/** `isRebuilt`: built by this call, not by an earlier one. */
 export type BuiltManager = {
   readonly file: string;
   readonly sha256: string;
   readonly bytes: number;
-  readonly fresh: boolean;
+  readonly isRebuilt: boolean;
 };
 
 /** @param into output folder; empty for build/native. @throws BuildError with the remedy */
@@ -56,15 +56,15 @@ export async function buildManager(name: VariantName, into = ""): Promise<BuiltM
     ...listSources(),
   ]);
   const keyFile = `${folder}/work/${name}.key`;
-  const fresh = !existsSync(output) || readIfExists(keyFile) !== buildKey;
-  if (fresh) {
+  const isRebuilt = !existsSync(output) || readIfExists(keyFile) !== buildKey;
+  if (isRebuilt) {
     const runtimeFolder = await buildRuntime(variant, folder);
     await compileProgram(variant, runtimeFolder, MANAGER, output);
     writeNotices(`${folder}/NOTICES.txt`, runtimeFolder);
     writeFileSync(keyFile, buildKey);
   }
   const bytes = readFileSync(output);
-  return { file: output, sha256: createHash("sha256").update(bytes).digest("hex"), bytes: bytes.length, fresh };
+  return { file: output, sha256: createHash("sha256").update(bytes).digest("hex"), bytes: bytes.length, isRebuilt };
 }
 
 /**
@@ -95,8 +95,8 @@ async function compileProgram(variant: Variant, tree: string, program: Program, 
 
 async function buildRuntime(variant: Variant, folder: string): Promise<string> {
   // Variants that differ only in the link step share one runtime.
-  const { compiler, compile } = variant;
-  const key = await hashInputs({ compiler, compile }, RUNTIME_INPUTS);
+  const { compiler, compileFlags } = variant;
+  const key = await hashInputs({ compiler, compileFlags }, RUNTIME_INPUTS);
   const tree = `${folder}/work/runtime-${key}`;
   if (existsSync(`${tree}/runtime.a`)) return tree;
   mkdirSync(dirname(tree), { recursive: true });
@@ -114,7 +114,10 @@ async function buildRuntime(variant: Variant, folder: string): Promise<string> {
   return tree;
 }
 
-async function hashInputs(variant: Pick<Variant, "compiler" | "compile">, files: readonly string[]): Promise<string> {
+async function hashInputs(
+  variant: Pick<Variant, "compiler" | "compileFlags">,
+  files: readonly string[],
+): Promise<string> {
   const hash = createHash("sha256").update(JSON.stringify(variant));
   hash.update(await runProgram(variant.compiler, ["--version"], ROOT));
   for (const file of files) hash.update(readFileSync(file));

@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { COMPILER, LIBC_BINDINGS, MANAGER_SOURCE, ROOT } from "./paths.ts";
 import { runProgram } from "./run-program.ts";
-import { INCLUDES } from "./runtime-tree.ts";
+import { INCLUDE_FOLDERS } from "./runtime-tree.ts";
 import type { Variant } from "./variants.ts";
 
 export type Program = {
@@ -29,11 +29,15 @@ export async function emitC(file: string, program: Program): Promise<void> {
 export async function compileRuntime(variant: Variant, tree: string, files: readonly string[]): Promise<void> {
   mkdirSync(`${tree}/objects`, { recursive: true });
   const flagsFor = (file: string): readonly string[] =>
-    isTls(file) ? [...variant.compile, "-fno-lto"] : variant.compile;
+    isTls(file) ? [...variant.compileFlags, "-fno-lto"] : variant.compileFlags;
   const queue = [...files];
   const compileQueued = async (): Promise<void> => {
     for (let file = queue.shift(); file !== undefined; file = queue.shift())
-      await runProgram(variant.compiler, [...flagsFor(file), ...includes(), "-c", file, "-o", objectOf(file)], tree);
+      await runProgram(
+        variant.compiler,
+        [...flagsFor(file), ...includeFlags(), "-c", file, "-o", objectOf(file)],
+        tree,
+      );
   };
   await Promise.all(Array.from({ length: availableParallelism() }, compileQueued));
   // `D` makes the archive deterministic: without times and owners.
@@ -46,8 +50,8 @@ export async function compileRuntime(variant: Variant, tree: string, files: read
 
 export async function link(variant: Variant, tree: string, program: string, output: string): Promise<void> {
   const extraSources = extraFilesOf(variant).filter((file) => file.endsWith(".c"));
-  const inputs = [...includes(), program, ...extraSources, "runtime.a", "-lc", "tls.a", "-o", output];
-  await runProgram(variant.compiler, [...variant.compile, ...inputs, ...variant.link], tree);
+  const inputs = [...includeFlags(), program, ...extraSources, "runtime.a", "-lc", "tls.a", "-o", output];
+  await runProgram(variant.compiler, [...variant.compileFlags, ...inputs, ...variant.linkFlags], tree);
 }
 
 /** @returns absolute paths of additional C files to link, and of their headers */
@@ -55,7 +59,7 @@ export function extraFilesOf(variant: Variant): readonly string[] {
   return (variant.extraFiles ?? []).map((file) => `${ROOT}/${file}`);
 }
 
-const includes = (): readonly string[] => INCLUDES.map((folder) => `-I${folder}`);
+const includeFlags = (): readonly string[] => INCLUDE_FOLDERS.map((folder) => `-I${folder}`);
 
 const isTls = (file: string): boolean => file.startsWith("vendor/mbedtls/");
 

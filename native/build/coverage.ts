@@ -3,7 +3,7 @@ import { BuildError } from "./build-error.ts";
 import { COMPILER, LIBC_BINDINGS, MANAGER_SOURCE, ROOT } from "./paths.ts";
 import { runProgram } from "./run-program.ts";
 
-export type Coverage = { readonly analyzed: number; readonly native: number; readonly report: string };
+export type Coverage = { readonly analyzedCount: number; readonly nativeCount: number; readonly report: string };
 
 /** @throws BuildError for an unknown report format */
 export async function measureCoverage(): Promise<Coverage> {
@@ -13,5 +13,5 @@ export async function measureCoverage(): Promise<Coverage> {
   const native = /compile statically\s+(\d+)/.exec(report)?.[1];
   if (analyzed === undefined || native === undefined)
     throw new BuildError(`cannot find the counts of statements in the report of 'scriptc coverage':\n${report}`);
-  return { analyzed: Number(analyzed), native: Number(native), report };
+  return { analyzedCount: Number(analyzed), nativeCount: Number(native), report };
 }

@@ -5,11 +5,11 @@ import { runProgram } from "./run-program.ts";
 
 /** @param folder with package.json and lock file. @throws Error with npm's output */
 export async function installLocked(folder: string): Promise<void> {
-  const installedLock = join(folder, "node_modules/.installed-lock");
+  const installedLockFile = join(folder, "node_modules/.installed-lock");
   const lock = readFileSync(join(folder, "package-lock.json"), "utf8");
-  if (readIfExists(installedLock) === lock) return;
+  if (readIfExists(installedLockFile) === lock) return;
   await runProgram("npm", ["ci", "--no-audit", "--no-fund"], folder);
-  writeFileSync(installedLock, lock);
+  writeFileSync(installedLockFile, lock);
 }
 
 function readIfExists(file: string): string {

@@ -6,7 +6,7 @@ import { shippedVariant, VARIANTS, type VariantName } from "./variants.ts";
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 64;
 
-const names = Object.keys(VARIANTS).join(", ");
+const variantNames = Object.keys(VARIANTS).join(", ");
 const options: { variant: string; into: string } = { variant: shippedVariant(process.arch), into: "" };
 for (const arg of process.argv.slice(2)) {
   const [, flag, value] = /^--(variant|into)=(.+)$/.exec(arg) ?? [];
@@ -16,9 +16,9 @@ for (const arg of process.argv.slice(2)) {
 }
 
 try {
-  const built = await buildManager(options.variant as VariantName, options.into);
-  const state = built.fresh ? "built" : "up to date";
-  process.stdout.write(`${built.file}: ${state}, ${built.bytes} bytes, sha256 ${built.sha256}\n`);
+  const manager = await buildManager(options.variant as VariantName, options.into);
+  const state = manager.isRebuilt ? "built" : "up to date";
+  process.stdout.write(`${manager.file}: ${state}, ${manager.bytes} bytes, sha256 ${manager.sha256}\n`);
 } catch (error) {
   if (!(error instanceof BuildError)) throw error;
   process.stderr.write(`build:native: ${error.message}\n`);
@@ -31,7 +31,7 @@ function isVariant(name: string): boolean {
 
 function exitWithUsage(arg: string): never {
   process.stderr.write(
-    `build:native: unknown argument ${arg}; expected --variant=NAME with one of ${names}, or --into=FOLDER\n`,
+    `build:native: unknown argument ${arg}; expected --variant=NAME with one of ${variantNames}, or --into=FOLDER\n`,
   );
   process.exit(EXIT_USAGE);
 }

@@ -20,7 +20,7 @@ try {
     const missing = missingPrograms(processorOf(name));
     // A missing cross compiler does not prevent the build for the host's own processor.
     if (missing.length > 0) process.stdout.write(`${name}: not built, the host lacks ${missing.join(" and ")}\n`);
-    else await build(name, outputFolder(into));
+    else await buildLibrary(name, outputFolder(into));
   }
 } catch (error) {
   if (!(error instanceof BuildError)) throw error;
@@ -28,9 +28,9 @@ try {
   process.exit(EXIT_FAILED);
 }
 
-async function build(name: ProcessorName, folder: string): Promise<void> {
-  const built = await buildPreload(name, `${folder}/lastcall-preload-${name}.so`);
+async function buildLibrary(name: ProcessorName, folder: string): Promise<void> {
+  const library = await buildPreload(name, `${folder}/lastcall-preload-${name}.so`);
   // The Dockerfile copies the library for the build host's processor.
-  if (name === process.arch) copyFileSync(built.file, `${folder}/lastcall-preload.so`);
-  process.stdout.write(`${built.file}: ${built.bytes} bytes, sha256 ${built.sha256}, needs no other library\n`);
+  if (name === process.arch) copyFileSync(library.file, `${folder}/lastcall-preload.so`);
+  process.stdout.write(`${library.file}: ${library.bytes} bytes, sha256 ${library.sha256}, needs no other library\n`);
 }

@@ -12,7 +12,7 @@ type Target = {
   readonly crossCompiler: string;
   /** Debian packages of the cross compiler, as arguments of `apt-get install`. */
   readonly crossPackages: string;
-  readonly compile: readonly string[];
+  readonly compileFlags: readonly string[];
   /** The processor's name in the output of `readelf --file-header`. */
   readonly machine: string;
 };
@@ -21,13 +21,13 @@ const PROCESSORS = {
   x64: {
     crossCompiler: "x86_64-linux-gnu-gcc",
     crossPackages: "gcc-x86-64-linux-gnu libc6-dev-amd64-cross",
-    compile: ["-fcf-protection=full"],
+    compileFlags: ["-fcf-protection=full"],
     machine: "Advanced Micro Devices X86-64",
   },
   arm64: {
     crossCompiler: "aarch64-linux-gnu-gcc",
     crossPackages: "gcc-aarch64-linux-gnu libc6-dev-arm64-cross",
-    compile: ["-mbranch-protection=standard"],
+    compileFlags: ["-mbranch-protection=standard"],
     machine: "AArch64",
   },
 } as const satisfies Readonly<Record<string, Target>>;
@@ -35,7 +35,7 @@ const PROCESSORS = {
 export type ProcessorName = keyof typeof PROCESSORS;
 export const PROCESSOR_NAMES = ["x64", "arm64"] as const satisfies readonly ProcessorName[];
 
-type Processor = Pick<Target, "compile" | "machine"> & {
+type Processor = Pick<Target, "compileFlags" | "machine"> & {
   readonly compiler: string;
   /** Programs and their Debian packages. */
   readonly requiredPrograms: Readonly<Record<string, string>>;
@@ -43,9 +43,9 @@ type Processor = Pick<Target, "compile" | "machine"> & {
 
 /** @param host the host's processor (`process.arch`), whose compiler has no prefix */
 export function processorOf(name: ProcessorName, host: string = process.arch): Processor {
-  const { crossCompiler, crossPackages, compile, machine } = PROCESSORS[name];
+  const { crossCompiler, crossPackages, compileFlags, machine } = PROCESSORS[name];
   const [compiler, debianPackages] = name === host ? ["gcc", "gcc"] : [crossCompiler, crossPackages];
-  return { compiler, compile, machine, requiredPrograms: { [compiler]: debianPackages, readelf: "binutils" } };
+  return { compiler, compileFlags, machine, requiredPrograms: { [compiler]: debianPackages, readelf: "binutils" } };
 }
 
 /** Links no C library, because the app's may be glibc or musl of any version. */
@@ -82,7 +82,7 @@ export async function buildPreload(
     ...SIZE_FLAGS,
     ...SHARED_LIBRARY_FLAGS,
     ...LINK_FLAGS,
-    ...processor.compile,
+    ...processor.compileFlags,
     ...macroFlags,
   ];
   mkdirSync(dirname(file), { recursive: true });
@@ -90,9 +90,9 @@ export async function buildPreload(
   try {
     await runProgram(processor.compiler, [...flags, ...sources, "-o", `${temporaryFolder}/library`], PRELOAD);
     const readelfArgs = ["-W", "--file-header", "--dynamic", "--dyn-syms", `${temporaryFolder}/library`];
-    const description = await runProgram("readelf", readelfArgs, PRELOAD);
-    requireMachine(description, processor.machine);
-    requireNoDependencies(description);
+    const readelfOutput = await runProgram("readelf", readelfArgs, PRELOAD);
+    requireMachine(readelfOutput, processor.machine);
+    requireNoDependencies(readelfOutput);
     renameSync(`${temporaryFolder}/library`, file);
   } finally {
     rmSync(temporaryFolder, { recursive: true });
@@ -103,16 +103,16 @@ export async function buildPreload(
 
 /** @param elf output of readelf for the file header */
 export function requireMachine(elf: string, machine: string): void {
-  const machineOf = /^ *Machine: +(.+)$/m.exec(elf)?.[1];
-  if (machineOf !== machine)
-    throw new BuildError(`the preload library is built for ${machineOf}, expected ${machine}: check the compiler`);
+  const actualMachine = /^ *Machine: +(.+)$/m.exec(elf)?.[1];
+  if (actualMachine !== machine)
+    throw new BuildError(`the preload library is built for ${actualMachine}, expected ${machine}: check the compiler`);
 }
 
 /** @param elf output of readelf for the dynamic section and symbols */
 export function requireNoDependencies(elf: string): void {
   if (elf.includes("(NEEDED)")) throw new BuildError(`the preload library must not depend on another library:\n${elf}`);
-  const missing = [...elf.matchAll(/ (\w+) +DEFAULT +UND (\w+)/g)];
-  const unexpected = missing.filter(
+  const undefinedSymbols = [...elf.matchAll(/ (\w+) +DEFAULT +UND (\w+)/g)];
+  const unexpected = undefinedSymbols.filter(
     ([, binding, symbol = ""]) => binding !== "WEAK" || !OPTIONAL_SYMBOLS.includes(symbol),
   );
   if (unexpected.length > 0)

@@ -5,7 +5,7 @@ import { BuildError } from "./build-error.ts";
 export type ProgramResult = { readonly status: number; readonly output: string };
 
 /** @returns the output of both streams; rejects if the program is missing */
-function tryProgram(program: string, args: readonly string[], folder: string): Promise<ProgramResult> {
+function attemptProgram(program: string, args: readonly string[], folder: string): Promise<ProgramResult> {
   return new Promise((resolve, reject) => {
     // Output files must not depend on the locale and the time of the build.
     const env = { ...process.env, LC_ALL: "C", SOURCE_DATE_EPOCH: "0" };
@@ -23,7 +23,7 @@ function tryProgram(program: string, args: readonly string[], folder: string): P
 
 /** @throws BuildError with the program's output if it exits with another status than 0 */
 export async function runProgram(program: string, args: readonly string[], folder: string): Promise<string> {
-  const { status, output } = await tryProgram(program, args, folder);
+  const { status, output } = await attemptProgram(program, args, folder);
   if (status !== 0) throw new BuildError(`${program} exited with status ${status}: ${args.join(" ")}\n${output}`);
   return output;
 }

@@ -8,9 +8,9 @@ import { FLAG_HEADER, RUNTIME, RUNTIME_PATCH, TLS_TRIM } from "./paths.ts";
 const EXCLUDED_FILES = /island|\.test\.c$|_win\b|kqueue|wsapoll|curl|scr_library|scr_web|zlib/;
 
 /** Files of QuickJS for regular expressions and numbers. */
-const VENDORED = ["quickjs-ng/libregexp.c", "quickjs-ng/libunicode.c", "quickjs-ng/dtoa.c"];
+const VENDORED_FILES = ["quickjs-ng/libregexp.c", "quickjs-ng/libunicode.c", "quickjs-ng/dtoa.c"];
 
-export const INCLUDES = ["src", "vendor/mbedtls/include", "vendor/ryu", "vendor/quickjs-ng", "vendor/zlib"];
+export const INCLUDE_FOLDERS = ["src", "vendor/mbedtls/include", "vendor/ryu", "vendor/quickjs-ng", "vendor/zlib"];
 
 /** @returns the C files in a stable order */
 export function copyRuntime(folder: string): readonly string[] {
@@ -25,16 +25,16 @@ export function copyRuntime(folder: string): readonly string[] {
   return [
     ...runtimeFiles.map((name) => `src/${name}`),
     ...tlsFiles.map((name) => `vendor/mbedtls/library/${name}`),
-    ...VENDORED.map((name) => `vendor/${name}`),
+    ...VENDORED_FILES.map((name) => `vendor/${name}`),
   ].sort();
 }
 
 /** @throws BuildError if a hunk does not apply exactly, because the patch was then not reviewed for this runtime */
 export function patchRuntime(folder: string, patch: string): void {
-  for (const part of parsePatch(patch)) {
-    const name = (part.newFileName ?? "").replace(/^b\//, "");
+  for (const filePatch of parsePatch(patch)) {
+    const name = (filePatch.newFileName ?? "").replace(/^b\//, "");
     const before = readFileSync(`${folder}/${name}`, "utf8");
-    const after = applyPatch(before, part, { fuzzFactor: 0 });
+    const after = applyPatch(before, filePatch, { fuzzFactor: 0 });
     if (after === false)
       throw new BuildError(`native/runtime.patch does not apply to ${name}; review both and update the patch`);
     writeFileSync(`${folder}/${name}`, after);

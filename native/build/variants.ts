@@ -6,8 +6,8 @@ export type Variant = {
   readonly compiler: string;
   /** The compiler's own `ar`, which can read objects for link-time optimisation. */
   readonly archiver: string;
-  readonly compile: readonly string[];
-  readonly link: readonly string[];
+  readonly compileFlags: readonly string[];
+  readonly linkFlags: readonly string[];
   /** Programs and their Debian packages. */
   readonly requiredPrograms: Readonly<Record<string, string>>;
   /** Additional C files to link, and their headers; relative to the project's root. */
@@ -34,10 +34,10 @@ const SIZE_FLAGS = [
 ];
 
 /** Optimises across files at link time, which saves 3 % of the size. One job, because several jobs need `make`. */
-const LINK_TIME_OPTIMISATION = ["-flto=1"];
+const LINK_TIME_OPTIMISATION_FLAGS = ["-flto=1"];
 
 /** Keeps variables in the order of the source; in another order, writes touch ten more pages of memory. */
-const KEEP_VARIABLE_ORDER = "-fno-toplevel-reorder";
+const VARIABLE_ORDER_FLAG = "-fno-toplevel-reorder";
 
 /** Aborts on a stack buffer overflow, which adds 1 % to the size, and makes position-independent code. */
 const HARDENING_FLAGS = ["-fstack-protector-strong", "-fPIE"];
@@ -47,7 +47,7 @@ const ARM64_MUSL = "../arm64-musl/usr";
 const ARM64_LIBRARIES = `${ARM64_MUSL}/lib/aarch64-linux-musl`;
 
 const STATIC_LINK_FLAGS = [
-  KEEP_VARIABLE_ORDER,
+  VARIABLE_ORDER_FLAG,
   "-static",
   "-s",
   "-Wl,--gc-sections",
@@ -64,12 +64,19 @@ const POSITION_INDEPENDENT_FLAGS = ["-Wl,-pie", "-Wl,--no-dynamic-linker", "-Wl,
  *
  * @param libraries Debian's folder of musl's start files; musl-gcc would link start files that do not relocate the program
  */
-const shippedFlags = (libraries: string, compile: readonly string[]) => ({
+const shippedFlags = (libraries: string, processorFlags: readonly string[]) => ({
   output: "lastcall",
   compiler: "musl-gcc",
   archiver: "gcc-ar",
-  compile: [...REQUIRED_FLAGS, "-DSCR_MUSL", ...SIZE_FLAGS, ...LINK_TIME_OPTIMISATION, ...HARDENING_FLAGS, ...compile],
-  link: [
+  compileFlags: [
+    ...REQUIRED_FLAGS,
+    "-DSCR_MUSL",
+    ...SIZE_FLAGS,
+    ...LINK_TIME_OPTIMISATION_FLAGS,
+    ...HARDENING_FLAGS,
+    ...processorFlags,
+  ],
+  linkFlags: [
     "-nostartfiles",
     `${libraries}/rcrt1.o`,
     `${libraries}/crti.o`,
@@ -81,7 +88,7 @@ const shippedFlags = (libraries: string, compile: readonly string[]) => ({
 });
 
 /** Inlines atomic operations, because the helper functions of libgcc need glibc. */
-const INLINE_ATOMICS = "-mno-outline-atomics";
+const INLINE_ATOMICS_FLAG = "-mno-outline-atomics";
 
 const SHIPPED_X64 = shippedFlags("/usr/lib/x86_64-linux-musl", []);
 
@@ -104,7 +111,7 @@ export const VARIANTS = {
   clocked: {
     ...SHIPPED_X64,
     output: "lastcall-clocked",
-    link: [...SHIPPED_X64.link, ...WRAPPED_CALLS.map((call) => `-Wl,--wrap=${call}`)],
+    linkFlags: [...SHIPPED_X64.linkFlags, ...WRAPPED_CALLS.map((call) => `-Wl,--wrap=${call}`)],
     extraFiles: ["native-ages.c", "native-clock.c", "native-clock.h"].map((name) => `test/clock/${name}`),
   },
   /** With address and undefined-behaviour sanitizers. Links glibc, because musl has no sanitizer runtime. */
@@ -112,7 +119,7 @@ export const VARIANTS = {
     output: "lastcall-sanitize",
     compiler: "gcc",
     archiver: "gcc-ar",
-    compile: [
+    compileFlags: [
       ...REQUIRED_FLAGS,
       "-DSCR_ASAN_FIBERS",
       "-O1",
@@ -122,28 +129,28 @@ export const VARIANTS = {
       "-fno-sanitize-recover=undefined",
       "-DSCR_RC_AUDIT",
     ],
-    link: ["-fsanitize=address,undefined", "-lm"],
+    linkFlags: ["-fsanitize=address,undefined", "-lm"],
     requiredPrograms: { gcc: "gcc", "gcc-ar": "gcc" },
   },
   /** For images built on an arm64 host, which is untested; `arm64` cross-compiles the same source. */
-  "arm64-host": shippedFlags("/usr/lib/aarch64-linux-musl", [INLINE_ATOMICS]),
+  "arm64-host": shippedFlags("/usr/lib/aarch64-linux-musl", [INLINE_ATOMICS_FLAG]),
   /** Debian's cross compiler has no musl, so musl's headers and start files are passed explicitly. */
   arm64: {
     output: "lastcall-arm64",
     compiler: "aarch64-linux-gnu-gcc",
     archiver: "aarch64-linux-gnu-gcc-ar",
-    compile: [
+    compileFlags: [
       ...REQUIRED_FLAGS,
       "-DSCR_MUSL",
       ...SIZE_FLAGS,
-      ...LINK_TIME_OPTIMISATION,
+      ...LINK_TIME_OPTIMISATION_FLAGS,
       ...HARDENING_FLAGS,
       "-nostdinc",
       `-isystem${ARM64_MUSL}/include/aarch64-linux-musl`,
       "-isystem/usr/lib/gcc-cross/aarch64-linux-gnu/12/include",
-      INLINE_ATOMICS,
+      INLINE_ATOMICS_FLAG,
     ],
-    link: [
+    linkFlags: [
       "-nostdlib",
       `${ARM64_LIBRARIES}/rcrt1.o`,
       `${ARM64_LIBRARIES}/crti.o`,

@@ -60,8 +60,8 @@ if ("message" in selection) {
   process.exit(64);
 }
 const startedAtMs = performance.now();
-const failed = (await runInSequence(selection)).filter(({ status }) => status !== 0);
-for (const { name, logTail } of failed) print(`=== ${name} FAILED, the end of its output:\n${logTail}`);
-if (failed.length > 0) print(`failed: ${failed.map(({ name }) => name).join(", ")}`);
+const failedSteps = (await runInSequence(selection)).filter(({ status }) => status !== 0);
+for (const { name, logTail } of failedSteps) print(`=== ${name} FAILED, the end of its output:\n${logTail}`);
+if (failedSteps.length > 0) print(`failed: ${failedSteps.map(({ name }) => name).join(", ")}`);
 else print(`all steps passed in ${secondsSince(startedAtMs)}`);
-process.exitCode = failed.length > 0 ? 1 : 0;
+process.exitCode = failedSteps.length > 0 ? 1 : 0;

@@ -26,7 +26,7 @@ test("every test suite is a step of npm run test:all, or a part of another step"
 });
 
 test("--landing runs the shorter command of a step, or the complete step if there is none", () => {
-  const selection = { landing: true, steps: STEPS };
+  const selection = { isLanding: true, steps: STEPS };
   const [stepWithoutLandingRun, stepWithLandingRun] = [
     STEPS.find(({ landingRun }) => !landingRun),
     STEPS.find(({ landingRun }) => landingRun),
@@ -35,14 +35,14 @@ test("--landing runs the shorter command of a step, or the complete step if ther
     stepWithoutLandingRun?.npmRun,
   );
   expect(stepWithLandingRun && npmArguments(stepWithLandingRun, selection)).toEqual(stepWithLandingRun?.landingRun);
-  expect(stepWithLandingRun && npmArguments(stepWithLandingRun, { ...selection, landing: false })).toEqual(
+  expect(stepWithLandingRun && npmArguments(stepWithLandingRun, { ...selection, isLanding: false })).toEqual(
     stepWithLandingRun?.npmRun,
   );
 });
 
 test("steps are selected by name and run in the order of the list", () => {
   expect(readSelection(["chart", "checks"])).toEqual({
-    landing: false,
+    isLanding: false,
     steps: STEPS.filter(({ name }) => name === "checks" || name === "chart"),
   });
   expect(readSelection(["--landing", "charts"])).toEqual({

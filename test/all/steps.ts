@@ -36,19 +36,19 @@ export const EARLY_BUILD: Step = {
   npmRun: ["cluster", "--", "build", `kubernetes-${NEWEST_MINOR}`, "etcd", "pause", "helm"],
 };
 
-export type Selection = { readonly landing: boolean; readonly steps: readonly Step[] };
+export type Selection = { readonly isLanding: boolean; readonly steps: readonly Step[] };
 
 /** @returns the steps, or a message for invalid arguments */
 export function readSelection(args: readonly string[]): Selection | { readonly message: string } {
-  const landing = args.includes("--landing");
+  const isLanding = args.includes("--landing");
   const names = args.filter((arg) => arg !== "--landing");
-  const unknown = names.find((name) => !STEPS.some((step) => step.name === name));
-  if (unknown !== undefined) {
-    return { message: `There is no step "${unknown}". Steps: ${STEPS.map(({ name }) => `"${name}"`).join(", ")}.` };
+  const unknownName = names.find((name) => !STEPS.some((step) => step.name === name));
+  if (unknownName !== undefined) {
+    return { message: `There is no step "${unknownName}". Steps: ${STEPS.map(({ name }) => `"${name}"`).join(", ")}.` };
   }
-  return { landing, steps: STEPS.filter(({ name }) => names.length === 0 || names.includes(name)) };
+  return { isLanding, steps: STEPS.filter(({ name }) => names.length === 0 || names.includes(name)) };
 }
 
 export function npmArguments({ npmRun, landingRun: landing }: Step, selection: Selection): readonly string[] {
-  return selection.landing ? (landing ?? npmRun) : npmRun;
+  return selection.isLanding ? (landing ?? npmRun) : npmRun;
 }

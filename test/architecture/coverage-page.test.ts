@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { goldenNames } from "../golden/corpus.ts";
+import { listGoldenNames } from "../golden/corpus.ts";
 
 const TEST = join(import.meta.dirname, "..");
 const ELLIPSIS = " …";
@@ -23,7 +23,7 @@ const cases = [...page.matchAll(/\bgolden (`[^|;(]*)/g)].flatMap(([, list = ""])
 const isTitle = (quoted: string): boolean =>
   sources.includes(quoted.endsWith(ELLIPSIS) ? `"${quoted.slice(0, -ELLIPSIS.length)}` : `"${quoted}"`);
 const isCase = (name: string): boolean =>
-  goldenNames().some((golden) => (name.endsWith("*") ? golden.startsWith(name.slice(0, -1)) : golden === name));
+  listGoldenNames().some((golden) => (name.endsWith("*") ? golden.startsWith(name.slice(0, -1)) : golden === name));
 
 test("every title that test/injection/README.md quotes is a test's title", () => {
   expect(titles.length).toBeGreaterThan(20);

@@ -5,15 +5,15 @@ import { isDeepStrictEqual } from "node:util";
 import { describe, expect, test } from "vitest";
 import { parse, stringify } from "yaml";
 import { injectPod } from "../../src/injection/inject.ts";
-import { expectedPodOf, type GoldenCase, goldenCase, goldenNames } from "../golden/corpus.ts";
+import { expectedPodOf, type GoldenCase, listGoldenNames, readGoldenCase } from "../golden/corpus.ts";
 import { type CommandResult, lastcall } from "./run-lastcall.ts";
 
 /** Facts that only the webhook has. The command line adds no pull secrets; they would replace the ServiceAccount's. */
 const WEBHOOK_FACTS = ["limitRanges", "managerPullPolicy", "pullSecrets", "imagePullError"] as const;
 
 /** All cases except those that only apply to the webhook, because they depend on opt-in or on cluster state. */
-const cases = goldenNames()
-  .map(goldenCase)
+const cases = listGoldenNames()
+  .map(readGoldenCase)
   .filter(({ request, facts }) => request.optIn === "all" && !WEBHOOK_FACTS.some((fact) => facts[fact] !== undefined));
 
 function flagsOf({ facts, request }: GoldenCase): readonly string[] {

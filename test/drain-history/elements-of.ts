@@ -1,4 +1,4 @@
-/** Lists the element names of markup. @throws when it is not well formed */
+/** Lists the element names of markup. @throws if the markup is not well formed */
 const VOID_ELEMENTS = new Set(["meta", "!doctype"]);
 
 export function listElements(markup: string): readonly string[] {

@@ -43,17 +43,17 @@ describe("the drains that are merged from several relay replicas", () => {
   });
 
   test("do not depend on the order of replicas and records", () => {
-    const shuffled = lists.chain((first) =>
+    const shuffled = lists.chain((replicas) =>
       fc.tuple(
-        fc.constant(first),
-        fc.shuffledSubarray(first.flat(), { minLength: first.flat().length }),
+        fc.constant(replicas),
+        fc.shuffledSubarray(replicas.flat(), { minLength: replicas.flat().length }),
         fc.integer({ min: 0, max: 20 }),
       ),
     );
     fc.assert(
-      fc.property(shuffled, ([first, shuffledRecords, splitIndex]) => {
+      fc.property(shuffled, ([replicas, shuffledRecords, splitIndex]) => {
         expect(mergeDrains([shuffledRecords.slice(0, splitIndex), shuffledRecords.slice(splitIndex)])).toEqual(
-          mergeDrains(first),
+          mergeDrains(replicas),
         );
       }),
     );

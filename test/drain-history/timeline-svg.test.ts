@@ -38,15 +38,15 @@ test("the SVG's moments are the trigger, the end of the withdrawal, the answers 
 });
 
 test("the SVG's moment 'withdrawn' is sorted by time among the other moments", () => {
-  const momentLabels = (withdrawnAfterMs: number): readonly string[] =>
+  const momentLabelsOf = (withdrawnAfterMs: number): readonly string[] =>
     timelineOf(someDrain({ report: { ...LONG_REPORT, withdrawnAfterMs } })).moments.map(
       ({ atMs, label }) => `${atMs} ${label}`,
     );
-  expect(momentLabels(3_120)[1]).toBe("3120 withdrawn");
-  expect(momentLabels(0)[1]).toBe("0 withdrawn already");
-  expect(momentLabels(61_000)[3]).toBe("61000 withdrawn");
-  expect(momentLabels(1e11)[3]).toBe("62000 withdrawn");
-  expect(momentLabels(-1)).toHaveLength(4);
+  expect(momentLabelsOf(3_120)[1]).toBe("3120 withdrawn");
+  expect(momentLabelsOf(0)[1]).toBe("0 withdrawn already");
+  expect(momentLabelsOf(61_000)[3]).toBe("61000 withdrawn");
+  expect(momentLabelsOf(1e11)[3]).toBe("62000 withdrawn");
+  expect(momentLabelsOf(-1)).toHaveLength(4);
 });
 
 test("the SVG of a drain that ended before the withdrawal has no moment for the withdrawal", () => {

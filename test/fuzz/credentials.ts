@@ -13,23 +13,23 @@ const CLAIMS: readonly CredentialClaims[] = ["shop", "kube-system", "a", "n".rep
 const SIGNED_CREDENTIALS = KEYS.flatMap((key) => CLAIMS.map((claims) => mintCredential(claims, key)));
 
 export type ChangedCredentials = {
-  readonly refused: number;
+  readonly refusedCount: number;
   /** Credentials that equal a signed one again, because their changes cancelled each other out. */
-  readonly unchanged: number;
+  readonly unchangedCount: number;
 };
 
 /** @throws Error with the wrongly accepted text */
 export function readChangedCredentials(count: number, random: Random): ChangedCredentials {
-  let refused = 0;
+  let refusedCount = 0;
   for (let n = 0; n < count; n += 1) {
     const text = changeCredential(random);
-    const read = readCredential(text, (kid) => KEYS.find((key) => key.kid === kid));
+    const claims = readCredential(text, (kid) => KEYS.find((key) => key.kid === kid));
     if (SIGNED_CREDENTIALS.includes(text)) {
-      if (read === undefined) throw new Error(`a signed credential is refused: ${text}`);
-    } else if (read !== undefined) throw new Error(`an unsigned credential is accepted: ${text}`);
-    else refused += 1;
+      if (claims === undefined) throw new Error(`a signed credential is refused: ${text}`);
+    } else if (claims !== undefined) throw new Error(`an unsigned credential is accepted: ${text}`);
+    else refusedCount += 1;
   }
-  return { refused, unchanged: count - refused };
+  return { refusedCount, unchangedCount: count - refusedCount };
 }
 
 const REPLACEMENTS = "ABCXYZabcxyz0189-_.=+/";

@@ -14,7 +14,8 @@ export function damageJson(sample: unknown, random: Random): string {
   if (random.chance(0.4)) return mutate(Buffer.from(JSON.stringify(sample)), random).toString("utf8");
   // The sample is copied, because the changes are made in place.
   const root = { value: JSON.parse(JSON.stringify(sample)) };
-  for (let times = 1 + random.below(3); times > 0; times -= 1) changePlace(root, random);
+  for (let remainingChanges = 1 + random.below(3); remainingChanges > 0; remainingChanges -= 1)
+    changePlace(root, random);
   return JSON.stringify(root.value) ?? "";
 }
 
@@ -24,11 +25,11 @@ function changePlace(root: object, random: Random): void {
   const places = findPlaces(root);
   const { container, key } = random.pick(places);
   const { container: otherContainer, key: otherKey } = random.pick(places);
-  const change = random.below(6);
-  if (change === 0 && key !== "value") delete container[key];
-  else if (change === 1) setProperty(container, random.pick(UNUSUAL_KEYS), copyOf(container[key]));
-  else if (change === 2) setProperty(container, key, copyOf(otherContainer[otherKey]));
-  else if (change === 3)
+  const changeKind = random.below(6);
+  if (changeKind === 0 && key !== "value") delete container[key];
+  else if (changeKind === 1) setProperty(container, random.pick(UNUSUAL_KEYS), copyOf(container[key]));
+  else if (changeKind === 2) setProperty(container, key, copyOf(otherContainer[otherKey]));
+  else if (changeKind === 3)
     setProperty(
       container,
       key,

@@ -19,8 +19,8 @@ describe(`with seed ${seed}`, () => {
   );
 
   test(`${COUNT} changed credentials are all refused`, () => {
-    const { refused, unchanged } = readChangedCredentials(COUNT, createRandom(seedOf(seed, "credentials")));
-    expect(refused).toBeGreaterThan(COUNT / 2);
-    expect(refused + unchanged).toBe(COUNT);
+    const { refusedCount, unchangedCount } = readChangedCredentials(COUNT, createRandom(seedOf(seed, "credentials")));
+    expect(refusedCount).toBeGreaterThan(COUNT / 2);
+    expect(refusedCount + unchangedCount).toBe(COUNT);
   });
 });

@@ -34,7 +34,7 @@ function expectThat(holds: boolean, message: string): void {
 const isNamespace = (text: string) => text.length <= 63 && /^[a-z0-9-]+$/.test(text);
 const isOneLine = (text: string) => !/[\r\n]/.test(text);
 
-const request: DocumentKind = {
+const requestKind: DocumentKind = {
   name: "request",
   samples: [
     { namespace: "shop", pod: "web-7d9f-x2x4p", uid: UID, addresses: ["10.0.0.1", "fd00::1"] },
@@ -67,7 +67,7 @@ const CLAIMS: CredentialClaims = {
   nonce: "0123",
 };
 
-const report: DocumentKind = {
+const reportKind: DocumentKind = {
   name: "report",
   samples: [
     { namespace: "shop", pod: "web-0", uid: UID, report: someReport({ left: [CLIENT, CLIENT], leftTotal: 7 }) },
@@ -121,7 +121,7 @@ const slices = [
   },
 ].map(sliceObject);
 
-const slice: DocumentKind = {
+const sliceKind: DocumentKind = {
   name: "slice",
   samples: ["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"].flatMap((type) =>
     slices.map((object) => ({ type, object: { kind: "EndpointSlice", ...object } })),
@@ -172,19 +172,19 @@ const ANNOTATED_POD = {
     ],
   },
 };
-let tokens = 0;
+let tokenCount = 0;
 const PORTS = {
   namespaceAnnotations: async () => ({}),
   inject: injectPod,
   randomness: {
     newToken: () => {
-      tokens += 1;
-      return String(tokens).padStart(32, "0");
+      tokenCount += 1;
+      return String(tokenCount).padStart(32, "0");
     },
   },
 };
 
-const review: DocumentKind = {
+const reviewKind: DocumentKind = {
   name: "review",
   samples: [reviewOf(), reviewOf({ object: ANNOTATED_POD }), reviewOf({ object: ANNOTATED_POD, dryRun: true })],
   read: async (text) => {
@@ -207,7 +207,7 @@ function patchOf(encoded: string): unknown {
   return JSON.parse(Buffer.from(encoded, "base64").toString("utf8"));
 }
 
-export const DOCUMENT_KINDS: readonly DocumentKind[] = [request, report, slice, review];
+export const DOCUMENT_KINDS: readonly DocumentKind[] = [requestKind, reportKind, sliceKind, reviewKind];
 
 /** @returns the number of accepted documents. @throws Error with the document that was read wrongly */
 export async function readDamaged(kind: DocumentKind, count: number, random: Random): Promise<number> {

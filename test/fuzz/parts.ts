@@ -7,13 +7,13 @@ import { DOCUMENT_KINDS, DocumentError, readDamaged } from "./documents.ts";
 /** Documents per kind in each round. */
 const BATCH = 250;
 
-export async function damagedDocuments({ random, shouldContinue }: Budget): Promise<string> {
-  const accepted = DOCUMENT_KINDS.map(() => 0);
+export async function fuzzDocuments({ random, shouldContinue }: Budget): Promise<string> {
+  const acceptedCounts = DOCUMENT_KINDS.map(() => 0);
   let documentCount = 0;
   try {
     while (shouldContinue(documentCount))
       for (const [index, kind] of DOCUMENT_KINDS.entries()) {
-        accepted[index] = (accepted[index] ?? 0) + (await readDamaged(kind, BATCH, random));
+        acceptedCounts[index] = (acceptedCounts[index] ?? 0) + (await readDamaged(kind, BATCH, random));
         documentCount += BATCH;
       }
   } catch (error) {
@@ -21,41 +21,43 @@ export async function damagedDocuments({ random, shouldContinue }: Budget): Prom
     throw error;
   }
   const countPerKind = documentCount / DOCUMENT_KINDS.length;
-  return DOCUMENT_KINDS.map(({ name }, index) => `${countPerKind} of ${name} (${accepted[index]} accepted)`).join(", ");
+  return DOCUMENT_KINDS.map(({ name }, index) => `${countPerKind} of ${name} (${acceptedCounts[index]} accepted)`).join(
+    ", ",
+  );
 }
 
-export async function changedCredentials({ random, shouldContinue }: Budget): Promise<string> {
-  let refused = 0;
-  let unchanged = 0;
+export async function fuzzCredentials({ random, shouldContinue }: Budget): Promise<string> {
+  let refusedCount = 0;
+  let unchangedCount = 0;
   try {
-    while (shouldContinue(refused)) {
-      const read = readChangedCredentials(BATCH, random);
-      refused += read.refused;
-      unchanged += read.unchanged;
+    while (shouldContinue(refusedCount)) {
+      const result = readChangedCredentials(BATCH, random);
+      refusedCount += result.refusedCount;
+      unchangedCount += result.unchangedCount;
     }
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     throw new Finding(message, Buffer.from(message));
   }
-  return `${refused} changed credentials refused, ${unchanged} unchanged credentials accepted`;
+  return `${refusedCount} changed credentials refused, ${unchangedCount} unchanged credentials accepted`;
 }
 
-const PODS_AT_ONCE = 500;
+const POD_BATCH = 500;
 
-export async function randomPods({ random, shouldContinue }: Budget): Promise<string> {
+export async function fuzzInjection({ random, shouldContinue }: Budget): Promise<string> {
   let podCount = 0;
-  let patched = 0;
-  let forged = 0;
+  let patchedCount = 0;
+  let forgedCount = 0;
   while (shouldContinue(podCount)) {
     const seed = random.below(0x7fffffff);
-    const counts = runRandomPods(PODS_AT_ONCE, seed);
+    const counts = runRandomPods(POD_BATCH, seed);
     if (counts.violations.size > 0) {
       const message = [...counts.violations].map(([violation, times]) => `${times} times ${violation}`).join(", ");
       throw new Finding(`${message}; Pods of seed ${seed}`, Buffer.from(JSON.stringify(counts.example)));
     }
-    podCount += PODS_AT_ONCE;
-    patched += counts.patchedCount;
-    forged += counts.forgedCount;
+    podCount += POD_BATCH;
+    patchedCount += counts.patchedCount;
+    forgedCount += counts.forgedCount;
   }
-  return `${podCount} Pods, ${patched} patched, ${forged} of them with a forged manager`;
+  return `${podCount} Pods, ${patchedCount} patched, ${forgedCount} of them with a forged manager`;
 }

@@ -8,7 +8,7 @@ import { resolvePolicy } from "../../src/policy/resolve.ts";
 import { LOG_LEVELS } from "../../src/webhook/settings.ts";
 
 describe("the commented defaults in the chart's values", () => {
-  const uncommented = chartPolicyComment()
+  const uncommentedValues = chartPolicyComment()
     .split("\n")
     .slice(1)
     .map((line) => line.replace("  # ", ""))
@@ -17,7 +17,7 @@ describe("the commented defaults in the chart's values", () => {
     .join("\n");
 
   test("change nothing if they are uncommented", () => {
-    const { config, problems } = readClusterConfig(parse(uncommented));
+    const { config, problems } = readClusterConfig(parse(uncommentedValues));
     expect(problems).toEqual([]);
     const { policy } = resolvePolicy([clusterLayer(config)], {});
     expect(policy).toEqual(resolvePolicy([], {}).policy);
@@ -25,8 +25,8 @@ describe("the commented defaults in the chart's values", () => {
   });
 
   test("contain every annotation that the cluster configuration can set", () => {
-    const settable = FIELDS.filter((field) => ANNOTATIONS[field].scopes.includes("cluster"));
-    for (const field of settable)
+    const clusterFields = FIELDS.filter((field) => ANNOTATIONS[field].scopes.includes("cluster"));
+    for (const field of clusterFields)
       expect(chartPolicyComment()).toMatch(new RegExp(`^  #   ${ANNOTATIONS[field].name}: `, "m"));
   });
 

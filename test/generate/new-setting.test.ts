@@ -29,36 +29,36 @@ const parsedMs: number = parseServeFlags(flags).settings.greetingDelayMs;
 console.log(JSON.stringify({ problems, flags, parsedMs, fallback: DEFAULT_SETTINGS.greetingDelayMs }));
 `;
 
-let scratch = "";
+let scratchFolder = "";
 
 beforeAll(() => {
   mkdirSync(join(ROOT, "build"), { recursive: true });
   // The folder is inside the project, so that Node finds the project's packages.
-  scratch = mkdtempSync(join(ROOT, "build/new-setting-"));
-  for (const path of GENERATOR_PATHS) cpSync(join(ROOT, path), join(scratch, path), { recursive: true });
-  const fields = join(scratch, "src/policy/fields.ts");
-  const before = readFileSync(fields, "utf8");
+  scratchFolder = mkdtempSync(join(ROOT, "build/new-setting-"));
+  for (const path of GENERATOR_PATHS) cpSync(join(ROOT, path), join(scratchFolder, path), { recursive: true });
+  const fieldsFile = join(scratchFolder, "src/policy/fields.ts");
+  const before = readFileSync(fieldsFile, "utf8");
   const after = before.replace("\n  quietPeriodMs: setting({", `\n${NEW_ROW}  quietPeriodMs: setting({`);
   expect(after).not.toBe(before);
-  writeFileSync(fields, after);
-  writeFileSync(join(scratch, "setting.ts"), SCRIPT);
+  writeFileSync(fieldsFile, after);
+  writeFileSync(join(scratchFolder, "setting.ts"), SCRIPT);
   // The generator runs scripts in test/walks for docs/architecture.md. The link is temporary, because tests must not be compiled.
-  const tests = join(scratch, "test");
-  symlinkSync(join(ROOT, "test"), tests);
-  execFileSync(process.execPath, ["src/generate/main.ts"], { cwd: scratch });
-  unlinkSync(tests);
+  const testFolder = join(scratchFolder, "test");
+  symlinkSync(join(ROOT, "test"), testFolder);
+  execFileSync(process.execPath, ["src/generate/main.ts"], { cwd: scratchFolder });
+  unlinkSync(testFolder);
 });
 
-afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+afterAll(() => rmSync(scratchFolder, { recursive: true, force: true }));
 
 test("a new row of the table of settings compiles", () => {
   const compiler = join(ROOT, "node_modules/.bin/tsc");
-  execFileSync(compiler, ["--noEmit", "-p", "."], { cwd: scratch, encoding: "utf8", stdio: "pipe" });
+  execFileSync(compiler, ["--noEmit", "-p", "."], { cwd: scratchFolder, encoding: "utf8", stdio: "pipe" });
 });
 
 test("the annotation of a new setting becomes a flag of the manager", () => {
-  const printed = execFileSync(process.execPath, ["setting.ts"], { cwd: scratch, encoding: "utf8" });
-  const { problems, flags, parsedMs, fallback } = JSON.parse(printed);
+  const output = execFileSync(process.execPath, ["setting.ts"], { cwd: scratchFolder, encoding: "utf8" });
+  const { problems, flags, parsedMs, fallback } = JSON.parse(output);
   expect(problems).toEqual([]);
   expect(flags).toContain("--greeting-delay=7s");
   expect([parsedMs, fallback]).toEqual([7_000, 1_000]);
@@ -70,5 +70,5 @@ test.for([
   ["charts/lastcall/values.schema.json", '"greeting-delay"'],
   ["charts/lastcall/values.yaml", "#   greeting-delay: 1s"],
 ] as const)("the generated file %s contains the new setting", ([file, text]) => {
-  expect(readFileSync(join(scratch, file), "utf8")).toContain(text);
+  expect(readFileSync(join(scratchFolder, file), "utf8")).toContain(text);
 });

@@ -50,14 +50,14 @@ const DEFAULT_FACTS: ClusterFacts = {
   systemNamespaces: ["kube-system"],
 };
 
-export function goldenNames(): readonly string[] {
+export function listGoldenNames(): readonly string[] {
   return readdirSync(CORPUS, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map((entry) => entry.name)
     .sort();
 }
 
-export function goldenCase(name: string): GoldenCase {
+export function readGoldenCase(name: string): GoldenCase {
   const folder = join(CORPUS, name);
   const settingsFile = join(folder, "settings.yaml");
   const settings = (existsSync(settingsFile) ? parse(readFileSync(settingsFile, "utf8")) : {}) as Settings;

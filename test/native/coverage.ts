@@ -4,9 +4,9 @@ import { installLocked } from "../../native/build/install-locked.ts";
 import { TOOLCHAIN } from "../../native/build/paths.ts";
 
 await installLocked(TOOLCHAIN);
-const { analyzed, native, report } = await measureCoverage();
-process.stdout.write(`${native} of ${analyzed} statements compile natively\n`);
-if (analyzed === 0 || native !== analyzed) {
+const { analyzedCount, nativeCount, report } = await measureCoverage();
+process.stdout.write(`${nativeCount} of ${analyzedCount} statements compile natively\n`);
+if (analyzedCount === 0 || nativeCount !== analyzedCount) {
   process.stderr.write(`${report}\n`);
   process.exitCode = 1;
 }

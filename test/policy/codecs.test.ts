@@ -98,18 +98,18 @@ test("a list setting is read without duplicates, in its order", () => {
 });
 
 test("a list setting with more entries than its limit is rejected", () => {
-  const listed = (field: Field, entries: number, text: (at: number) => string) =>
+  const readList = (field: Field, entries: number, text: (at: number) => string) =>
     readValue(codecOf(field), Array.from({ length: entries }, (_, at) => text(at)).join());
-  expect(listed("drainPorts", 20_000, (at) => String(at + 1))).toMatchObject({ ok: true });
+  expect(readList("drainPorts", 20_000, (at) => String(at + 1))).toMatchObject({ ok: true });
   const message = "Got 20001 entries, expected at most 20000.";
-  expect(listed("drainPorts", 20_001, () => "80")).toEqual({ ok: false, code: "list_too_long", message });
-  expect(listed("ignorePorts", 400_000, () => "")).toMatchObject({ code: "list_too_long" });
-  expect(listed("containers", 1_000, (at) => `c${at}`)).toMatchObject({ ok: true });
-  expect(listed("containers", 1_001, (at) => `c${at}`)).toMatchObject({ code: "list_too_long" });
+  expect(readList("drainPorts", 20_001, () => "80")).toEqual({ ok: false, code: "list_too_long", message });
+  expect(readList("ignorePorts", 400_000, () => "")).toMatchObject({ code: "list_too_long" });
+  expect(readList("containers", 1_000, (at) => `c${at}`)).toMatchObject({ ok: true });
+  expect(readList("containers", 1_001, (at) => `c${at}`)).toMatchObject({ code: "list_too_long" });
 });
 
 const LONGEST_LABEL = "a".repeat(63);
-const path = (characters: number) => `/${"a".repeat(characters - 1)}`;
+const pathOfLength = (characters: number) => `/${"a".repeat(characters - 1)}`;
 
 test.for<[Field, string, string]>([
   ["drainPorts", "1,65535", "65536"],
@@ -128,8 +128,8 @@ test.for<[Field, string, string]>([
   ["drainUrl", "http://127.0.0.1/a", "see http://127.0.0.1/a"],
   ["drainUrl", "http://127.0.0.1/a", "xhttp://127.0.0.1/a"],
   ["drainUrl", "http://127.0.0.1/a", "http://127.0.0.1/a b"],
-  ["drainUrl", `http://127.0.0.1${path(496)}`, `http://127.0.0.1${path(497)}`],
-  ["driverUrl", `unix:${path(107)}`, `unix:${path(108)}`],
+  ["drainUrl", `http://127.0.0.1${pathOfLength(496)}`, `http://127.0.0.1${pathOfLength(497)}`],
+  ["driverUrl", `unix:${pathOfLength(107)}`, `unix:${pathOfLength(108)}`],
 ])("the setting %s accepts %j and rejects %j", ([field, good, bad]) => {
   expect(codecOf(field).parse(good), good).toBeDefined();
   expect(codecOf(field).parse(bad), bad).toBeUndefined();

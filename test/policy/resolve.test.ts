@@ -61,10 +61,13 @@ describe("the precedence of settings", () => {
     const duration = fc.constantFrom("1s", "2s", "3s", undefined, "bad", "4");
     fc.assert(
       fc.property(fc.tuple(duration, duration, duration), ([a, b, c]) => {
-        const set = (text: string | undefined) => (text === undefined ? {} : { "drain-delay": text });
-        const { policy } = resolvePolicy([pod(set(a)), namespace(set(b)), cluster(set(c))], {});
-        const first = [a, b, c].find((text) => text?.endsWith("s"));
-        expect(policy.drainDelayMs).toBe(first === undefined ? 5_000 : Number(first[0]) * 1_000);
+        const delayAnnotation = (text: string | undefined) => (text === undefined ? {} : { "drain-delay": text });
+        const { policy } = resolvePolicy(
+          [pod(delayAnnotation(a)), namespace(delayAnnotation(b)), cluster(delayAnnotation(c))],
+          {},
+        );
+        const nearestValid = [a, b, c].find((text) => text?.endsWith("s"));
+        expect(policy.drainDelayMs).toBe(nearestValid === undefined ? 5_000 : Number(nearestValid[0]) * 1_000);
       }),
     );
   });
@@ -110,10 +113,14 @@ describe("invalid settings", () => {
   });
 
   test("with more than 20 unknown names are listed up to that limit and then counted, across all layers", () => {
-    const names = (count: number, text: string) =>
+    const unknownAnnotations = (count: number, text: string) =>
       Object.fromEntries(Array.from({ length: count }, (_, at) => [`${text}-${at}`, "x"]));
     const { problems } = resolvePolicy(
-      [pod(names(15, "pod")), namespace(names(8, "space")), cluster(names(1, "whole"))],
+      [
+        pod(unknownAnnotations(15, "pod")),
+        namespace(unknownAnnotations(8, "space")),
+        cluster(unknownAnnotations(1, "whole")),
+      ],
       {},
     );
     expect(problems.map(({ code }) => code)).toEqual(Array.from({ length: 22 }, () => "unknown_annotation"));
@@ -154,11 +161,13 @@ describe("invalid settings", () => {
   });
 
   test("with an unknown profile are reported with the shipped profiles if the cluster has no others", () => {
-    const messages = (profiles: Readonly<Record<string, object>>) =>
+    const messagesWith = (profiles: Readonly<Record<string, object>>) =>
       resolvePolicy([pod({ profile: "slow" })], profiles as Profiles).problems.map(({ message }) => message);
-    expect(messages({})).toEqual(['Got "slow", expected one of spot, dev, singleton, edge, long-work.']);
-    const many = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`p${at}`, {}]));
-    expect(messages(many)).toEqual([expect.stringMatching(/^Got "slow", expected one of spot, dev, .{89}\.$/)]);
+    expect(messagesWith({})).toEqual(['Got "slow", expected one of spot, dev, singleton, edge, long-work.']);
+    const manyProfiles = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`p${at}`, {}]));
+    expect(messagesWith(manyProfiles)).toEqual([
+      expect.stringMatching(/^Got "slow", expected one of spot, dev, .{89}\.$/),
+    ]);
   });
 
   test("include a profile that is named like a property of every JavaScript object", () => {
@@ -190,7 +199,7 @@ describe("invalid settings", () => {
       const { name } = ANNOTATIONS[field];
       for (const text of INVALID_TEXTS) {
         const { policy, problems } = resolvePolicy([pod({ [name]: text })], {});
-        // Such a text is a valid name of a container or a profile.
+        // A text of lower-case letters and digits is a valid name of a container or a profile.
         if ((field === "containers" || field === "profile") && /^(?!x{64})[a-z0-9]+$/.test(text)) continue;
         expect(problems, `${name}=${text.slice(0, 20)}`).toHaveLength(1);
         expect(policy[field]).toEqual(ANNOTATIONS[field].fallback);

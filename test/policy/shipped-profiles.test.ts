@@ -5,10 +5,14 @@ import { resolvePolicy } from "../../src/policy/resolve.ts";
 import { SHIPPED_PROFILES } from "../../src/policy/shipped-profiles.ts";
 
 const resolveProfile = (name: string, others: Readonly<Record<string, string>> = {}) => {
-  const set = Object.entries({ profile: name, ...others }).map(([key, value]) => [`lastcall.dev/${key}`, value]);
-  return resolvePolicy([{ scope: "pod", name: "web-0", annotations: Object.fromEntries(set) }], {});
+  const annotationEntries = Object.entries({ profile: name, ...others }).map(([key, value]) => [
+    `lastcall.dev/${key}`,
+    value,
+  ]);
+  return resolvePolicy([{ scope: "pod", name: "web-0", annotations: Object.fromEntries(annotationEntries) }], {});
 };
-const graceWith = (name: string, appSeconds: number) => gracePeriodSeconds(appSeconds, resolveProfile(name).policy, 0);
+const gracePeriodWith = (name: string, appSeconds: number) =>
+  gracePeriodSeconds(appSeconds, resolveProfile(name).policy, 0);
 
 describe.for(Object.entries(SHIPPED_PROFILES))("the shipped profile %s", ([name, { values }]) => {
   test("sets valid values, with the profile as their origin", () => {
@@ -35,9 +39,9 @@ describe.for(Object.entries(SHIPPED_PROFILES))("the shipped profile %s", ([name,
 });
 
 test("the profile spot ends a Pod within 30 s if the app exits in 10 s", () => {
-  expect(graceWith("spot", 10)).toBeLessThanOrEqual(30);
+  expect(gracePeriodWith("spot", 10)).toBeLessThanOrEqual(30);
 });
 
 test("the profile long-work ends a Pod within cluster-autoscaler's limit if the app exits in 30 s", () => {
-  expect(graceWith("long-work", 30)).toBeLessThan(600);
+  expect(gracePeriodWith("long-work", 30)).toBeLessThan(600);
 });

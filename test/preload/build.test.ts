@@ -38,26 +38,26 @@ describe.each(PROCESSOR_NAMES)("the preload library for %s", (name) => {
     async () => {
       const localBuild = await buildPreload(name, join(folder, `${name}.so`));
       expect(localBuild.bytes).toBeLessThanOrEqual(LIMIT_BYTES[name]);
-      const elsewhere = join(folder, `elsewhere-${name}`);
-      mkdirSync(elsewhere);
+      const copyFolder = join(folder, `elsewhere-${name}`);
+      mkdirSync(copyFolder);
       for (const part of ["native/build", "native/preload", "package.json"])
-        cpSync(join(ROOT, part), join(elsewhere, part), { recursive: true });
-      symlinkSync(join(ROOT, "node_modules"), join(elsewhere, "node_modules"));
-      const output = await runProgram(process.execPath, ["native/build/preload-main.ts"], elsewhere);
+        cpSync(join(ROOT, part), join(copyFolder, part), { recursive: true });
+      symlinkSync(join(ROOT, "node_modules"), join(copyFolder, "node_modules"));
+      const output = await runProgram(process.execPath, ["native/build/preload-main.ts"], copyFolder);
       expect(output).toContain(`sha256 ${localBuild.sha256}`);
       const bytes = readFileSync(localBuild.file);
       expect(bytes.readUInt16LE(MACHINE_OFFSET)).toBe(MACHINE[name]);
       if (name !== process.arch) return;
-      const native = join(elsewhere, "build/native");
-      expect(readFileSync(join(native, "lastcall-preload.so")).equals(bytes)).toBe(true);
-      const made = [...readdirSync(native), VARIANTS[shippedVariant(name)].output, "NOTICES.txt"];
-      expect(copiedFromBuild().filter((file) => !made.includes(file))).toEqual([]);
+      const nativeFolder = join(copyFolder, "build/native");
+      expect(readFileSync(join(nativeFolder, "lastcall-preload.so")).equals(bytes)).toBe(true);
+      const builtFiles = [...readdirSync(nativeFolder), VARIANTS[shippedVariant(name)].output, "NOTICES.txt"];
+      expect(listCopiedFiles().filter((file) => !builtFiles.includes(file))).toEqual([]);
     },
   );
 });
 
-/** The files below build/native that the Dockerfile copies. */
-function copiedFromBuild(): readonly string[] {
+/** Lists the files below build/native that the Dockerfile copies. */
+function listCopiedFiles(): readonly string[] {
   const copies = readFileSync(join(ROOT, "Dockerfile"), "utf8").matchAll(
     /^COPY --from=build \/source\/build\/native\/(\S+) /gm,
   );
@@ -71,14 +71,14 @@ describe.each(PROCESSOR_NAMES)("on a host with processor %s", (host) => {
     const [own, other] = host === "x64" ? (["x64", "arm64"] as const) : (["arm64", "x64"] as const);
     expect(processorOf(own, host).compiler).toBe("gcc");
     expect(processorOf(other, host).compiler).toMatch(/^(?:aarch64|x86_64)-linux-gnu-gcc$/);
-    expect(processorOf("x64", host).compile).toEqual(["-fcf-protection=full"]);
-    expect(processorOf("arm64", host).compile).toEqual(["-mbranch-protection=standard"]);
+    expect(processorOf("x64", host).compileFlags).toEqual(["-fcf-protection=full"]);
+    expect(processorOf("arm64", host).compileFlags).toEqual(["-mbranch-protection=standard"]);
   });
 
   test("the image's manager is compiled for the host's processor", () => {
-    const { output, link } = VARIANTS[shippedVariant(host)];
+    const { output, linkFlags } = VARIANTS[shippedVariant(host)];
     expect(output).toBe("lastcall");
-    expect(link).toContain(`/usr/lib/${{ x64: "x86_64", arm64: "aarch64" }[host]}-linux-musl/rcrt1.o`);
+    expect(linkFlags).toContain(`/usr/lib/${{ x64: "x86_64", arm64: "aarch64" }[host]}-linux-musl/rcrt1.o`);
   });
 });
 

@@ -8,16 +8,16 @@ const BATCH = 10_000;
 
 export const preloadExchanges: Part = async ({ random, shouldContinue }) => {
   const program = compileSanitized("shim-cases", FUZZ_FOLDER);
-  let checked = 0;
-  let changed = 0;
-  while (shouldContinue(checked)) {
+  let checkedCount = 0;
+  let changedCount = 0;
+  while (shouldContinue(checkedCount)) {
     const args = [String(random.below(0x7fffffff)), String(BATCH)];
-    const end = await start(program, args).ended;
+    const exit = await start(program, args).ended;
     const input = Buffer.from(args.join(" "));
-    requireCleanExit(end, [0, 1], input);
-    if (end.code === 1) throw new Finding(end.stdout, input);
-    checked += BATCH;
-    changed += Number(/^([0-9]+) changed/.exec(end.stdout)?.[1]);
+    requireCleanExit(exit, [0, 1], input);
+    if (exit.code === 1) throw new Finding(exit.stdout, input);
+    checkedCount += BATCH;
+    changedCount += Number(/^([0-9]+) changed/.exec(exit.stdout)?.[1]);
   }
-  return `${checked} exchanges, ${changed} responses with the header`;
+  return `${checkedCount} exchanges, ${changedCount} responses with the header`;
 };

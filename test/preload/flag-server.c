@@ -1,7 +1,7 @@
 /*
  * A fake manager: sends the shared memory page to each process that connects, and sets the page's mode to the digits that it
-  * reads from standard input. Arguments: the abstract socket's name and the drained ports. Prints `l` when it listens, `p` for
-  * each page that it sent, and each digit that it set. With the variable FLAG_UNSEALED the page can be truncated.
+ * reads from standard input. Arguments: the abstract socket's name and the drained ports. Prints `l` when it listens, `p` for
+ * each page that it sent, and each digit that it set. With the variable FLAG_UNSEALED the page can be truncated.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -48,14 +48,14 @@ describe.skipIf(!hasProgram("gcc"))("a manager with processes that load the prel
       manager = await startManager({ build, address, flags });
       await scenario.start([process.execPath, SERVER, address, String(PORT)], address);
       const clients = await Promise.all(Array.from({ length: CLIENTS }, () => scenario.connect(address)));
-      const untilClosing = clients.map(async (client) => {
-        let responses = 0;
-        while (!(await client.request(GET, BODY)).includes(CLOSE_HEADER)) responses += 1;
+      const closings = clients.map(async (client) => {
+        let responseCount = 0;
+        while (!(await client.request(GET, BODY)).includes(CLOSE_HEADER)) responseCount += 1;
         client.close();
-        return responses;
+        return responseCount;
       });
       const drained = await call(manager, `/${TOKEN}/drain`, "POST");
-      const responses = await Promise.all(untilClosing);
+      const responses = await Promise.all(closings);
       expect(responses.every((count) => count > 0)).toBe(true);
       const report = JSON.parse(drained.body);
       expect(report).toMatchObject({ outcome: "drained", leftTotal: 0, preload: { connections: CLIENTS } });
@@ -96,10 +96,10 @@ describe.skipIf(!hasProgram("gcc"))("a manager with processes that load the prel
     ])(
       "with 1,100 descriptors in flight and a hard limit of $hardLimit descriptors results in '$page' for a reader of its shared memory page",
       async ({ hardLimit, page, preload }) => {
-        const asUser = ["setpriv", `--reuid=${TEST_UID}`, `--regid=${TEST_UID}`, "--clear-groups"];
-        const limited = ["prlimit", `--nofile=1024:${hardLimit}`, ...asUser];
-        manager = await startManager({ build, address, flags, wrapper: limited });
-        const flood = await scenario.startUntilOutput([...asUser, scenario.compile("flood.c", "gcc"), "1100"]);
+        const asUserCommand = ["setpriv", `--reuid=${TEST_UID}`, `--regid=${TEST_UID}`, "--clear-groups"];
+        const wrapper = ["prlimit", `--nofile=1024:${hardLimit}`, ...asUserCommand];
+        manager = await startManager({ build, address, flags, wrapper });
+        const flood = await scenario.startUntilOutput([...asUserCommand, scenario.compile("flood.c", "gcc"), "1100"]);
         expect(scenario.outputOf(scenario.compile("page-reader.c", "gcc"), `${FLAG_SOCKET}/${address}`)).toBe(page);
         expect(await statusOf(manager)).toMatchObject({ preload });
         flood.kill("SIGKILL");

@@ -29,9 +29,9 @@ test.skipIf(!hasCompiler)(
 test.skipIf(!hasCompiler)(
   "the preload library writes its caller's bytes unchanged, and adds only a header after a status line",
   () => {
-    const ran = run("shim-cases", [String(inject("seed")), String(MIN_EXCHANGES)]);
-    expect(ran).toMatchObject({ status: 0, stderr: "" });
-    expect(ran.stdout).toMatch(/^[1-9][0-9]+ changed, [1-9][0-9]* ended\n$/);
+    const result = run("shim-cases", [String(inject("seed")), String(MIN_EXCHANGES)]);
+    expect(result).toMatchObject({ status: 0, stderr: "" });
+    expect(result.stdout).toMatch(/^[1-9][0-9]+ changed, [1-9][0-9]* ended\n$/);
   },
 );
 

@@ -11,7 +11,7 @@ import { buildPreload, type ProcessorName } from "../../native/build/preload.ts"
 import { eventually } from "../time/eventually.ts";
 
 export const CLOSE_HEADER = "Connection: close\r\n";
-export const MODE = { wait: "0", close: "1", off: "2" } as const;
+export const MODES = { wait: "0", close: "1", off: "2" } as const;
 
 /** Free in every test, because each test has its own address. */
 export const PORT = 8080;
@@ -34,12 +34,12 @@ export type PreloadScenario = {
   close(): Promise<void>;
 };
 
-export type ManagerSettings = { readonly port?: "another"; readonly unsealed?: boolean };
+export type ManagerSettings = { readonly port?: "another"; readonly isUnsealed?: boolean };
 
 export type Manager = {
   readonly process: ChildProcess;
   /** Number of processes that received the shared memory page. */
-  readonly sentPages: () => number;
+  readonly countSentPages: () => number;
   setMode(mode: string): Promise<void>;
 };
 
@@ -64,7 +64,7 @@ export async function openScenario(settings: ScenarioSettings = {}): Promise<Pre
   const folder = mkdtempSync(join(tmpdir(), "lastcall-preload-"));
   const macros = { FLAG_SOCKET: `"${socket}"`, ...(usesReleasedLimits ? {} : LONG_LIMITS) };
   const library = (await buildPreload(processor, join(folder, "preload.so"), macros)).file;
-  let started: ChildProcess[] = [];
+  let startedProcesses: ChildProcess[] = [];
   let clients: Client[] = [];
   const scenario: PreloadScenario = {
     folder,
@@ -82,10 +82,10 @@ export async function openScenario(settings: ScenarioSettings = {}): Promise<Pre
     },
     async openManager(settings = {}) {
       const program = scenario.compile("flag-server.c", "gcc");
-      const words = [socket, String(settings.port === "another" ? OTHER_PORT : PORT)];
-      const env = settings.unsealed === true ? { FLAG_UNSEALED: "1" } : {};
-      const child = spawn(program, words, { env, stdio: ["pipe", "pipe", "inherit"] });
-      started.push(child);
+      const args = [socket, String(settings.port === "another" ? OTHER_PORT : PORT)];
+      const env = settings.isUnsealed === true ? { FLAG_UNSEALED: "1" } : {};
+      const child = spawn(program, args, { env, stdio: ["pipe", "pipe", "inherit"] });
+      startedProcesses.push(child);
       let output = "";
       child.stdout.on("data", (bytes: Buffer) => {
         output += bytes.toString();
@@ -93,7 +93,7 @@ export async function openScenario(settings: ScenarioSettings = {}): Promise<Pre
       await eventually(() => expect(output).toContain("l"));
       return {
         process: child,
-        sentPages: () => output.split("p").length - 1,
+        countSentPages: () => output.split("p").length - 1,
         async setMode(mode) {
           child.stdin.write(mode);
           await eventually(() => expect(output).toContain(mode));
@@ -103,13 +103,13 @@ export async function openScenario(settings: ScenarioSettings = {}): Promise<Pre
     async start([program = "", ...args], address, env = {}) {
       const { PATH = "" } = process.env;
       const child = spawn(program, args, { cwd: folder, env: { PATH, LD_PRELOAD: library, ...env }, stdio: "ignore" });
-      started.push(child);
+      startedProcesses.push(child);
       await eventually(async () => (await Client.connect(address)).close());
       return child;
     },
     async startUntilOutput([program = "", ...args]) {
       const child = spawn(program, args, { stdio: ["ignore", "pipe", "inherit"] });
-      started.push(child);
+      startedProcesses.push(child);
       await once(child.stdout, "data");
       return child;
     },
@@ -121,11 +121,11 @@ export async function openScenario(settings: ScenarioSettings = {}): Promise<Pre
     async endAll() {
       for (const client of clients) client.close();
       clients = [];
-      const ending = started.filter((child) => child.exitCode === null && child.signalCode === null);
-      const ended = ending.map((child) => once(child, "exit"));
-      for (const child of ending) child.kill("SIGKILL");
-      started = [];
-      await Promise.all(ended);
+      const runningProcesses = startedProcesses.filter((child) => child.exitCode === null && child.signalCode === null);
+      const exits = runningProcesses.map((child) => once(child, "exit"));
+      for (const child of runningProcesses) child.kill("SIGKILL");
+      startedProcesses = [];
+      await Promise.all(exits);
     },
     async close() {
       await scenario.endAll();

@@ -1,7 +1,7 @@
 /*
  * Random exchanges of valid HTTP, whose bodies contain bytes like those of a response. Some calls bypass the library or use
-  * another descriptor, clients pipeline requests, and the drain starts at a random time. Arguments: a seed and the number of
-  * responses. Prints the number of responses with the header. If the output is wrong, prints both outputs and fails.
+ * another descriptor, clients pipeline requests, and the drain starts at a random time. Arguments: a seed and the number of
+ * responses. Prints the number of responses with the header. If the output is wrong, prints both outputs and fails.
  */
 #include "shim.h"
 

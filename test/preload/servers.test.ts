@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { ownAddress } from "../leases/own-address.ts";
 import {
   CLOSE_HEADER,
-  MODE,
+  MODES,
   openScenario,
   PORT,
   type PreloadScenario,
@@ -22,15 +22,15 @@ const NODE_SERVER = join(import.meta.dirname, "servers/node-http.ts");
 
 const ARM64_COMPILER = "aarch64-linux-gnu-gcc";
 const PROGRAMS = ["gcc", "musl-gcc", "python3", "nginx", ARM64_COMPILER, "qemu-aarch64"];
-const missing = PROGRAMS.filter((program) => !hasProgram(program));
-for (const program of missing)
+const missingPrograms = PROGRAMS.filter((program) => !hasProgram(program));
+for (const program of missingPrograms)
   process.stdout.write(`the preload library is not tested with ${program}: the host lacks it\n`);
 
 const withoutDate = (response: string): string => response.replace(/^Date: .*$/m, "Date:");
 
 let scenario: PreloadScenario;
 beforeAll(async () => {
-  if (missing.includes("gcc")) return;
+  if (missingPrograms.includes("gcc")) return;
   scenario = await openScenario();
   writeFileSync(join(scenario.folder, "f.txt"), BODY);
 });
@@ -56,21 +56,21 @@ const SERVERS: readonly ServerCase[] = [
     requiredProgram: "gcc",
     command: (address) => [process.execPath, NODE_SERVER, address, String(PORT)],
   },
-  { name: "Python's http.server", requiredProgram: "python3", command: pythonServer },
-  { name: "nginx", requiredProgram: "nginx", command: nginx },
+  { name: "Python's http.server", requiredProgram: "python3", command: pythonCommand },
+  { name: "nginx", requiredProgram: "nginx", command: nginxCommand },
   ...CALL_SERVERS,
 ];
 
-function pythonServer(address: string): readonly string[] {
+function pythonCommand(address: string): readonly string[] {
   return ["python3", "-m", "http.server", "--protocol=HTTP/1.1", `--bind=${address}`, String(PORT)];
 }
 
-function nginx(address: string): readonly string[] {
+function nginxCommand(address: string): readonly string[] {
   const { folder } = scenario;
-  const http = `access_log off; sendfile on; server { listen ${address}:${PORT}; root ${folder}; }`;
+  const httpBlock = `access_log off; sendfile on; server { listen ${address}:${PORT}; root ${folder}; }`;
   writeFileSync(
     join(folder, "nginx.conf"),
-    `user root; daemon off; master_process off; error_log stderr; pid ${folder}/pid; events {} http { ${http} }`,
+    `user root; daemon off; master_process off; error_log stderr; pid ${folder}/pid; events {} http { ${httpBlock} }`,
   );
   return ["nginx", "-p", folder, "-c", join(folder, "nginx.conf")];
 }
@@ -83,18 +83,18 @@ async function expectEachConnectionClosed(
 ) {
   const manager = await openManager();
   await start(command, address);
-  expect(manager.sentPages()).toBeGreaterThan(0);
+  expect(manager.countSentPages()).toBeGreaterThan(0);
   const clients = await Promise.all(Array.from({ length: CONNECTIONS }, () => connect(address)));
   const before = await Promise.all(clients.map((client) => client.request(GET, BODY)));
-  await manager.setMode(MODE.close);
+  await manager.setMode(MODES.close);
   const after = await Promise.all(clients.map((client) => client.request(GET, BODY)));
   expect(before.filter((response) => response.includes(CLOSE_HEADER))).toEqual([]);
   expect(after.filter((response) => response.split("\r\n")[1] !== CLOSE_HEADER.trimEnd())).toEqual([]);
   expect(after.map(withoutCloseHeader).map(withoutDate)).toEqual(before.map(withoutDate));
 }
 
-describe.skipIf(missing.includes("gcc"))("a server with the preload library", () => {
-  test.for(SERVERS.filter(({ requiredProgram }) => !missing.includes(requiredProgram)))(
+describe.skipIf(missingPrograms.includes("gcc"))("a server with the preload library", () => {
+  test.for(SERVERS.filter(({ requiredProgram }) => !missingPrograms.includes(requiredProgram)))(
     "$name closes each keep-alive connection with its next response, and changes nothing else",
     ({ command }) => {
       const address = ownAddress();
@@ -106,7 +106,7 @@ describe.skipIf(missing.includes("gcc"))("a server with the preload library", ()
     const address = ownAddress();
     const manager = await scenario.openManager();
     await scenario.start([process.execPath, NODE_SERVER, address, String(PORT)], address);
-    await manager.setMode(MODE.close);
+    await manager.setMode(MODES.close);
     const client = await scenario.connect(address);
     expect(await client.request(EXPECTING_POST, "\r\n\r\n")).toBe("HTTP/1.1 100 Continue\r\n\r\n");
     expect(await client.request("ok", BODY)).toContain(CLOSE_HEADER);
@@ -125,25 +125,25 @@ describe.skipIf(missing.includes("gcc"))("a server with the preload library", ()
       const libraries = place === "before" ? [otherLibrary, scenario.library] : [scenario.library, otherLibrary];
       const env = { LD_PRELOAD: libraries.join(":"), COUNT_FILE: countFile };
       await scenario.start([scenario.compile("servers/calls.c", "gcc"), address, String(PORT), "write"], address, env);
-      await manager.setMode(MODE.close);
+      await manager.setMode(MODES.close);
       const response = await (await scenario.connect(address)).request(GET, BODY);
       expect(response).toContain(CLOSE_HEADER);
       expect(Number(readFileSync(countFile, "utf8"))).toBe(withoutCloseHeader(response).length + extra);
     },
   );
 
-  test.skipIf(missing.includes(ARM64_COMPILER) || missing.includes("qemu-aarch64"))(
+  test.skipIf(missingPrograms.includes(ARM64_COMPILER) || missingPrograms.includes("qemu-aarch64"))(
     "closes each keep-alive connection with its next response on arm64",
     async () => {
-      const arm64 = await openScenario({ processor: "arm64" });
+      const arm64Scenario = await openScenario({ processor: "arm64" });
       try {
         const address = ownAddress();
-        const server = arm64.compile("servers/calls.c", ARM64_COMPILER);
+        const server = arm64Scenario.compile("servers/calls.c", ARM64_COMPILER);
         // qemu passes its environment to the emulated program.
         const command = ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu", server, address, String(PORT), "write"];
-        await expectEachConnectionClosed(command, address, arm64);
+        await expectEachConnectionClosed(command, address, arm64Scenario);
       } finally {
-        await arm64.close();
+        await arm64Scenario.close();
       }
     },
   );

@@ -1,6 +1,6 @@
 /*
  * Random exchanges through the whole library, of HTTP or other bytes, with responses split anywhere.
-  * Arguments: a seed and the number of exchanges. Prints the number of responses with the header, or both outputs if they differ.
+ * Arguments: a seed and the number of exchanges. Prints the number of responses with the header, or both outputs if they differ.
  */
 #include "shim.h"
 

@@ -1,6 +1,6 @@
 /*
  * Includes the whole library with a fake kernel and one connection. Reads are split anywhere, and short writes and EAGAIN occur
-  * at any byte. Without the headers that the library may add, the output must equal the bytes that the server wrote.
+ * at any byte. Without the headers that the library may add, the output must equal the bytes that the server wrote.
  */
 #pragma once
 #define _GNU_SOURCE

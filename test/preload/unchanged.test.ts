@@ -7,7 +7,7 @@ import {
   CLOSE_HEADER,
   type Client,
   type ManagerSettings,
-  MODE,
+  MODES,
   openScenario,
   PORT,
   type PreloadScenario,
@@ -32,8 +32,8 @@ beforeAll(async () => {
 afterEach(() => scenario.endAll());
 afterAll(() => scenario.close());
 
-const nodeServer = (address: string): readonly string[] => [process.execPath, NODE_SERVER, address, String(PORT)];
-const callServer = (address: string, call: string): readonly string[] => [
+const nodeCommand = (address: string): readonly string[] => [process.execPath, NODE_SERVER, address, String(PORT)];
+const callsCommand = (address: string, call: string): readonly string[] => [
   scenario.compile("servers/calls.c", "gcc"),
   ...[address, String(PORT), call],
 ];
@@ -42,62 +42,66 @@ const callServer = (address: string, call: string): readonly string[] => [
 async function connectToDrainingServer(): Promise<Client> {
   const address = ownAddress();
   const manager = await scenario.openManager();
-  await scenario.start(nodeServer(address), address);
-  await manager.setMode(MODE.close);
+  await scenario.start(nodeCommand(address), address);
+  await manager.setMode(MODES.close);
   return scenario.connect(address);
 }
 
 describe.skipIf(!hasCompiler)("the preload library does not change responses", () => {
   test.for([
-    { condition: "disables the library by its environment variable", env: { LASTCALL_PRELOAD: "off" }, pages: 0 },
-    { condition: "receives a shared memory page that can be truncated", settings: { unsealed: true }, pages: 1 },
-    { condition: "serves a port that the shared memory page does not list", settings: { port: "another" }, pages: 1 },
-    { condition: "runs while the manager disables the library", mode: MODE.off, pages: 1 },
+    { condition: "disables the library by its environment variable", env: { LASTCALL_PRELOAD: "off" }, pageCount: 0 },
+    { condition: "receives a shared memory page that can be truncated", settings: { isUnsealed: true }, pageCount: 1 },
+    {
+      condition: "serves a port that the shared memory page does not list",
+      settings: { port: "another" },
+      pageCount: 1,
+    },
+    { condition: "runs while the manager disables the library", mode: MODES.off, pageCount: 1 },
   ] as readonly {
     readonly condition: string;
     readonly env?: Readonly<Record<string, string>>;
     readonly settings?: ManagerSettings;
     readonly mode?: string;
-    readonly pages: number;
-  }[])("in a process that $condition", async ({ env, settings, mode, pages }) => {
+    readonly pageCount: number;
+  }[])("in a process that $condition", async ({ env, settings, mode, pageCount }) => {
     const address = ownAddress();
     const manager = await scenario.openManager(settings);
-    await scenario.start(nodeServer(address), address, env);
-    expect(manager.sentPages()).toBe(pages);
+    await scenario.start(nodeCommand(address), address, env);
+    expect(manager.countSentPages()).toBe(pageCount);
     const client = await scenario.connect(address);
     const before = await client.request(GET, BODY);
-    await manager.setMode(MODE.close);
+    await manager.setMode(MODES.close);
     if (mode !== undefined) await manager.setMode(mode);
     expect(await client.request(GET, BODY)).toBe(before);
   });
 
   test("in a process that started without a manager", async () => {
     const address = ownAddress();
-    await scenario.start(nodeServer(address), address);
+    await scenario.start(nodeCommand(address), address);
     const client = await scenario.connect(address);
     const before = await client.request(GET, BODY);
     const manager = await scenario.openManager();
-    await manager.setMode(MODE.close);
+    await manager.setMode(MODES.close);
     expect(await client.request(GET, BODY)).toBe(before);
   });
 
   test("in a process whose manager does not respond, and delays the process's start only briefly", async () => {
     const address = ownAddress();
-    const impatient = await openScenario({ usesReleasedLimits: true });
-    const manager = await impatient.openManager();
+    const releasedScenario = await openScenario({ usesReleasedLimits: true });
+    const manager = await releasedScenario.openManager();
     manager.process.kill("SIGSTOP");
-    await impatient.start(nodeServer(address), address);
-    expect(await (await impatient.connect(address)).request(GET, BODY)).not.toContain(CLOSE_HEADER);
-    await impatient.close();
+    await releasedScenario.start(nodeCommand(address), address);
+    expect(await (await releasedScenario.connect(address)).request(GET, BODY)).not.toContain(CLOSE_HEADER);
+    await releasedScenario.close();
   });
 
   test("for an HTTP/1.0 client", async () => {
     const address = ownAddress();
     const manager = await scenario.openManager();
-    await scenario.start(nodeServer(address), address);
+    await scenario.start(nodeCommand(address), address);
     // The app closes the connection.
     const before = await (await scenario.connect(address)).request(HTTP_1_0_GET, BODY);
-    await manager.setMode(MODE.close);
+    await manager.setMode(MODES.close);
     expect(await (await scenario.connect(address)).request(HTTP_1_0_GET, BODY)).toBe(before);
   });
 
@@ -124,10 +128,10 @@ describe.skipIf(!hasCompiler)("the preload library does not change responses", (
   test("in the body of an event stream", async () => {
     const address = ownAddress();
     const manager = await scenario.openManager();
-    await scenario.start(nodeServer(address), address);
+    await scenario.start(nodeCommand(address), address);
     const client = await scenario.connect(address);
     const before = await client.request(EVENTS, LAST_EVENT);
-    await manager.setMode(MODE.close);
+    await manager.setMode(MODES.close);
     const after = await client.request(EVENTS, LAST_EVENT);
     expect(after).toBe(before.replace("\r\n", `\r\n${CLOSE_HEADER}`));
   });
@@ -135,8 +139,8 @@ describe.skipIf(!hasCompiler)("the preload library does not change responses", (
   test("for a connection whose responses use another descriptor", async () => {
     const address = ownAddress();
     const manager = await scenario.openManager();
-    await scenario.start(callServer(address, "dup"), address);
-    await manager.setMode(MODE.close);
+    await scenario.start(callsCommand(address, "dup"), address);
+    await manager.setMode(MODES.close);
     const client = await scenario.connect(address);
     expect(await client.request(GET, BODY)).not.toContain(CLOSE_HEADER);
     expect(await client.request(GET, BODY)).not.toContain(CLOSE_HEADER);
@@ -145,8 +149,8 @@ describe.skipIf(!hasCompiler)("the preload library does not change responses", (
   test("for a connection that reuses the descriptor of a connection closed by a direct system call", async () => {
     const address = ownAddress();
     const manager = await scenario.openManager();
-    await scenario.start(callServer(address, "silent"), address);
-    await manager.setMode(MODE.close);
+    await scenario.start(callsCommand(address, "silent"), address);
+    await manager.setMode(MODES.close);
     const first = await scenario.connect(address);
     first.send(GET);
     await eventually(() => expect(first.isClosed).toBe(true));
@@ -160,27 +164,27 @@ test.skipIf(!hasCompiler)(
   "a process whose manager did not respond at the process's start receives the page with a later connection",
   async () => {
     const address = ownAddress();
-    const impatient = await openScenario({ usesReleasedLimits: true });
-    const manager = await impatient.openManager();
+    const releasedScenario = await openScenario({ usesReleasedLimits: true });
+    const manager = await releasedScenario.openManager();
     manager.process.kill("SIGSTOP");
-    await impatient.start(nodeServer(address), address);
+    await releasedScenario.start(nodeCommand(address), address);
     manager.process.kill("SIGCONT");
-    await manager.setMode(MODE.close);
+    await manager.setMode(MODES.close);
     await eventually(async () => {
-      expect(await (await impatient.connect(address)).request(GET, BODY)).toContain(CLOSE_HEADER);
+      expect(await (await releasedScenario.connect(address)).request(GET, BODY)).toContain(CLOSE_HEADER);
     });
-    await impatient.close();
+    await releasedScenario.close();
   },
 );
 
 test.skipIf(!hasCompiler)("a process with a seccomp filter does not request the page of a late manager", async () => {
   const address = ownAddress();
-  const impatient = await openScenario({ usesReleasedLimits: true });
-  const manager = await impatient.openManager();
+  const releasedScenario = await openScenario({ usesReleasedLimits: true });
+  const manager = await releasedScenario.openManager();
   manager.process.kill("SIGSTOP");
-  const server = await impatient.start(callServer(address, "filter"), address);
+  const server = await releasedScenario.start(callsCommand(address, "filter"), address);
   // The library would request the page at this connection, and the filter would kill the process.
-  expect(await (await impatient.connect(address)).request(GET, BODY)).not.toContain(CLOSE_HEADER);
+  expect(await (await releasedScenario.connect(address)).request(GET, BODY)).not.toContain(CLOSE_HEADER);
   expect(server.signalCode).toBe(null);
-  await impatient.close();
+  await releasedScenario.close();
 });

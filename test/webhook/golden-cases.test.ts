@@ -2,7 +2,7 @@
 import jsonPatch from "fast-json-patch";
 import { describe, expect, test } from "vitest";
 import { injectPod } from "../../src/injection/inject.ts";
-import { expectedPodOf, type GoldenCase, goldenCase, goldenNames } from "../golden/corpus.ts";
+import { expectedPodOf, type GoldenCase, listGoldenNames, readGoldenCase } from "../golden/corpus.ts";
 import { JSON_HEADERS, reviewText } from "./pod-review.ts";
 import { createServerUnderTest } from "./server-under-test.ts";
 
@@ -14,8 +14,8 @@ function webhookOf({ request, config, facts, token }: GoldenCase) {
   });
 }
 
-test.for(goldenNames())("the webhook's patch for the golden case %s results in the expected Pod", async (name) => {
-  const golden = goldenCase(name);
+test.for(listGoldenNames())("the webhook's patch for the golden case %s results in the expected Pod", async (name) => {
+  const golden = readGoldenCase(name);
   const expected = injectPod(golden.request, golden.config, golden.facts, { newToken: () => golden.token });
   const pod = JSON.parse(JSON.stringify(golden.request.pod));
   const payload = reviewText({ object: pod, namespace: golden.request.namespace });
@@ -36,14 +36,14 @@ test.for(goldenNames())("the webhook's patch for the golden case %s results in t
   });
 });
 
-const injectedNames = goldenNames().filter((name) => {
-  const { request, config, facts, token } = goldenCase(name);
+const injectedNames = listGoldenNames().filter((name) => {
+  const { request, config, facts, token } = readGoldenCase(name);
   return injectPod(request, config, facts, { newToken: () => token }).kind === "patched";
 });
 
 describe("a second review of the same injected Pod", () => {
   test.for(injectedNames)("does not change %s", async (name) => {
-    const golden = goldenCase(name);
+    const golden = readGoldenCase(name);
     const first = injectPod(golden.request, golden.config, golden.facts, { newToken: () => golden.token });
     const payload = reviewText({
       object: first.kind === "patched" ? first.pod : null,

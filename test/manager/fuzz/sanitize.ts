@@ -6,7 +6,7 @@
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { buildManager, buildProgram } from "../../../native/build/build.ts";
-import { changedCredentials, damagedDocuments, randomPods } from "../../fuzz/parts.ts";
+import { fuzzCredentials, fuzzDocuments, fuzzInjection } from "../../fuzz/parts.ts";
 import { preloadExchanges } from "../../preload/exchanges.ts";
 import { testArgumentMutants } from "./argument-mutants.ts";
 import { CALLER_PROGRAM, testHostileResponses } from "./hostile-answers.ts";
@@ -35,9 +35,9 @@ const PARTS: Readonly<Record<string, PartEntry>> = {
   relay: { part: testHostileRelays, caseCount: 2_400 },
   requests: { part: testHttpMutants, caseCount: 46_000 },
   arguments: { part: testArgumentMutants, caseCount: 1_000 },
-  documents: { part: damagedDocuments, caseCount: 120_000 },
-  credentials: { part: changedCredentials, caseCount: 30_000 },
-  pods: { part: randomPods, caseCount: 20_000 },
+  documents: { part: fuzzDocuments, caseCount: 120_000 },
+  credentials: { part: fuzzCredentials, caseCount: 30_000 },
+  pods: { part: fuzzInjection, caseCount: 20_000 },
   /** Ten million requests, because a case consists of eight. */
   preload: { part: preloadExchanges, caseCount: 1_300_000 },
   drains: { part: drainForVirtualDay },

@@ -1,8 +1,8 @@
 /*
  * A server with the arguments ADDRESS PORT CALL. CALL selects the function that writes responses; the body has the bytes of a
-  * response head and is written separately, except by `writev`. `pieces`: one writev with the head in many parts. `fork`: a child
-  * serves each connection. `dup`: responses use a duplicated descriptor. `silent`: the server sends a response before the
-  * first request, and closes the connection by a direct system call, which the library does not observe. `filter`: a seccomp filter
+ * response head and is written separately, except by `writev`. `pieces`: one writev with the head in many parts. `fork`: a child
+ * serves each connection. `dup`: responses use a duplicated descriptor. `silent`: the server sends a response before the
+ * first request, and closes the connection by a direct system call, which the library does not observe. `filter`: a seccomp filter
  * kills the process at its next call of socket(), as a sandbox does.
  */
 #define _GNU_SOURCE

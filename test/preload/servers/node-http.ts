@@ -12,15 +12,15 @@ const server = createServer((request, response) => {
     return;
   }
   response.writeHead(200, { "content-type": "text/event-stream" });
-  let sent = 0;
+  let sentCount = 0;
   // One event per turn of the event loop, so each event is a separate write.
-  const next = (): void => {
-    sent += 1;
-    response.write(`data: ${sent}\n\n`);
-    if (sent === EVENTS) response.end();
-    else setImmediate(next);
+  const writeNext = (): void => {
+    sentCount += 1;
+    response.write(`data: ${sentCount}\n\n`);
+    if (sentCount === EVENTS) response.end();
+    else setImmediate(writeNext);
   };
-  next();
+  writeNext();
 });
 server.on("upgrade", (_request, socket) => {
   socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n");
