@@ -3,8 +3,8 @@ import { plainText } from "../contract/untrusted-text.ts";
 import type { Problem } from "../policy/problem.ts";
 import { type Outcome, SKIP_REASONS, type SkipReason } from "./outcome.ts";
 
-/** API servers may truncate longer warnings. */
-const WARNING_LIMIT_CHARACTERS = 120;
+/** API servers truncate longer warnings, if all warnings of a response together are too long. A shorter limit would cut off remedies. */
+const WARNING_LIMIT_CHARACTERS = 256;
 
 /** HTTP's Unprocessable Entity. */
 const REFUSED_STATUS = 422;
@@ -90,8 +90,8 @@ function limitedWarnings(texts: readonly string[]): readonly string[] {
   return withinCountLimit(texts).map((text) => plainText(text, WARNING_LIMIT_CHARACTERS));
 }
 
-/** API servers keep 4,096 characters of all warnings, which is 34 warnings of the maximum length. */
-const WARNING_COUNT_LIMIT = 34;
+/** API servers keep 4,096 characters of all warnings, which is 16 warnings of the maximum length. */
+const WARNING_COUNT_LIMIT = 16;
 
 function withinCountLimit(texts: readonly string[]): readonly string[] {
   if (texts.length <= WARNING_COUNT_LIMIT) return texts;

@@ -1,6 +1,6 @@
 /** Quotes untrusted text in messages: printable ASCII of limited length. Pure. */
 
-/** Warnings of an admission response should stay below 120 characters. */
+/** A quoted value must leave space for the remedy in a warning of 256 characters. */
 const QUOTE_LIMIT_CHARACTERS = 40;
 
 export function quote(text: string): string {

@@ -32,12 +32,12 @@ test("the response for a refused Pod has code 422 and every problem in one messa
   expect(response.patchType).toBeUndefined();
 });
 
-test("the warning for each problem is one printable line with at most 120 characters", () => {
+test("the warning for each problem is one printable line with at most 256 characters", () => {
   const name = `web\n\u001b[31m${"x".repeat(300)}`;
   const annotations = { "lastcall.dev/drain-delay": "\u0007".repeat(10_000), "lastcall.dev/drain-timout": "1s" };
   const warnings = warningsOf(inject({ ...POD, metadata: { name, annotations } }));
   expect(warnings.length).toBe(2);
-  for (const warning of warnings) expect(warning).toMatch(/^[\x20-\x7e]{1,120}$/);
+  for (const warning of warnings) expect(warning).toMatch(/^[\x20-\x7e]{1,256}$/);
 });
 
 test("a Pod gets a warning if it is skipped for an unexpected reason, but not for an expected reason", () => {

@@ -58,7 +58,7 @@ const heartbeats = (id: number, fromMs: number, untilMs: number): SessionEvent[]
 
 describe("the client's session with the relay", () => {
   test("connects immediately at its start", () => {
-    expect(play([], 0).actions).toEqual([{ kind: "dial", id: 1, heartbeat: false, atMs: 0 }]);
+    expect(play([], 0).actions).toEqual([{ kind: "dial", id: 1, hasHeartbeat: false, atMs: 0 }]);
   });
 
   test("closes a connection that delivers no line within two seconds, and reports the reason", () => {
@@ -120,7 +120,7 @@ describe("the client's session with the relay", () => {
   test("requests a heartbeat shortly before the end of the drain delay if the Pod is not withdrawn", () => {
     const session = play([delayEvent(0, 5_000), receivedEvent(10, 1), receivedEvent(3_510, 2)], 3_600);
     expect(session.actions.slice(1)).toEqual([
-      { kind: "dial", id: 2, heartbeat: true, atMs: 3_500 },
+      { kind: "dial", id: 2, hasHeartbeat: true, atMs: 3_500 },
       { kind: "drop", id: 1, atMs: 3_510 },
     ]);
   });
@@ -186,7 +186,7 @@ describe("the client's session with the relay", () => {
     ])
       session = stepSession(session, event).session;
     const step = stepSession(session, { kind: "tick", nowMs: 3_000, lateMs: 2_600 });
-    expect(step.actions).toEqual([{ kind: "dial", id: 2, heartbeat: true }]);
+    expect(step.actions).toEqual([{ kind: "dial", id: 2, hasHeartbeat: true }]);
   });
 
   test("opens no connection and sets no timer after the disconnect command", () => {

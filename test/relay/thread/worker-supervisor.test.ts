@@ -176,7 +176,7 @@ describe("the process waits for the relay", () => {
     await relay.advance(END_STREAMS_LIMIT_MS - 1);
     expect([isWaiting, relay.newestThread().requests, relay.newestThread().wasTerminated()]).toEqual([
       true,
-      ["leave"],
+      ["end-streams"],
       false,
     ]);
     trigger(relay);
@@ -192,7 +192,7 @@ describe("the process waits for the relay", () => {
     void relay.endStreams();
     const stopped = relay.stop();
     await relay.advance(END_STREAMS_LIMIT_MS - 1);
-    expect([relay.newestThread().requests, relay.newestThread().wasTerminated()]).toEqual([["leave"], false]);
+    expect([relay.newestThread().requests, relay.newestThread().wasTerminated()]).toEqual([["end-streams"], false]);
     relay.newestThread().send({ kind: "streams-ended" });
     await stopped;
     expect(relay.newestThread().wasTerminated()).toBe(true);
