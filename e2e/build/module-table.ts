@@ -77,6 +77,11 @@ export const GO_MODULES = {
     programs: ["contour"],
     link: ["-X github.com/projectcontour/contour/internal/build.Version=v1.33.8"],
   },
+  istio: {
+    packages: ["pilot-agent", "pilot-discovery"].map((name) => `istio.io/istio/pilot/cmd/${name}`),
+    programs: ["pilot-agent", "pilot-discovery"],
+    link: ["-X istio.io/istio/pkg/version.buildVersion=1.31-alpha.20260827"],
+  },
   coredns: { packages: ["github.com/coredns/coredns"], programs: ["coredns"], link: [] },
 } as const satisfies Readonly<Record<string, GoModule>>;
 

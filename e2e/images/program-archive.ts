@@ -35,7 +35,7 @@ export async function writeProgramArchive(
 }
 
 /** Lists the linked libraries. For a statically linked program, at which ldd fails, the list is empty. */
-async function librariesOf(program: string): Promise<readonly Content[]> {
+export async function librariesOf(program: string): Promise<readonly Content[]> {
   const { output } = await attempt("ldd", [program]);
   return [...output.matchAll(/(\/\S+) \(0x/g)].flatMap(([, path]) =>
     path === undefined ? [] : [{ from: path, to: path }],

@@ -3,17 +3,27 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { replaceSection } from "../../test/programs/results/page.ts";
 import { readGatewayResults } from "../client/gateway-results.ts";
+import { readMeshResults } from "../client/mesh-results.ts";
 import { gatewayTables } from "./gateway-page.ts";
+import { meshTable } from "./mesh-page.ts";
 
 const GUIDES = { "envoy-gateway": "Envoy Gateway", contour: "Contour" } as const;
 
-const results = readGatewayResults();
-for (const [guide, gateway] of Object.entries(GUIDES)) {
-  if (!results.some((result) => result.gateway === gateway)) {
+const gateways = readGatewayResults();
+const mesh = readMeshResults();
+for (const [guide, gateway] of Object.entries(GUIDES))
+  writeRollouts(
+    guide,
+    gateways.some((result) => result.gateway === gateway) ? gatewayTables(gateway, gateways) : undefined,
+  );
+writeRollouts("istio", mesh.length > 0 ? meshTable(mesh) : undefined);
+
+function writeRollouts(guide: string, section: string | undefined): void {
+  if (section === undefined) {
     process.stderr.write(`docs/guides/${guide}.md is not written; run npm run e2e -- --others -- ${guide}\n`);
     process.exitCode = 1;
-    continue;
+    return;
   }
   const page = join(import.meta.dirname, `../../docs/guides/${guide}.md`);
-  writeFileSync(page, replaceSection(readFileSync(page, "utf8"), "rollouts", gatewayTables(gateway, results)));
+  writeFileSync(page, replaceSection(readFileSync(page, "utf8"), "rollouts", section));
 }
