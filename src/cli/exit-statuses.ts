@@ -1,6 +1,6 @@
 /** Defines the exit statuses of the commands. The reference page is generated from the comments; never renumber them. */
 
-/** Success, also with nothing to do: the manifests, explanations or drains were printed. `diff`: no differences. `lint`: no findings. `verify`: every terminated Pod reported that it cut no connection. */
+/** Success, also with nothing to do: the manifests, explanations or drains were printed. `diff`: no differences. `lint`: no findings. `verify`: every terminated Pod reported that it did not cut a connection. */
 export const EXIT_DONE = 0;
 /** `diff`: injection would change the manifests. */
 export const EXIT_DIFFERENT = 1;

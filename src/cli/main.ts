@@ -43,7 +43,7 @@ const COLUMNS = 120;
 
 function drainPorts(interrupt: AbortController): DrainPorts {
   return {
-    // Loaded on demand, because only two commands use a cluster.
+    // Loaded on demand, because only `drains`, `timeline` and `verify` use a cluster.
     connect: async (choice) => {
       const { connectCluster } = await import("./cluster-connection.ts");
       return connectCluster(choice, { environment: process.env, homeFolder: homedir() });

@@ -13,7 +13,7 @@ export function diffPods(before: RawObject, after: RawObject): readonly Operatio
     collectObject(before, after, "", operations);
     return operations;
   }
-  // Lists are compared by position, so the patch would rewrite all containers after an inserted first container.
+  // The inserted container gets its own operation: a comparison of lists by position would rewrite all containers after it.
   const spec = objectAt(before, "spec");
   const list = [inserted, ...listOf(spec)];
   operations.push({ op: "add", path: "/spec/initContainers/0", value: inserted });

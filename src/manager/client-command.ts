@@ -17,7 +17,7 @@ const LATE_DRAIN_TIMEOUT_MS = 500;
 
 /**
  * `drain` requests the status first, which detects a hanging manager within 30 s: the response to a drain can take minutes.
- * Without a status `drain` still sends its request, which a manager reads once it gets CPU time. Otherwise that manager would
+ * If no status arrives, `drain` still sends its request, which a slow manager reads when it gets CPU time. Otherwise that manager would
  * treat the app's hook as a container restart.
  */
 export function runClient(command: "drain" | "status", args: readonly string[], platform: Platform): void {
@@ -104,7 +104,7 @@ function failureText(result: CallResult, host: string, port: number): string {
 
 export const TOKEN_PROBLEM = `${VARIABLES.token} is not set or invalid. Set 1 to 128 letters, digits, - and _`;
 
-/** Allows only characters that need no escaping, because the token is a path segment. */
+/** Allows only characters that do not have to be escaped, because the token is a path segment. */
 export function isToken(text: string): boolean {
   return /^[A-Za-z0-9_-]{1,128}$/.test(text);
 }

@@ -1,6 +1,6 @@
 /**
  * Logs the report of a drain and delivers it to the relay: when the drain ends, and again with the resets when the manager exits.
- * While a drain runs for longer than 10 s, it also sends reports of its progress.
+ * Also sends reports of the progress of a drain that takes more than 10 s.
  */
 import type { DrainReport, ResetsReport } from "../contract/drain-report.ts";
 import type { DrainSettings } from "../contract/drain-settings.ts";
@@ -32,11 +32,14 @@ type DrainReports = {
   /** Called at the trigger. @param readState is called at each report of the running drain */
   readonly startProgress: (readState: () => DrainState) => void;
   readonly publish: (state: DrainState) => void;
-  /** Publishes the second report, and waits for the deliveries. @param readState is called after the first delivery */
+  /** Publishes the report with the resets, and waits for the deliveries. @param readState is called after the first delivery */
   readonly publishLast: (readState: () => DrainState, done: () => void) => void;
 };
 
-/** Maximum time for which the manager's exit waits for each of the two reports. Both times and the runner's EXIT_DELAY_MS add up to 500 ms. */
+/**
+ * Maximum times for which the manager's exit waits for the delivery of the two reports. Both times and the runner's EXIT_DELAY_MS add
+ * up to 500 ms.
+ */
 const FIRST_REPORT_LIMIT_MS = 100;
 const SECOND_REPORT_LIMIT_MS = 380;
 /** Longer than a drain without traffic takes with the default delays. The interval doubles with each report. */

@@ -11,7 +11,7 @@ export function respondLikeNative(server: Server): void {
   server.on("checkExpectation", (request, response) => server.emit("request", request, response));
   server.on("clientError", (error: Error, socket: Socket) => {
     if (socket.bytesWritten > 0 && !socket.destroyed) {
-      // The response was sent, so the invalid bytes after its request need no 400.
+      // The response was sent, so the client does not get status 400 for the invalid bytes after its request.
       endDiscardingInput(socket);
       return;
     }

@@ -1,4 +1,4 @@
-/** Feeds the drain machine with events and time, and executes its actions. */
+/** Passes events and the time to the drain's state machine, and executes the resulting actions. */
 import type { DrainSettings } from "../contract/drain-settings.ts";
 import { runChainedHook } from "./calls/chained-hook-call.ts";
 import type { ChainedHook } from "./calls/original-hooks.ts";
@@ -41,7 +41,7 @@ type Runner = {
   readonly status: () => string;
 };
 
-/** Longer timers overflow. A drain that needs a longer one wakes up early, which is harmless. */
+/** Longer timers overflow. A drain that needs a longer timer wakes up early, which is harmless. */
 const LONGEST_TIMER_MS = 1_000_000_000;
 /** More than the resolution of the kernel's clock. */
 const TIME_WAIT_SLACK_MS = 100;
@@ -75,9 +75,10 @@ export function createRunner(parts: RunnerParts): Runner {
   const takeSample = (): Sample => {
     const fromMs = nowMs();
     const sinceLastMs = lastReadStartMs < 0 ? 0 : fromMs - lastReadStartMs;
-    // Omits older TIME_WAIT entries: the last sample counted those before it, and those older than a quiet period have no effect.
     monitor.startSample(fromMs);
     processes.startSample();
+    // Old TIME_WAIT entries are omitted: the last sample counted the entries of connections that ended before that sample, and entries
+    // older than a quiet period do not have an effect.
     const reading = parts.readSockets(Math.min(sinceLastMs, settings.quietPeriodMs) + TIME_WAIT_SLACK_MS, visitor);
     if (reading !== undefined) lastReadStartMs = fromMs;
     const ownConnections = {

@@ -104,7 +104,7 @@ export async function startRelay(parts: RelayParts): Promise<Relay> {
     endStreams: async () => {
       const serverClosed = new AbortController();
       app.server.close(() => serverClosed.abort());
-      // Runs the preClose hook, which ends the streams. It does not close the server, because Fastify closes only a server that it opened.
+      // Runs the preClose hook, which ends the streams. The server stays open, because Fastify closes only a server that Fastify opened.
       await app.close();
       await clock.sleep(CLOSE_LIMIT_MS, serverClosed.signal);
       app.server.closeAllConnections();

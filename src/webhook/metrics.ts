@@ -38,7 +38,7 @@ export function createMetrics(): WebhookMetrics {
   // Zero values make the first increase visible to `rate()`.
   for (const reason of Object.keys(REFUSALS)) refusalCounter.inc({ reason }, 0);
   addProcessMetrics(registry);
-  // Hashing four labels takes longer than the increment, and only a few combinations exist.
+  // A cache, because hashing four labels takes longer than the increment, and only a few combinations exist.
   const counters = new Map<string, Counter.Internal>();
   const counterOf = (metricLabels: MetricLabels): Counter.Internal => {
     const key = `${metricLabels.outcome} ${metricLabels.reason} ${metricLabels.mode} ${metricLabels.dryRun}`;

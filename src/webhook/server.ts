@@ -25,7 +25,10 @@ type ServerTls = {
   readonly clientCa?: string;
 };
 
-/** Longer than the idle timeout of Go's clients, 90 s, so that the client closes: a server that closes may lose a new request. */
+/**
+ * Longer than the idle timeout of Go's clients, 90 s, so that the client closes the connection: a server that closes it may lose a
+ * new request.
+ */
 const KEEP_ALIVE_TIMEOUT_MS = 120_000;
 /** API servers time out after at most 30 s; the body budget rejects slow bodies earlier. */
 const REQUEST_TIMEOUT_MS = 40_000;

@@ -89,7 +89,7 @@ function readDrainRecord(value: RawObject): DrainRecord | undefined {
 }
 
 /**
- * Reads a line `drain report` of a manager's log. Such a line has neither the Pod's owner nor the wall-clock time.
+ * Reads a line `drain report` of a manager's log. The line contains neither the Pod's owner nor the wall-clock time.
  *
  * @param endedAtMs when the line was logged; 0 for a line without timestamp
  */

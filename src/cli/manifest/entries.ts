@@ -6,9 +6,9 @@ import { isMergeKey, keyText } from "./node-value.ts";
 export type Entry = {
   readonly key: string | undefined;
   readonly node: unknown;
-  /** First character of the key or, in block style, of the dash. */
+  /** Offset of the first character of the key or, in block style, of the dash. */
   readonly start: number;
-  /** In block style the end of the colon or dash, and of an anchor or tag after it. In flow style the value. */
+  /** In block style, offset of the end of the colon or dash, or of the anchor or tag that follows. In flow style, start of the value. */
   readonly valueStart: number;
   readonly end: number;
 };

@@ -1,7 +1,7 @@
 /** Diffs a mapping or list with its intended value into kept, removed and inserted entries. */
 import { isRawObject, isSameJson, type RawObject } from "../../kubernetes/raw-json.ts";
 
-/** `at` is the index of the old entry; a new entry is inserted after it, or first for -1. */
+/** `at` is the index of the old entry; a new entry is inserted after the old entry, or at the start if `at` is -1. */
 export type ItemStep =
   | { readonly kind: "keep"; readonly at: number; readonly value: unknown }
   | { readonly kind: "remove"; readonly at: number }

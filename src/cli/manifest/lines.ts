@@ -51,7 +51,7 @@ export function removedLines(text: string, start: number, end: number): Splice {
   return { start: lineEnd(text, lineStart(text, firstLineStart - 1)), end: lineEnd(text, end), insert: "" };
 }
 
-/** The last line above `offset` that is neither blank nor a comment. */
+/** Returns the start of the last line above `offset` that is neither blank nor a comment; 0 if there is none. */
 export function lineAbove(text: string, offset: number): number {
   let at = lineStart(text, offset);
   while (at > 0) {

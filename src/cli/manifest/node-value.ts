@@ -2,7 +2,7 @@
 import { isAlias, isMap, isNode, isScalar, isSeq, type Pair, type Scalar } from "yaml";
 import { isRawObject } from "../../kubernetes/raw-json.ts";
 
-/** Bounds the expansion of aliases ("billion laughs"); real manifests are far below. */
+/** Bounds the expansion of aliases ("billion laughs"); real manifests have far fewer values. */
 const VALUE_LIMIT = 1_000_000;
 
 type DuplicateKey = { readonly key: string; readonly offset: number };

@@ -20,7 +20,10 @@ export function resultOf({ record }: TerminatedPod, allowProbes: boolean): PodRe
   return resets.stopping <= (allowProbes ? resets.probes : 0) ? "passed" : "cut";
 }
 
-/** Skips records of container restarts and running drains, whose Pods have not terminated. The last record of a Pod replaces earlier ones. */
+/**
+ * Skips records of container restarts and running drains, whose Pods have not terminated. The last record of a Pod replaces
+ * earlier ones.
+ */
 export function terminatedPods(
   records: readonly DrainRecord[],
   observedTerminating: ReadonlyMap<string, string>,

@@ -18,7 +18,7 @@ const SHELLS: readonly string[] = ["sh", "bash", "ash", "dash"];
 /** Bounds the work per hook: some of the patterns below take quadratic time. */
 const COMMAND_LIMIT_CHARACTERS = 1_000;
 
-/** @returns `undefined` if a part of the command has another or an unknown effect */
+/** @returns `undefined` if any part of the command has a different effect, or an unknown one */
 export function parseHookCommand(command: readonly string[]): HookScript | undefined {
   if (command.reduce((sum, word) => sum + word.length + 1, 0) > COMMAND_LIMIT_CHARACTERS) return undefined;
   const [program = "", flag = "", script = "", ...rest] = command;
@@ -58,7 +58,7 @@ function stepsOfScript(script: string): readonly (Step | undefined)[] | undefine
     if (isOperator) operator = part;
     if (isOperator || part.trim() === "") continue;
     const step = stepOf(part.trim().split(/\s+/));
-    // After `||` a command runs only if the previous one failed.
+    // After `||` a command runs only if the previous command failed.
     steps.push(operator === "||" && step?.kind !== "nothing" ? undefined : step);
   }
   return steps;

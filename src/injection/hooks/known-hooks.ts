@@ -35,7 +35,7 @@ export function findKnownHook(
 
 type ShutdownManager = {
   readonly program: string;
-  /** The texts by which the reference names the hooks. */
+  /** Names of the hooks in the reference page. */
   readonly hooks: readonly string[];
   /** Without the driver, nothing would make Envoy close its connections. */
   readonly needsEnvoyDriver: boolean;

@@ -110,7 +110,7 @@ export function toChainedHook(
     return undefined;
   const port = portNumberOf(container, httpGet["port"]);
   if (port === undefined) return undefined;
-  // The manager has no HTTPS client, so the container keeps an HTTPS hook.
+  // The manager does not run HTTPS hooks, so the container keeps its own hook.
   if ((textAt(httpGet, "scheme") ?? "HTTP") !== "HTTP") return undefined;
   const path = textAt(httpGet, "path") ?? "/";
   const httpHeaders = listAt(httpGet, "httpHeaders");

@@ -67,7 +67,7 @@ export const STOP_SIGNALS: readonly StopSignalFact[] = [
     program: "PHP-FPM",
     gracefulSignal: "SIGQUIT",
     closesConnections: false,
-    // Images with a web server or only the command line set other signals.
+    // PHP images without FPM, which contain a web server or only the command line, set other signals.
     signalOf: (image) => {
       if (!image.tag.includes("fpm")) return undefined;
       return isBefore(image, [7, 1, 0]) ? "SIGTERM" : "SIGQUIT";

@@ -133,7 +133,7 @@ export function kubeletProbesOf(pod: RawObject): readonly KubeletProbe[] {
 
 function probeOf(container: RawObject, probe: RawObject | undefined): readonly KubeletProbe[] {
   const action = objectAt(probe, "httpGet") ?? objectAt(probe, "tcpSocket") ?? objectAt(probe, "grpc");
-  // A probe with a host does not connect to this Pod.
+  // A probe with a host is skipped, because it does not connect to this Pod.
   if (action === undefined || (textAt(action, "host") ?? "") !== "") return [];
   const port = portNumberOf(container, action["port"]);
   if (port === undefined) return [];

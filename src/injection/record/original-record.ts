@@ -18,7 +18,10 @@ export type OriginalRecord = {
   readonly chain: Readonly<Record<string, ChainedHook>>;
   /** Earlier values of annotations; null for an annotation that the Pod did not have. */
   readonly annotations: Readonly<Record<string, string | null>>;
-  /** Keys: `metadata`, `annotations`, `initContainers`, `imagePullSecrets`, `volumes`, `grace`, `lifecycle/<container>`, `env/<container>`, `volumeMounts/<container>`, `<container>/liveness`. */
+  /**
+   * Keys: `metadata`, `annotations`, `initContainers`, `imagePullSecrets`, `volumes`, `grace`, `lifecycle/<container>`,
+   * `env/<container>`, `volumeMounts/<container>`, `<container>/liveness`.
+   */
   readonly empty: Readonly<Record<string, EmptyParent>>;
 };
 

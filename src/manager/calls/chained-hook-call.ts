@@ -1,4 +1,4 @@
-/** Runs a container's own preStop hook like the kubelet, as far as that is possible from inside the Pod. */
+/** Runs a container's own preStop hook as the kubelet would, as far as that is possible from inside the Pod. */
 import { exchangeOverTcp, INCOMPLETE } from "../http/http-client.ts";
 import type { ChainedHook } from "./original-hooks.ts";
 

@@ -15,13 +15,16 @@ type ConnectionTable = {
 };
 
 const CAPACITY = 256;
-/** Maximum number of connections until the first bytes of new ones are read: one event-loop turn accepts at most Node's backlog of 511 connections. */
+/**
+ * Maximum number of connections while the first bytes of new connections are unread. One turn of the event loop accepts at most
+ * Node's backlog of 511 connections.
+ */
 const HARD_CAPACITY = CAPACITY + 511;
 /** Enough for the kubelet, which sends its request right after the handshake. */
 const REQUEST_TIMEOUT_MS = 2_000;
-/** Delay of a second timer; before it fires, the event loop reads the sockets. */
+/** Delay of the timer that follows an overdue timer. Between the two timers the event loop reads the sockets. */
 const ONE_TURN_MS = 1;
-/** More addresses than the kubelet's node has. */
+/** Larger than the number of addresses of the kubelet's node. */
 const KNOWN_ADDRESSES_LIMIT = 8;
 
 type ConnectedClient = {
@@ -60,7 +63,7 @@ export function createConnectionTable(nowMs: NowMs): ConnectionTable {
       if (client !== undefined) client.socket.destroy();
     }
   };
-  // After a stall the event loop runs overdue timers before it reads sockets. The extra timer lets it read waiting requests first.
+  // After a stall the event loop runs overdue timers before it reads sockets. Because of the extra timer, waiting requests are read first.
   const readThenEvict = (): void => {
     timer = setTimeout(evictOverdue, ONE_TURN_MS);
   };

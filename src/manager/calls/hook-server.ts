@@ -80,7 +80,7 @@ export function createHookServer(settings: DrainSettings, token: string, guard: 
         handlers.onDrain(hold(socket, res, handlers.onDisconnect));
         return;
       default:
-        // The native runtime would send the body of a response to HEAD.
+        // The native runtime sends a body even in the response to HEAD, so the body has to be empty.
         send(socket, res, 404, req.method === "HEAD" ? "" : NOT_FOUND);
     }
   };

@@ -79,7 +79,7 @@ function httpGetOf(container: string, httpGet: unknown): ChainedHook | undefined
   const path = textOf(httpGet["path"], "/");
   const headers = headersOf(httpGet["httpHeaders"]);
   if (port < 1 || port > 65_535 || path === undefined || headers === undefined) return undefined;
-  // The native build's TLS client does not support IP addresses.
+  // An HTTPS hook is not run: its target is an IP address, which the native build's TLS client does not support.
   if (textOf(httpGet["scheme"], "HTTP") !== "HTTP") return undefined;
   // Other characters would make the request line invalid.
   if (!/^[\x21-\x7e]*$/.test(path)) return undefined;

@@ -1,10 +1,10 @@
-/** The phase after the drain: the kubelet stops the Pod, or the Pod stays and the machine rearms for the next trigger. Pure. */
+/** The phase after the drain: the kubelet stops the Pod, or the Pod stays and the next trigger can start another drain. Pure. */
 import type { DrainAction, Wake } from "./drain-event.ts";
 import { type Done, type Drain, type DrainResult, type DrainState, idleState } from "./drain-state.ts";
 import { isWaitingHook, releaseRole } from "./hook-calls.ts";
 import { isReachable } from "./sample-facts.ts";
 
-/** If the Pod's ports are still open after this time, the Pod was not stopped, so the machine rearms. */
+/** If the Pod's ports are still open after this time, the Pod was not stopped, so the state machine returns to the idle phase. */
 const REARM_MS = 60_000;
 /** Minimum time between samples that hook requests of any client can cause. */
 const RESAMPLE_MS = 5_000;
@@ -22,7 +22,8 @@ export function stepDone(state: DrainState, phase: Done, nowMs: number, actions:
   const { observation } = state.sample;
   if (observation.known && !isReachable(observation)) return releaseAll(rearmAt(state, phase, -1), actions);
   if (!observation.known && !hasWaitingHooks) return releaseAll(rearmAt(state, phase, nowMs + REARM_MS), actions);
-  // Without an observation the driver's drain is not reverted, because any client can send a hook request.
+  // After a failed sample only a hook request suggests that the Pod stays. Any client can send a hook request, so the driver's drain
+  // is not reverted.
   if (observation.known && phase.result.wasDraining) actions.push({ kind: "cancel-driver-drain" });
   return rearm(state, phase, nowMs);
 }
@@ -31,7 +32,7 @@ export function wakeDone(phase: Done): Wake {
   return { wakeAtMs: phase.rearmAtMs, sampleAtMs: phase.rearmAtMs };
 }
 
-/** Rearms if the manager's own preStop hook runs again long after the drain, which proves that the Pod was not stopped. */
+/** Returns to the idle phase if the manager's own preStop hook runs long after the drain, which proves that the Pod was not stopped. */
 export function rearmIfReused(state: DrainState, phase: Done, nowMs: number, actions: DrainAction[]): DrainState {
   if (!canRearm(state, phase, nowMs)) return state;
   const rearmedState = rearm(state, phase, nowMs);

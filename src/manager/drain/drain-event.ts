@@ -1,4 +1,4 @@
-/** Events of the drain machine, and the actions that the runner executes. */
+/** Events of the drain's state machine, and the actions that the runner executes. */
 
 import type { Observation } from "../traffic/observation.ts";
 import type { OtherProcesses } from "../traffic/other-processes.ts";

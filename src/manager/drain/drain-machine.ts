@@ -4,8 +4,8 @@
  * The hook of a container is held, but does not start a drain. A drain starts only when the manager's own preStop hook, SIGTERM
  * or the relay confirms that the Pod is terminating. See docs/caller-authorization.md.
  *
- * `apply` records an event, and `advance` passes all phases that are due. Events in any order do not lose a hold, and a late tick
- * does not move a deadline.
+ * `apply` records an event, and `advance` passes all phases that are due. A hold is not lost, whatever the order of the events is,
+ * and a late tick does not move a deadline.
  */
 import type { DrainTrigger } from "../../contract/drain-report.ts";
 import type { DrainSettings, HookRole } from "../../contract/drain-settings.ts";

@@ -8,7 +8,10 @@ const SIGTERM_DRAIN_MS = 1_800;
 /** Time between the end of a shortened drain and the start of the app's own grace period. */
 const SHORTENED_MARGIN_MS = 2_000;
 const SHORTEST_DRAIN_MS = 1_000;
-/** Maximum lag of EndpointSlices. If they list the Pod as serving for longer, the kubelet is stopping the Pod without a deletion. */
+/**
+ * Maximum lag of EndpointSlices. If they list the Pod as a ready endpoint for longer, the kubelet is stopping the Pod without a
+ * deletion.
+ */
 const SLICES_LAG_MS = 5_000;
 
 export function delayEndMs(settings: DrainSettings, triggeredAtMs: number): number {
@@ -41,7 +44,10 @@ export function holdingLimitMs(settings: DrainSettings, fromMs: number): number 
   return fromMs + settings.appGraceMs;
 }
 
-/** Applies a status from the relay. Once a status reported that the Pod is terminating, later statuses cannot revoke that: another replica may lag. */
+/**
+ * Applies a status from the relay. A status that reports that the Pod is terminating cannot be revoked by later statuses, because these
+ * may come from a replica that lags behind.
+ */
 export function applyRelayStatus(relay: RelayStatus, event: RelayReported): RelayStatus {
   const { endpointState, reason, nowMs } = event;
   const terminating = relay.terminating || event.terminating;
@@ -67,7 +73,7 @@ export function withdrawalEndMs(settings: DrainSettings, relay: RelayStatus, dra
 
 /** Time at which the Pod counts as withdrawn; -1 if only the relay can confirm the withdrawal. */
 export function withdrawnByMs(settings: DrainSettings, relay: RelayStatus, triggeredAtMs: number): number {
-  // An unknown status after the withdrawal does not revoke the withdrawal.
+  // `outFromMs` keeps its value if the status becomes `unknown` after the withdrawal, so the withdrawal is not revoked.
   if (relay.endpointState !== "in") return Math.max(delayEndMs(settings, triggeredAtMs), relay.outFromMs);
   if (relay.terminating) return -1;
   return triggeredAtMs + Math.max(settings.drainDelayMs, SLICES_LAG_MS);

@@ -40,11 +40,11 @@ export type Draining = {
   readonly cycling: CyclingWatch;
 };
 
-/** State of the watch on the connections that keep completing requests; see `hand-over.ts`. */
+/** State of the watch on cycling connections; see `hand-over.ts`. */
 export type CyclingWatch = {
-  /** Number of these connections in the last sample. */
+  /** Number of cycling connections in the last sample. */
   readonly connectionCount: number;
-  /** Start of the patience: the start of the phase, or the last sample with fewer of these connections than the sample before. */
+  /** Start of the patience: the start of the phase, or the last sample with fewer cycling connections than the previous sample. */
   readonly sinceMs: number;
   /** Minimum number of outstanding responses near the end of the patience; -1 before that time. */
   readonly fewestOutstanding: number;

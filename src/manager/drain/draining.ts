@@ -82,7 +82,7 @@ export function stepDraining(
   return startCount(current, actions);
 }
 
-/** Whether a sample or a count at `nowMs` shows that the traffic has ended. Unknown traffic has not ended. */
+/** Whether a sample or a count at `nowMs` shows that the traffic has ended. False if the traffic cannot be observed. */
 export function isDrained(settings: DrainSettings, state: DrainState, phase: Draining, nowMs: number): boolean {
   const { sample, count } = state;
   const { observation } = sample;
@@ -128,7 +128,10 @@ export function wakeDraining(settings: DrainSettings, state: DrainState, phase: 
   return { wakeAtMs: Math.min(wake.wakeAtMs, sampleAtMs), sampleAtMs };
 }
 
-/** Time of the next sample while the drain waits for a restarting proxy, otherwise -1. A response to the driver makes the sample due at once. */
+/**
+ * Time of the next sample while the drain waits for a restarting proxy; -1 if the drain does not wait. If the proxy has responded to
+ * the driver, the sample is due at once.
+ */
 export function proxySampleMs(settings: DrainSettings, state: DrainState, drain: Drain, nowMs: number): number {
   if (!isProxyAwaited(settings, state, drain)) return -1;
   const { sample, count } = state;
@@ -162,7 +165,7 @@ function wakeForTraffic(settings: DrainSettings, state: DrainState, phase: Drain
   return { wakeAtMs: sampleAtMs, sampleAtMs };
 }
 
-/** Plans a sample with each count, because the report names the clients of that time. If samples are expensive, they are rarer. */
+/** Plans a sample with each count, because the report names the clients at the time of the count. Expensive samples are rarer. */
 export function wakeToCount(state: DrainState, deadlineMs: number, countMs: number): Wake {
   const sampleMs = Math.max(countMs, state.sample.atMs + minimumIntervalMs(state.sample));
   const wakeAtMs = Math.min(countMs, deadlineMs);

@@ -9,12 +9,12 @@ import type { CyclingWatch, Draining, DrainState } from "./drain-state.ts";
 
 /** At the end of the patience, the minimum number of outstanding responses is recorded during this time: about six samples. */
 const OBSERVED_MS = 1_000;
-/** After the patience the drain waits at most this long for a sample with no more outstanding responses than that minimum. */
+/** After the patience the drain waits at most this long until the outstanding responses do not exceed the recorded minimum. */
 const SEARCH_LIMIT_MS = 3_000;
-/** The limit with `isProvenGraceful`, from the start of the phase. It is shorter, because the app finishes the outstanding responses. */
+/** Search limit with `isProvenGraceful`, from the start of the phase. Shorter, because the app finishes the outstanding responses. */
 const PROVEN_SEARCH_LIMIT_MS = 1_000;
 
-/** Whether the setting is `auto`, and the relay reported that no connection was reset when the workload's last Pods stopped. */
+/** Whether the setting `shutdown` is `auto`, and the relay reported that no connection was reset when the workload's last Pods stopped. */
 export function isProvenGraceful(settings: DrainSettings, state: DrainState): boolean {
   return settings.shutdown === "auto" && state.relay.isGraceful;
 }
@@ -51,7 +51,7 @@ export function isHandOverDue(settings: DrainSettings, state: DrainState, phase:
     observation.cycling;
   if (connectionCount === 0 || othersActivity !== "quiet") return false;
   const hasPatience = patienceMs(settings, state) > 0;
-  // Without patience the app finishes its requests after the stop signal, and only refuses new connections.
+  // Without patience, only arrivals of new connections count: after the stop signal the app refuses them, but finishes its requests.
   const evidenceMs = hasPatience ? othersEvidenceMs : lastArrivalMs;
   if (nowMs < quietDueMs(settings.quietPeriodMs, evidenceMs, phase.drain.triggeredAtMs)) return false;
   const patienceEndMs = phase.cycling.sinceMs + patienceMs(settings, state);

@@ -16,7 +16,10 @@ const SIMULTANEOUS_WITHIN_MS = 1_000;
  * longer than the default withdrawing phase, but not so long that the restarts of two containers are delayed too much.
  */
 const SIMULTANEOUS_HOOKS_WAIT_MS = 15_000;
-/** Factor on the relay's response time. If the relay client responds slowly, the manager's own hook is slow too, because both start a process. */
+/**
+ * Factor on the relay's response time. If the relay client responds slowly, the manager's own hook is slow too, because both start a
+ * process.
+ */
 const RESPONSE_FACTOR = 3;
 /** In a Pod that runs to completion, a container whose hook is not called within this time has finished. */
 const COMPLETION_MS = 2_000;
@@ -131,7 +134,7 @@ export function answerAll(hooks: HookCalls, actions: DrainAction[]): HookCalls {
 }
 
 /**
- * Releases the holds that wait for a chained hook, which has finished.
+ * Releases the holds that waited for a chained hook, because the hook has finished.
  *
  * @param isDraining whether a drain is running, in which a chained hook runs only once
  */
@@ -155,7 +158,10 @@ export function finishHook(
   return { ...hooks, running, finished, holds };
 }
 
-/** Resets all holds at the start of a drain: they wait for the end of the drain, and chained hooks run again even if they have already run. */
+/**
+ * Resets all holds at the start of a drain: they wait for the end of the drain, and chained hooks run again even if they have
+ * already run.
+ */
 export function resetHolds(hooks: HookCalls): HookCalls {
   const holds = hooks.holds.map((hold) => inStage(hold, "held"));
   return { ...hooks, holds, running: [], runningBefore: [...hooks.runningBefore, ...hooks.running] };
@@ -178,14 +184,14 @@ export function endDueMs(relay: RelayStatus, end: EndingContainer): number {
   return Math.max(end.dueMs, end.fromMs + confirmationWaitMs(relay));
 }
 
-/** Time to wait for the relay's confirmation, from the response time of its first status. */
+/** Time to wait for the relay's confirmation, computed from the response time of the relay's first status. */
 function confirmationWaitMs(relay: RelayStatus): number {
   if (relay.requestedAtMs < 0) return 0;
   if (relay.responseMs < 0) return SIMULTANEOUS_HOOKS_WAIT_MS;
   return Math.min(SIMULTANEOUS_HOOKS_WAIT_MS, RESPONSE_FACTOR * relay.responseMs);
 }
 
-/** Time at which the next hook counts as a container restart; -1 if no hook waits. */
+/** Earliest time at which a waiting hook counts as a container restart; -1 if no hook waits. */
 export function restartDueMs(hooks: HookCalls, relay: RelayStatus): number {
   let dueMs = -1;
   for (const end of hooks.endingContainers) dueMs = sooner(dueMs, endDueMs(relay, end));

@@ -50,7 +50,7 @@ export function stepWithdrawing(
   const { drain } = phase;
   const completedMs = completionDueMs(settings, state.hooks, drain);
   if (completedMs >= 0 && nowMs >= completedMs) {
-    // Releases proxies too, because no app container uses them any more.
+    // Releases proxies too, because all app containers that used them have finished.
     const finishedState = enterHolding(state, phase, "not-needed", APPS_FINISHED, nowMs);
     return { ...finishedState, hooks: answerAll(state.hooks, actions) };
   }
@@ -64,7 +64,7 @@ export function stepWithdrawing(
   // If the phase's end is not later than the deadline, the draining phase follows, even if a late tick is after the deadline.
   const isDeadlineFirst = withdrawnMs < 0 || endMs > drain.deadlineMs;
   if (isDeadlineFirst && nowMs >= drain.deadlineMs) return enterHoldingAtDeadline(settings, state, current, nowMs);
-  // Uses the planned end, because a late tick must not lengthen the phase.
+  // The next phase starts at the planned end of this phase, so a late tick does not lengthen this phase.
   if (nowMs >= endMs) {
     return enterDraining(state, drain, deregistrationFromMs, Math.max(endMs, relay.silentFromMs), actions);
   }
@@ -98,7 +98,7 @@ export function wakeWithdrawing(
   });
   const atEndOrBefore = (sampleMs: number): number =>
     areSamplesCheap(settings, sample) ? Math.min(endMs, sampleMs) : sampleMs;
-  // The first sample shows whether a drain is needed. The next samples are needed only near the end of the delays.
+  // The first sample shows whether a drain is needed. Later samples are needed only near the end of the delays.
   if (sample.atMs < 0) return wakeAt(timerMs, nowMs);
   const nextProxySampleMs = proxySampleMs(settings, state, drain, nowMs);
   if (nextProxySampleMs >= 0) return wakeAt(timerMs, nextProxySampleMs);

@@ -25,7 +25,7 @@ export type HttpStream = (call: HttpCall, onChunk: (chunk: Buffer) => string, do
 export type ExchangeCallbacks = {
   readonly onStatus: (status: number) => void;
   readonly onBytes: (chunk: Buffer) => string;
-  /** Called exactly once, unless the caller dropped the exchange. `failure` is empty for a complete response. */
+  /** Called exactly once, unless the caller destroyed the exchange. `failure` is empty for a complete response. */
   readonly onEnd: (failure: string) => void;
 };
 
@@ -37,8 +37,9 @@ export function timeoutMessage({ timeoutMs }: { readonly timeoutMs: number }): s
 
 export type Exchange = {
   /**
-   * Closes only the writing side, and the whole connection when the server has closed its side; until then the callbacks are called. After a
-   * full close the kernel would answer the server's close_notify with a reset, which the Pod's report would count.
+   * Closes only the writing side, and closes the whole connection when the server has closed its side. The callbacks are called until
+   * then. If the whole connection were closed at once, the kernel would answer the server's close_notify with a reset, which the
+   * Pod's report would count.
    */
   readonly close: () => void;
   /** Closes the connection at once, without a further callback; for a server that sends invalid data or too much data. */

@@ -57,7 +57,7 @@ function dial(libc: Libc, { target, method }: HttpCall): DialResult {
   if (!libc.available) return { fd: -1, failure: "Unix sockets are not available" };
   const fd = libc.socket(AF_UNIX, STREAM_NONBLOCK_CLOEXEC, 0);
   if (fd < 0) return { fd, failure: "no more sockets can be opened" };
-  // Succeeds before the listener accepts the connection: the request waits in the socket's buffer.
+  // `connect` succeeds before the listener accepts the connection: the request waits in the socket's buffer.
   if (libc.connect(fd, addressOf(path)) < 0) {
     libc.close(fd);
     return { fd: -1, failure: connectError(path) };
@@ -112,7 +112,7 @@ const NO_DATA = "no data";
 function readAvailable(libc: Libc, fd: number, bytes: Buffer, response: HttpResponseReader): ReadResult {
   for (let count = 0; count < READS_PER_TURN; count = count + 1) {
     const length = libc.recv(fd, bytes, DONTWAIT_NOSIGNAL);
-    // An error of the connection also ends the stream, which a later read returns as length 0.
+    // The length is negative if no byte is available, and also after an error of the connection. A later read then returns length 0.
     if (length < 0) return { state: "open", why: count === 0 ? NO_DATA : "" };
     if (length === 0) {
       response.endStream();

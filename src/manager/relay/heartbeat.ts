@@ -1,14 +1,17 @@
 /**
  * Computes how long a drain waits for the relay's next status line, from the gaps and response times during this drain: half a
- * second for a fast relay, longer for a relay on a busy machine. Pure.
+ * second for a fast relay, longer for a relay on a busy node. Pure.
  */
 import { RELAY_HEARTBEAT_MS } from "../../contract/relay-wire.ts";
 
-/** The relay client connects again, with a heartbeat, this long before the drain delay ends: a TLS handshake on a throttled CPU takes that long. */
+/**
+ * The relay client opens another connection, with a heartbeat, this long before the drain delay ends, because a TLS handshake on a
+ * throttled CPU takes this long.
+ */
 const CHECK_BEFORE_DELAY_END_MS = 1_500;
 const MISSED_AFTER_MS = RELAY_HEARTBEAT_MS + 100;
 const RECHECK_TIMEOUT_MS = 200;
-/** Longer than with a heartbeat, because without one each status needs a new connection. */
+/** Longer than with a heartbeat, because without a heartbeat each status needs a new connection. */
 const TIMEOUT_WITHOUT_HEARTBEAT_MS = 1_000;
 const TIMEOUT_LIMIT_MS = 2_000;
 /** Factors on the longest gap and the slowest response of this drain. */
@@ -47,7 +50,7 @@ export function withDrainDelay(heartbeat: Heartbeat, nowMs: number, inMs: number
 }
 
 export function afterFirstLine(heartbeat: Heartbeat, isRequested: boolean, responseMs: number): Heartbeat {
-  // The last connection received only one line, and a new connection works. So the relay runs, but sends no heartbeat.
+  // The last connection received only one line, and a new connection works. So the relay runs, but does not send heartbeats.
   const connectionsWithoutHeartbeat =
     heartbeat.isRequested && heartbeat.lineCount === 1
       ? heartbeat.connectionsWithoutHeartbeat + 1

@@ -31,9 +31,9 @@ export function runRelay(platform: Platform): void {
 
 type OpenStream = { readonly id: number; readonly drop: () => void };
 
-/** Each attempt takes up to 2 s, and the Pod terminates only after the delivery, because the manager waits for it. */
+/** Each attempt takes up to 2 s, and the Pod terminates only after the delivery, because the manager waits for the delivery. */
 const DELIVERY_ATTEMPTS = 2;
-/** Delay of a second timer; before it fires, the event loop reads the sockets. */
+/** Delay of the timer that follows an overdue timer. Between the two timers the event loop reads the sockets. */
 const ONE_TURN_MS = 1;
 
 function runClient(settings: RelaySettings, platform: Platform): void {

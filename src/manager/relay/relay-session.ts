@@ -64,7 +64,7 @@ const TRUSTED_FAILURES_LIMIT = 4;
 const LONGEST_RETRY_MS = 2_000;
 /** A connection that closes this long after its last line did not fail. */
 const STABLE_AFTER_MS = 1_000;
-/** A timer that fires later than this shows that the process was suspended or throttled. All times are then shifted by the timer's delay. */
+/** If a timer fires later than this, the process was suspended or throttled, and all times are shifted by the timer's delay. */
 const SUSPENDED_AFTER_MS = 50;
 
 export function newSession(nowMs: number): RelaySession {
@@ -126,7 +126,8 @@ function applyLine(
     candidateId: isNew ? 0 : session.candidateId,
     lastReceivedAtMs: nowMs,
     endpointState,
-    // The first line does not reset the count. Otherwise a relay that closes after each line would be dialled ten times a second.
+    // The first line of a connection does not reset the number of failures. Otherwise a relay that closes each connection after one line
+    // would be dialled ten times a second.
     failures: isNew ? session.failures : 0,
     silentFromMs: -1,
     dialAtMs: -1,

@@ -28,7 +28,7 @@ const GROUPS: readonly number[] = [1, 3];
 const DONTWAIT_TRUNC = 0x40 + 0x20;
 const DATAGRAM_BYTES = 4_096;
 const MULTICAST_SEQUENCE = 0;
-/** Ends the reading if clients open and close connections faster than they can be read. The queue has room for fewer. */
+/** Ends the reading if clients open and close connections faster than they can be read. The queue has space for fewer messages. */
 const READS_LIMIT = 20_000;
 
 export function createDestroyedSockets(libc: Libc): DestroyedSockets {
@@ -52,7 +52,7 @@ export function createDestroyedSockets(libc: Libc): DestroyedSockets {
 function subscribe(libc: Libc, fd: number): boolean {
   const address = Buffer.alloc(SOCKADDR_NL_BYTES);
   address.writeUInt16LE(AF_NETLINK, 0);
-  // Connecting assigns the port id, without which the kernel delivers no multicast messages.
+  // Connecting assigns the port id, without which the kernel does not deliver multicast messages.
   if (libc.connect(fd, address) < 0) return false;
   libc.setsockopt(fd, SOL_SOCKET, SO_RCVBUF, uint32(QUEUE_BYTES));
   return GROUPS.every((group) => libc.setsockopt(fd, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, uint32(group)) === 0);

@@ -21,7 +21,7 @@ const RECEIVE_TIMEOUT_MICROSECONDS = 200_000;
 /** Makes recv return the full length of a truncated message. */
 const MSG_TRUNC = 0x20;
 const DATAGRAM_BYTES = 32_768;
-/** Ends an endless dump. No socket table needs as many datagrams. */
+/** Ends an endless dump. Every socket table fits into fewer datagrams. */
 const DATAGRAMS_LIMIT = 20_000;
 const SEQUENCE = 1;
 
@@ -38,7 +38,7 @@ export function dumpTcp(libc: Libc, filter: DumpFilter, receiver: SocketReceiver
   return end;
 }
 
-/** @returns -1 if the kernel refuses */
+/** @returns the descriptor of the netlink socket; -1 if the kernel does not open the socket */
 export function openDiagnostics(libc: Libc): number {
   return libc.available ? libc.socket(AF_NETLINK, SOCK_RAW_CLOEXEC, NETLINK_SOCK_DIAG) : -1;
 }

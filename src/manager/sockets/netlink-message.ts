@@ -55,7 +55,7 @@ function readMessage(bytes: Buffer, at: number, size: number, receiver: SocketRe
   if (type !== SOCK_DIAG_BY_FAMILY || size < HEADER_BYTES + DIAG_BYTES) return "garbled";
   const family = bytes.readUInt8(at + HEADER_BYTES);
   if (family !== AF_INET && family !== AF_INET6) return "garbled";
-  // A busy server has tens of thousands of old TIME_WAIT entries, which earlier samples have counted.
+  // Skips old TIME_WAIT entries: a busy server has tens of thousands of them, and earlier samples have counted them.
   const endedAgoMs = timeWaitAgeMs(bytes, at + HEADER_BYTES, bytes.readUInt8(at + HEADER_BYTES + 1));
   if (endedAgoMs <= receiver.timeWaitLimitMs) receiver.onSocket(readSocket(bytes, at + HEADER_BYTES, at + size));
   return "more";

@@ -54,7 +54,7 @@ export function createTableReader(family: number, onSocket: (socket: TcpSocket) 
 /** Several times the length of the kernel's longest line. */
 const LINE_LIMIT_CHARACTERS = 1_024;
 
-/** `   0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000 …` */
+/** Parses a line such as `   0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000 …` */
 function readLine(text: string, start: number, end: number, family: number): TcpSocket | undefined {
   const digits = family === 2 ? 8 : 32;
   const local = text.indexOf(": ", start) + 2;

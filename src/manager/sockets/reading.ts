@@ -31,11 +31,11 @@ export type SocketVisitor = {
   /** Called for all listeners before the first connection. */
   readonly onListener: (socket: TcpSocket) => void;
   readonly onConnection: (socket: TcpSocket) => void;
-  /** Called for an unconnected UDP socket on a non-loopback address. @returns false if no more are needed */
+  /** Called for an unconnected UDP socket on a non-loopback address. @returns false if no more UDP ports are needed */
   readonly onUdpPort: (port: number) => boolean;
-  /** Called if the number of UDP sockets exceeds the limit; the others are not read. */
+  /** Called if the number of UDP sockets exceeds the limit; further UDP sockets are not read. */
   readonly onTooManyUdp: () => void;
-  /** Called if a source that worked before failed, or if the table changed during the dump. Such a sample is not blind. */
+  /** Called if a source that worked before failed, or if the table changed during the dump. The sample then does not count as blind. */
   readonly onIncomplete: () => void;
 };
 

@@ -16,7 +16,7 @@ export type SocketReader = (timeWaitLimitMs: number, visitor: SocketVisitor) => 
 
 /** @param ownPort the manager's port, whose connections netlink omits */
 export function createSocketReader(libc: Libc, readText: ReadText, scanText: ScanText, ownPort: number): SocketReader {
-  // If a source worked before, it fails for lack of descriptors or memory. Such a failure must not end a drain as `blind`.
+  // A source that worked before can fail only for lack of descriptors or memory, which must not end a drain as `blind`.
   let hasWorked = false;
   return (timeWaitLimitMs, visitor) => {
     const udpCount = visitUdp(scanText, visitor);
@@ -68,7 +68,7 @@ function visitTcp(libc: Libc, scanText: ScanText, visit: TcpVisit): "netlink" | 
   const listenersV4 = dumpListeners(AF_INET);
   if (listenersV4 === "missing") return visitTables(scanText, visit);
   const listenersV6 = listenersV4 === "whole" ? dumpListeners(AF_INET6) : listenersV4;
-  // If the kernel refuses only IPv6, a missing tcp6 table proves that the kernel has no IPv6. Otherwise the dump is incomplete.
+  // If the kernel refuses only IPv6, a missing tcp6 table proves that the kernel does not support IPv6. Otherwise the dump is incomplete.
   if (listenersV6 === "missing" && isAvailable(scanText, "/proc/net/tcp6")) return visitTables(scanText, visit);
   if (listenersV4 === "inconsistent" || listenersV6 === "inconsistent") return failedVisit("inconsistent", visit);
   const connections: SocketReceiver = { timeWaitLimitMs: visit.timeWaitLimitMs, onSocket: visit.onConnection };

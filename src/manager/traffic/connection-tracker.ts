@@ -151,9 +151,9 @@ function classifyNew(
 ): ConnectionKind {
   if (counts.isFirst && !isLive(socket.state)) return "traffic";
   const kind = classify(socket);
-  // The connection may be old, so it is neither counted as a probe nor as a new connection.
+  // If the last sample had untracked connections, this connection may be old, so it counts neither as a probe nor as new.
   if (hadUntracked) return "traffic";
-  // The kernel's counter PassiveOpens does not include handshakes in progress.
+  // Handshakes in progress are not counted, because the kernel's counter PassiveOpens does not include them either.
   if (!counts.isFirst && kind !== "own" && socket.state !== SYN_RECV) {
     counts.newConnections = counts.newConnections + 1;
     if (kind === "traffic") counts.arrivals = counts.arrivals + 1;
@@ -170,7 +170,7 @@ function currentKind(previous: TrackedConnection, nowMs: number): ConnectionKind
 function ackHistoryOf(previous: TrackedConnection, socket: TcpSocket): AckHistory {
   const { ackHistory } = previous;
   if (socket.dataSegmentsReceived === previous.dataSegmentsReceived) return ackHistory;
-  // Counters that disappeared may later belong to another connection with the same addresses and ports.
+  // If this sample has no counters, later counters may be those of another connection with the same addresses and ports.
   if (socket.dataSegmentsReceived < 0) return NO_ACK_HISTORY;
   return {
     pureAcksBefore: previous.pureAcksSent,
@@ -245,7 +245,10 @@ function countConnection(
   return NOT_WORKING;
 }
 
-/** A handshake takes less than this, even with SYN-ACK retransmissions after 1 s and 3 s. Those of vanished or hostile clients last a minute and do not count. */
+/**
+ * A handshake takes less than this, even with SYN-ACK retransmissions after 1 s and 3 s. Handshakes of vanished or hostile clients last
+ * a minute and do not count.
+ */
 const HANDSHAKE_LIMIT_MS = 5_000;
 
 function isHandshakeOverdue(counts: ConnectionCounts, previous: TrackedConnection | undefined): boolean {

@@ -29,7 +29,8 @@ export function createPassiveOpens(probes: readonly KubeletProbe[]): PassiveOpen
   let dials = 0;
   let accepts = 0;
   let relayDials = 0;
-  // The kernel may count a connection one sample later than the manager, so a connection that it has not counted yet is kept for the next sample.
+  // The kernel may count a connection one sample later than the manager, so a connection that the kernel has not counted yet is carried
+  // over to the next sample.
   let passiveCredit = 0;
   let activeCredit = 0;
 

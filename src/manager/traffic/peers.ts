@@ -17,7 +17,7 @@ type Peers = {
   readonly isKubelet: (address: Address) => boolean;
 };
 
-/** The kubelet's node has fewer addresses; more can only be from forged hook requests. */
+/** The kubelet's node has fewer addresses. Further addresses can only be from forged hook requests. */
 const KUBELET_ADDRESSES_LIMIT = 8;
 /** An address beyond the limit counts as a client's, so its connections are traffic. */
 const OWN_ADDRESSES_LIMIT = 256;
@@ -43,7 +43,7 @@ export function createPeers(addressScope: string): Peers {
     /** Callers have to check {@link isOwn} first, because a client in the Pod is not the kubelet. */
     isKubelet: (address) => kubeletAddresses.indexOf(address) >= 0,
     addOwn: (localAddress) => {
-      // Nearly all sockets have the same local address.
+      // Nearly all sockets have the same local address, which is in the list already.
       if (isSameAddress(localAddress, lastAdded)) return;
       lastAdded = localAddress;
       if (!isScoped && !isAny(localAddress) && !isLoopback(localAddress)) ownAddresses.add(localAddress);

@@ -15,8 +15,8 @@ export type Activity = "busy" | "ambiguous" | "idle" | "unknown";
 const AMBIGUOUS_LIMIT_MS = 10_000;
 
 /**
- * The first matching line decides. A smaller age is newer; all ages are from the same clock. Runs for up to 131,072 connections per
- * sample, and a table of the same rules needs 9 % more CPU.
+ * The first matching rule decides. Data with a smaller age is newer; all ages are from the same clock. Runs for up to 131,072
+ * connections per sample, and a table of the same rules needs 9 % more CPU.
  */
 export function activityOf(socket: TcpSocket): Activity {
   if (unreadBytes(socket) > 0 || unacknowledgedBytes(socket) > 0) return "busy";
@@ -55,7 +55,10 @@ export function quietDueMs(quietPeriodMs: number, lastEvidenceMs: number, trigge
   return Math.max(lastEvidenceMs, triggeredAtMs) + quietPeriodMs;
 }
 
-/** Without the times of the last data (source `/proc/net`), a connection that waits for its response seems idle. Most responses are sent within this time. */
+/**
+ * If the source is `/proc/net`, the times of the last data are unknown, and a connection that waits for its response seems idle. Most
+ * responses are sent within this time.
+ */
 export const UNKNOWN_WAIT_MS = 10_000;
 
 /** Returns the time without observed traffic after which a drain with connections of unknown activity ends as `blind`. */
@@ -63,7 +66,7 @@ export function unknownWaitMs(quietPeriodMs: number): number {
   return Math.max(quietPeriodMs, UNKNOWN_WAIT_MS);
 }
 
-/** The kernel delays an acknowledgement by at most 200 ms. The other 100 ms are for a busy machine. */
+/** The kernel delays an acknowledgement by at most 200 ms. The other 100 ms are for a busy node. */
 const ACK_DELAY_LIMIT_MS = 300;
 
 export type AckHistory = {

@@ -47,7 +47,7 @@ export function createResetCounter({ readText, nowMs, probes, destroyed, monitor
     return resets < 0 || drops < 0 ? UNKNOWN : { losses: resets + drops, opens: parseOpens(snmp).passive };
   };
 
-  /** @returns an upper bound; -1 if there is none */
+  /** @returns an upper bound of the connections that closed before their response; -1 if no upper bound is known */
   const countUnanswered = (newConnections: number): number => {
     let endedCount = 0;
     let unansweredCount = 0;

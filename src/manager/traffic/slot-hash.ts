@@ -26,7 +26,7 @@ export function createSlotHash(random: () => number): SlotHash {
   return {
     slotOf: (peer, ports, local, slots) => {
       let sum = term(peer.d, 0) + term(ports, 2) + local * (factors[4] ?? 0);
-      // These words are constant for IPv4.
+      // The words a, b and c are the same for all IPv4 addresses, so they are omitted.
       if (peer.a !== 0 || peer.b !== 0) sum = sum + term(peer.a, 5) + term(peer.b, 7) + term(peer.c, 9);
       const quotient = sum / MODULUS;
       return Math.floor((quotient - Math.floor(quotient)) * slots);

@@ -183,7 +183,7 @@ export function createTrafficMonitor(settings: DrainSettings, memory: Connection
   };
 }
 
-/** Returns the reason why the Pod is not quiet, or the source from which the time of the last traffic is. */
+/** Returns the reason why the Pod is not quiet, or the source of the time of the last traffic. */
 function evidenceSourceOf(activity: PodActivity, reading: SocketReading, evidenceSource: string): string {
   if (activity === "untracked") return "too-many";
   if (activity === "ambiguous") return "ambiguous";

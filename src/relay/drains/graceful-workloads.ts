@@ -5,9 +5,15 @@ import type { ResetsReport } from "../../contract/drain-report.ts";
 import type { CredentialClaims } from "../../contract/relay-wire.ts";
 import type { DrainRecord } from "../../drain-history/drain-record.ts";
 
-/** Number of Pods that have to stop cleanly. Fewer prove little: an app that closes connections abruptly loses no request if it stops between two requests. */
+/**
+ * Number of Pods that have to stop cleanly. Fewer Pods prove little: an app that closes connections abruptly does not lose a
+ * request if it stops between two requests.
+ */
 export const CLEAN_STOPS = 3;
-/** 5 000 workloads take about 3 MB. Beyond the limit, the workload whose last stop is the oldest is dropped, and its next drains wait for the patience. */
+/**
+ * 5 000 workloads take about 3 MB. Beyond the limit, the workload whose last stop is the oldest is dropped, and its next drains
+ * wait for the patience.
+ */
 const WORKLOAD_LIMIT = 5_000;
 
 type Owner = Pick<CredentialClaims, "namespace" | "ownerKind" | "ownerName">;
@@ -49,7 +55,10 @@ export function createGracefulWorkloads(limit: number = WORKLOAD_LIMIT): Gracefu
 /** The shortest period of a probe: an app that takes longer to stop, and has closed its port, refuses a probe at each stop. */
 const SHORTEST_PROBE_PERIOD_MS = 1_000;
 
-/** Called if there were at most as many resets as probes. If the app stopped fast, a reset may be that of a client instead of a probe, so the stop is not clean. */
+/**
+ * Called if there were at most as many resets as probes. If the app stopped fast, a reset may have affected a client instead of a
+ * probe, so the stop is not clean.
+ */
 function isClean({ stopping, stoppingMs }: ResetsReport): boolean {
   return stopping === 0 || stoppingMs >= SHORTEST_PROBE_PERIOD_MS;
 }
@@ -57,7 +66,10 @@ function isClean({ stopping, stoppingMs }: ResetsReport): boolean {
 /** The end of a ReplicaSet's name: Kubernetes encodes the hash of a Pod template without vowels and without 0, 1 and 3. */
 const TEMPLATE_HASH = /-[bcdfghjklmnpqrstvwxz2456789]{1,10}$/;
 
-/** The Pods of all ReplicaSets of a Deployment share one entry, because a rollout stops Pods of one ReplicaSet and starts Pods of another. */
+/**
+ * The Pods of all ReplicaSets of a Deployment share one entry, because a rollout stops Pods of one ReplicaSet and starts Pods of
+ * another.
+ */
 function workloadKey({ namespace, ownerKind, ownerName }: Owner): string {
   const name = ownerKind === "ReplicaSet" ? ownerName.replace(TEMPLATE_HASH, "") : ownerName;
   return JSON.stringify([namespace, ownerKind, name]);

@@ -77,7 +77,7 @@ export function addGuardedRoute(app: FastifyInstance<Server>, ports: GuardPorts,
 
   const refuse = (reply: FastifyReply, { status, reason, message }: Refusal, text: string = message): FastifyReply => {
     countRefusal(reason);
-    // The rest of the request is not read.
+    // The connection is closed, because the rest of the request is not read.
     reply.code(status).header("connection", "close").header("content-type", "text/plain; charset=utf-8");
     if (status === 401) reply.header("www-authenticate", CREDENTIAL_SCHEME);
     if (status === 429) reply.header("retry-after", "1");

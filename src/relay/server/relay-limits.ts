@@ -54,7 +54,7 @@ export function createRelayLimits(streamsLimit: number = STREAMS_LIMIT): RelayLi
 
 /**
  * Divides a limit among hostile namespaces: each may take as many streams or heartbeats as are still free. One flooding
- * namespace thus gets half of the limit, two get a third each, and another namespace always gets some.
+ * namespace thus gets half of the limit, two get a third each, and another namespace always gets a share.
  */
 export function createFairLimit(limit: number) {
   const countsByNamespace = createCounts<string>();

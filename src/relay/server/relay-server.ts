@@ -35,7 +35,7 @@ export function createRelayServer(log: ErrorLog, contextFor: ContextFor): Fastif
 }
 
 function send(reply: FastifyReply, status: number, text: string): FastifyReply {
-  // The rest of the connection is not read.
+  // The connection is closed, because the bytes that follow on it are not read.
   reply.code(status).header("connection", "close").header("content-type", "text/plain; charset=utf-8");
   return reply.send(`${text}\n`);
 }

@@ -15,7 +15,7 @@ import { createSliceIndex, type IndexSubscription } from "./slice-index.ts";
 
 /** In milliseconds, unless the name has another unit. Tests use shorter times. */
 export const SLICE_WATCH_TIMING = {
-  /** Duration of a watch; less than staleAfterMs, as only the next accepted watch proves that the API server is up. */
+  /** Duration of a watch; less than staleAfterMs, because the API server proves that it is up only by accepting another watch. */
   watchMs: 2_000,
   /** Slices are `unknown` after this time without a response: a relay without API server must not delay a drain. */
   staleAfterMs: 5_000,

@@ -52,7 +52,11 @@ export function createSliceWatches(parts: SliceWatchParts): SliceWatches {
     return undefined;
   };
 
-  /** At the limit, replaces the watch of a namespace without drains. @returns `undefined` if no watch can be replaced, or above the rate of new watches */
+  /**
+   * At the limit, replaces the watch of a namespace without drains.
+   *
+   * @returns `undefined` if no watch can be replaced, or if the rate of new watches is exceeded
+   */
   const openWatch = (namespace: string): WatchedNamespace | undefined => {
     if (isStopped) return undefined;
     const isFull = namespaces.size >= timing.namespaceLimit;

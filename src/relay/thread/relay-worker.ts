@@ -17,7 +17,10 @@ export type WorkerSettings = {
   readonly reconcileMs: number;
 };
 
-/** The worker responds to `end-streams` with `streams-ended`, and to `metrics` with `metrics`. No request stops the worker. */
+/**
+ * The worker responds to `end-streams` with `streams-ended`, and to `metrics` with `metrics`. The worker does not stop after any
+ * of these requests.
+ */
 export type WorkerRequest = { readonly kind: "end-streams" | "metrics" };
 
 export type LogLine = {
@@ -49,7 +52,7 @@ export type WorkerCallbacks = {
 /** Limit of the thread's JavaScript heap. Node ends a thread above the limit, before the kernel kills the whole process. */
 export const HEAP_LIMIT_MIB = 640;
 
-/** Share of the container's memory; the rest is for admissions and for TLS, which allocates outside of that heap. */
+/** Share of the container's memory; the rest is for admissions and for TLS, which allocates outside of the JavaScript heap. */
 const HEAP_SHARE = 5 / 12;
 const MIB = 1_048_576;
 

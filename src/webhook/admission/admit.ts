@@ -19,14 +19,14 @@ export type AdmissionPorts = {
   readonly namespaceAnnotations: NamespaceAnnotations;
   readonly randomness: Randomness;
   readonly inject: typeof injectPod;
-  /** Issues a Pod's credential for the relay; `undefined` without a relay. */
+  /** Issues a Pod's credential for the relay; `undefined` if lastcall runs without a relay. */
   readonly issueRelayAccess?: IssueRelayAccess | undefined;
   /** Whether the namespace is missing from the cache; called after `namespaceAnnotations`. */
   readonly namespaceIsUnknown?: (namespace: string) => boolean;
   /** Returns the current facts; called after `namespaceAnnotations`. If absent, `facts` of the rules applies. */
   readonly factsOf?: (namespace: string) => ClusterFacts;
   readonly reportSettings?: ReportSettings;
-  /** Called for every outcome except dry runs. Never throws or waits. */
+  /** Called for the outcome of every request except dry runs. Never throws or waits. */
   readonly recordOutcome?: (pod: object, namespace: string, outcome: Outcome) => void;
 };
 
@@ -56,7 +56,8 @@ export async function admit(text: string, rules: AdmissionRules, ports: Admissio
     if (request.pod === undefined) return allowedResult(request);
     const namespaceAnnotations = await ports.namespaceAnnotations(request.namespace, text.length);
     const { pod, namespace } = request;
-    // Any client can send a review with an invented namespace. A credential for an invented namespace would evade the relay's limits per namespace.
+    // Any client can send a review with an invented namespace. A credential for an invented namespace would evade the relay's
+    // limits per namespace.
     const issueRelayAccess = ports.namespaceIsUnknown?.(namespace) === true ? undefined : ports.issueRelayAccess;
     const input = { pod, namespace, optIn: rules.optIn, namespaceAnnotations, overrides: [], issueRelayAccess };
     const facts = ports.factsOf?.(namespace) ?? rules.facts;

@@ -4,7 +4,7 @@ import type { FastifyReply } from "fastify";
 import type { Log } from "../log.ts";
 import type { AdmissionResult } from "./admit.ts";
 
-/** A response of up to this size does not wait in the socket until the client reads. */
+/** A larger response may wait in the socket until the client reads. */
 const LARGE_RESPONSE_BYTES = 16 * 1024;
 
 export function sendReview(reply: FastifyReply, json: string, closesConnection: boolean): void {

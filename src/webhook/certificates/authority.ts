@@ -4,7 +4,10 @@ import type { Ca, SigningCa } from "../../authority/certificate.ts";
 /** A CA that no longer signs, and stays trusted until the last certificate that it signed has expired. */
 export type RetiredCa = Ca & {
   readonly retiredAtMs: number;
-  /** Whether the CA is no longer trusted. Its entry stays in the Secret for a while; otherwise a caBundle that still contains the CA would restore it. */
+  /**
+   * Whether the CA is no longer trusted. Its entry stays in the Secret for a while; otherwise a caBundle that still contains the
+   * CA would restore it.
+   */
   readonly isDropped: boolean;
 };
 
@@ -30,7 +33,7 @@ export function storedCas(authority: Authority): readonly Ca[] {
 export type Lifetimes = {
   readonly caLifeMs: number;
   readonly leafLifeMs: number;
-  /** Time that every caBundle has to contain a new CA before the CA signs. API servers then no longer use older caBundles. */
+  /** Time for which every caBundle has to contain a new CA before the CA signs. API servers then no longer use older caBundles. */
   readonly settleMs: number;
   /** A retired CA is dropped when it has been overdue for this time, so that a temporary clock jump has no effect. */
   readonly dropDelayMs: number;

@@ -195,11 +195,11 @@ function promoteStep(
   lifetimes: Lifetimes,
 ): Step | undefined {
   const { signer, next, retired } = authority;
-  // Also promotes a CA that is not valid yet, because a clock was ahead at its creation; its successor is created at once.
   if (next === undefined || nextObservation === undefined) return undefined;
-  // Before the first CA no replica is ready, so caBundles without this CA do no harm.
+  // Before the first CA no replica is ready, so caBundles without this CA are harmless.
   const isFirst = signer === undefined && retired.length === 0;
   if (!isFirst && !hasSettled(nextObservation, moment, lifetimes)) return undefined;
+  // A CA that is not valid yet because a clock was ahead at its creation is promoted too; its successor is created at once.
   const retiredSigner = signer === undefined ? [] : [retire(signer, moment.wallMs)];
   const draft: Draft = {
     signer: next,

@@ -125,7 +125,7 @@ export function enforcerPorts(request: SendRequest, settings: ProofSettings): En
   };
 }
 
-/** The ResourceQuota admission plugin refuses with 403 Forbidden; only these messages distinguish it from other refusals. */
+/** The ResourceQuota admission plugin refuses with 403 Forbidden; only these messages distinguish its refusals from others. */
 const QUOTA_MESSAGE = /\b(?:exceeded|failed) quota: |\binsufficient quota to (?:match|consume)/;
 
 export function isQuotaRefusal({ status, text }: ApiResponse): boolean {

@@ -1,5 +1,5 @@
 /**
- * Copies the webhooks with failurePolicy Ignore into the MutatingWebhookConfiguration with Fail: once a dry-run Pod was injected,
+ * Copies the webhooks with failurePolicy Ignore into the MutatingWebhookConfiguration with Fail: after the injection of a dry-run Pod,
  * and again after each change of the original. Never creates or empties the object: the chart creates it to enable enforcement.
  */
 import { isDeepStrictEqual } from "node:util";
@@ -41,7 +41,7 @@ export async function enforce({ read, write, proveInjection: prove }: EnforcerPo
   const desired = failClosedCopies(originals);
   const isEnforcing = enforcing.webhooks.length > 0;
   if (isEnforcing && isDeepStrictEqual(enforcing.webhooks, desired)) return ACTIVE;
-  // Webhooks without a caBundle would refuse Pods until it is restored.
+  // Copies without a caBundle would refuse Pods until the caBundle is restored.
   if (!haveCaBundles(originals)) return blocked(isEnforcing, "the webhook configuration has no caBundle yet");
   const failure = isEnforcing ? undefined : await prove();
   if (failure !== undefined) return { isEnforcing, ...failure };

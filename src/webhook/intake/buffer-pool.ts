@@ -5,7 +5,7 @@ export type BufferPool = {
   readonly release: (buffer: Buffer) => void;
 };
 
-/** Smallest buffer. A smaller body usually arrives in one chunk, which needs no other buffer. */
+/** Smallest buffer. A smaller body usually arrives in one chunk, which is not copied to another buffer. */
 const MIN_BUFFER_BYTES = 16 * 1024;
 export const POOLED_BUFFER_LIMIT_BYTES = 512 * 1024;
 const POOL_LIMIT_BYTES = 4 * 1024 * 1024;

@@ -1,7 +1,7 @@
 /**
  * Limits the number of connections: a new connection above the limit closes another. If any address exceeds its share, a
- * connection of the address with the most connections is closed. Connections without a completed review are closed first, connections that receive a request
- * last. Connections whose review is in progress are never closed. Pure.
+ * connection of the address with the most connections is closed. Connections without a completed review are closed first,
+ * connections that receive a request last. Connections whose review is in progress are never closed. Pure.
  */
 
 type Closable = { readonly destroy: () => void };
@@ -148,7 +148,7 @@ function createWaitingConnections(connectionSharePerAddress: number): WaitingCon
       addToStage(entry);
     },
     size: () => stages.unknown.size + stages.known.size + stages.requesting.size,
-    // The newest connection is also in the first stage, but is closed only if no other connection can be closed.
+    // The newest connection is in the stage that is evicted first, but is closed only if no other connection can be closed.
     nextToEvict: (newest) => {
       const address = findLargestAddress();
       const evictedEntry = findFirst(

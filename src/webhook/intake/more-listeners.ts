@@ -49,7 +49,7 @@ function openListener(server: HttpsServer, { host, port }: { host: string; port:
   });
 }
 
-/** These handshakes take about 6 ms in each turn of the event loop. */
+/** This number of handshakes takes about 6 ms in each turn of the event loop. */
 export const HANDSHAKES_PER_TURN = 16;
 
 /**

@@ -12,8 +12,8 @@ type Turns = {
 export const LARGE_BYTES = 64 * 1024;
 
 /**
- * Size of three reviews of Pods with 2,000 environment variables. Each review takes 1 ms, and delays small reviews. With a limit of 512 KiB the
- * throughput of large reviews is 5 % lower; a limit of 1 MiB takes 15 MB more memory.
+ * Size of three reviews of Pods with 2,000 environment variables. Each review takes 1 ms, and delays small reviews. With a limit of
+ * 512 KiB the throughput of large reviews is 5 % lower; a limit of 1 MiB takes 15 MB more memory.
  */
 export const LARGE_TURN_BYTES = 768 * 1024;
 
@@ -120,7 +120,7 @@ export function createTurns(nowMs: () => number): Turns {
           if (!isLargeRunning) void runLarge();
         }
       }),
-    // The turn of a large review that waited for its namespace may have ended.
+    // A large review that waited for its namespace may finish after its turn; its response is then sent at once.
     finish: (bytes) => {
       if (bytes <= LARGE_BYTES || !isLargeTurn) return RESOLVED;
       return new Promise((respond) => pendingResponses.push(respond));

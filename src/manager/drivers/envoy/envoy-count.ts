@@ -87,7 +87,7 @@ export function createEnvoyEvidence(probes: readonly KubeletProbe[]): EnvoyEvide
       connectionAllowance.refill(nowMs);
       requestAllowance.refill(nowMs);
       if (previous === undefined || isRestarted) return { restarted: isRestarted, hadTraffic: true };
-      // Active requests are traffic. Their increase of the totals must not use up the allowance for probes.
+      // Active requests are traffic. The totals are not compared, because active requests must not use up the allowance for probes.
       if (previous.active > 0 || count.active > 0) return { restarted: false, hadTraffic: true };
       const hasNewConnections = isTraffic(previous.connectionTotal, count.connectionTotal, connectionAllowance.takeAll);
       const hasNewResponses = isTraffic(previous.completedTotal, count.completedTotal, requestAllowance.takeAll);

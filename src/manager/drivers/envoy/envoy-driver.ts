@@ -32,7 +32,7 @@ export function createEnvoyDriver(settings: DrainSettings, sendHttp: HttpStream,
   let areListenersDraining = false;
 
   const stream: HttpStream = (call, onChunk, done) => {
-    // Samples contain TCP connections only, so connections to Unix sockets need no correction.
+    // Samples contain TCP connections only, so connections to Unix sockets are not counted.
     if (!isUnixTarget(call.target)) dialCount = dialCount + 1;
     sendHttp(call, onChunk, done);
   };
