@@ -1,4 +1,4 @@
-/** Tests a first installation with `failurePolicy: Fail`: it needs no manual step, and refuses no Pod meanwhile. */
+/** Tests a first installation with `failurePolicy: Fail`: it does not require a manual step, and does not refuse Pods while it runs. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { inNamespace } from "../client/case-namespace.ts";
 import { dryRunCreate, isInjected } from "../client/create-pods.ts";

@@ -24,7 +24,7 @@ import { drainDelayMs } from "./settings.ts";
 
 export function planSleep(request: PlanRequest): Plan {
   const status = annotationsOf(request.pod)[STATUS_ANNOTATION];
-  // Without the status annotation a later admission could not distinguish this sleep hook from a user's own.
+  // An invalid value leaves no place for the status, without which a later admission would treat this sleep hook as a user's own.
   if (!isAbsent(status) && typeof status !== "string") return { kind: "skip", reason: "invalid_pod", problems: [] };
   return planWithinSizeBudget(request.where, (omissions) => draftSleep(request, omissions));
 }

@@ -183,7 +183,7 @@ export function createTrafficMonitor(settings: DrainSettings, memory: Connection
   };
 }
 
-/** Returns the reason why the Pod is not quiet, or the source of the time of the last traffic. */
+/** Returns `too-many` or `ambiguous` as the reason why the Pod is not quiet, or else the source of the last evidence of traffic. */
 function evidenceSourceOf(activity: PodActivity, reading: SocketReading, evidenceSource: string): string {
   if (activity === "untracked") return "too-many";
   if (activity === "ambiguous") return "ambiguous";

@@ -143,5 +143,5 @@ function unknownReasonOf(freshness: Freshness, nowMs: number, staleAfterMs: numb
   if (lastResponseMs === undefined)
     return failure === undefined ? "EndpointSlices are being read" : `EndpointSlices could not be read yet${cause}`;
   if (nowMs - lastResponseMs <= staleAfterMs) return undefined;
-  return `no response about EndpointSlices for ${Math.round(staleAfterMs / 1_000)} s${cause}`;
+  return `the API server has not responded to requests for EndpointSlices for ${Math.round(staleAfterMs / 1_000)} s${cause}`;
 }

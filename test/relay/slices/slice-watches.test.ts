@@ -229,7 +229,7 @@ describe("an API server", () => {
     await cluster.api.stopListening();
     await waitForStatus(drainer, {
       state: "unknown",
-      reason: expect.stringContaining("no response about EndpointSlices"),
+      reason: expect.stringContaining("has not responded to requests for EndpointSlices"),
     });
     await cluster.api.listenAgain();
     await waitForStatus(drainer, { state: "in" });
