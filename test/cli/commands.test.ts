@@ -237,21 +237,21 @@ describe("the flag -f", () => {
     expect(out).toBe(`{"kind": "A"}\n---\n${CONFIG_MAP}---\n${CONFIG_MAP}`);
   });
 
-  test("adds no final line break to a single file", async () => {
+  test("does not add a final line break to a single file", async () => {
     const { out } = await lastcall(["inject", "-f", "a.yaml"], { "a.yaml": `\ufeff${CONFIG_MAP.trimEnd()}` });
     expect(out).toBe(`\ufeff${CONFIG_MAP.trimEnd()}`);
   });
 });
 
-describe("the settings of a drain in the manager's flags are set", () => {
+describe("the settings of a drain in the manager's flags", () => {
   const argsOf = (out: string): readonly string[] => parse(out).spec.initContainers[0].args;
 
-  test.for(POLICY_FLAGS.map((field) => ANNOTATIONS[field].name))("by a flag for %s", async (name) => {
+  test.for(POLICY_FLAGS.map((field) => ANNOTATIONS[field].name))("are set by a flag for %s", async (name) => {
     const { out } = await lastcall(["inject", "--help"]);
     expect(out).toContain(`--${name} <value>`);
   });
 
-  test("by flags, else by the Pod, the namespace or the cluster configuration, in this order", async () => {
+  test("are set by flags, else by the Pod, the namespace or the cluster configuration, in this order", async () => {
     const annotations = "  annotations: {lastcall.dev/drain-timeout: 61s, lastcall.dev/quiet-period: 3s}\n";
     const pod = POD.replace("spec:", `${annotations}spec:`);
     const namespace =
@@ -275,20 +275,20 @@ describe("the settings of a drain in the manager's flags are set", () => {
     );
   });
 
-  test("not in a namespace that disables injection", async () => {
+  test("are not set in a namespace that disables injection", async () => {
     const namespace =
       "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: shop\n  labels: {lastcall.dev/inject: disabled}\n---\n";
     const { err } = await lastcall(["inject"], { "-": namespace + POD });
     expect(err).toContain("Pod shop/web: skipped (disabled): ");
   });
 
-  test("not by an invalid flag", async () => {
+  test("are not set by an invalid flag", async () => {
     const { status, out, err } = await lastcall(["inject", "--drain-timeout", "soon"], { "-": POD });
     expect({ status, out }).toEqual({ status: 1, out: "" });
     expect(err).toContain('Got "soon", expected a duration with a unit, such as 30s');
   });
 
-  test("not by an invalid cluster configuration, whose problems are all printed", async () => {
+  test("are not set by an invalid cluster configuration, whose problems are all printed", async () => {
     const { status, err } = await lastcall(["inject", "--config", "c.yaml"], {
       "-": POD,
       "c.yaml": "defaults: {drain-delay: 5}\nprofile: {}\nonInvalid: maybe\n",
@@ -321,7 +321,7 @@ describe("the token that inject writes into hooks", () => {
     expect(await readToken("", POD)).not.toBe(firstToken);
   });
 
-  test("is the same in every run without a seed, so that an unchanged manifest causes no rollout", async () => {
+  test("is the same in every run without a seed, so that an unchanged manifest does not cause a rollout", async () => {
     const first = await lastcall(["inject"], { "-": POD });
     expect(await lastcall(["inject"], { "-": POD })).toEqual(first);
     expect(await lastcall(["diff"], { "-": POD })).toEqual(await lastcall(["diff"], { "-": POD }));
@@ -342,7 +342,7 @@ describe("the command diff", () => {
     expect(out).not.toMatch(/^-[^-]/m);
   });
 
-  test("prints no diff and exits with 0 if inject changes nothing", async () => {
+  test("does not print a diff and exits with 0 if inject does not change the manifest", async () => {
     expect(await lastcall(["diff"], { "-": CONFIG_MAP })).toMatchObject({ status: 0, out: "" });
   });
 

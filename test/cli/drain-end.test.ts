@@ -48,15 +48,20 @@ function endConditionsOf(settings: DrainSettings): readonly string[] {
 }
 
 describe.each(DRIVERS.map(({ name }) => name))("with the driver %s", (driver) => {
-  test.for(CRITERIA.flatMap((drainedWhen) => URLS.map((urls) => ({ drainedWhen, urls }))))(
-    "explain prints the criterion that the manager uses: $drainedWhen $urls",
-    async ({ drainedWhen, urls }) => {
-      const flags = [`--driver=${driver}`, `--drained-when=${drainedWhen}`, ...urls];
-      const { out } = await lastcall(["explain", ...flags], { "-": POD });
-      const [, printed = ""] = /earliest end of the drain: (.*); then/.exec(out) ?? [];
-      expect(endConditionsOf(await readSettings(flags))).toEqual([
-        expect.toSatisfy((condition) => printed.startsWith(condition)),
-      ]);
-    },
-  );
+  test.for(
+    CRITERIA.flatMap((drainedWhen) =>
+      URLS.map((urls) => ({
+        drainedWhen,
+        urls,
+        situation: `\`drained-when: ${drainedWhen}\` ${urls.length === 0 ? "without" : "with"} an active-url`,
+      })),
+    ),
+  )("explain prints the end condition that the manager uses for $situation", async ({ drainedWhen, urls }) => {
+    const flags = [`--driver=${driver}`, `--drained-when=${drainedWhen}`, ...urls];
+    const { out } = await lastcall(["explain", ...flags], { "-": POD });
+    const [, printed = ""] = /earliest end of the drain: (.*); then/.exec(out) ?? [];
+    expect(endConditionsOf(await readSettings(flags))).toEqual([
+      expect.toSatisfy((condition) => printed.startsWith(condition)),
+    ]);
+  });
 });

@@ -10,19 +10,29 @@ const explain = async (text: string, ...flags: readonly string[]) =>
 
 describe("the mode in an explanation", () => {
   test.for([
-    { flags: [], decision: "injected native, grace 30 → 100 s, because API server 1.35 supports native sidecars" },
     {
+      title: "the default cluster versions",
+      flags: [],
+      decision: "injected native, grace 30 → 100 s, because API server 1.35 supports native sidecars",
+    },
+    {
+      title: "an API server 1.30 with kubelets of version 1.27",
       flags: ["--kube-version=1.30", "--kubelet-version=1.27"],
       decision:
         "injected classic, grace 30 → 100 s, because API server 1.30 with kubelets of version 1.27 or later may not support native sidecars",
     },
     {
+      title: "an API server 1.30 with unknown kubelets",
       flags: ["--kube-version=1.30", "--kubelet-version=unknown"],
       decision:
         "injected classic, grace 30 → 100 s, because API server 1.30 with unknown kubelets may not support native sidecars",
     },
-    { flags: ["--mode=sleep"], decision: "injected sleep, grace 30 → 35 s, as set by mode (command line)" },
-  ])("is printed with its reason for $flags", async ({ flags, decision }) => {
+    {
+      title: "the flag --mode=sleep",
+      flags: ["--mode=sleep"],
+      decision: "injected sleep, grace 30 → 35 s, as set by mode (command line)",
+    },
+  ])("is printed with its reason for $title", async ({ flags, decision }) => {
     expect(await explain(POD, ...flags)).toContain(`  decision: ${decision}\n`);
   });
 });
@@ -75,7 +85,7 @@ describe("the limitation that `explain` prints for a drain", () => {
     expect(await explain(POD, "--driver=istio")).toContain("drainStrategy: immediate");
   });
 
-  test("of an app with --shutdown=graceful is that only the app closes connections, and the drain has no patience", async () => {
+  test("of an app with --shutdown=graceful is that only the app closes connections, and the drain does not have a patience", async () => {
     const explanation = await explain(POD, "--shutdown=graceful");
     expect(explanation).toContain(
       "limit: No driver is set, so only the app's own shutdown closes a keep-alive connection",
@@ -98,30 +108,44 @@ describe("the command explain reports a Pod that the webhook's selectors exclude
   const createPod = (metadata: string): string => POD.replace("  name: web\n", `  name: web\n  ${metadata}\n`);
   const REMEDY = "set the label lastcall.dev/inject: enabled on the Pod template or the namespace";
 
-  test.for<[namespaceMetadata: string, podMetadata: string, because: string]>([
-    ["labels: {}", "", "neither the Pod nor its namespace has the label lastcall.dev/inject: enabled"],
-    ["labels: {lastcall.dev/inject: 'true'}", "", `label lastcall.dev/inject of the namespace is "true"; ${REMEDY}`],
+  test.for<[title: string, namespaceMetadata: string, podMetadata: string, because: string]>([
     [
+      "neither the Pod nor its namespace has the opt-in label",
+      "labels: {}",
+      "",
+      "neither the Pod nor its namespace has the label lastcall.dev/inject: enabled",
+    ],
+    [
+      "the opt-in label of the namespace has an invalid value",
+      "labels: {lastcall.dev/inject: 'true'}",
+      "",
+      `label lastcall.dev/inject of the namespace is "true"; ${REMEDY}`,
+    ],
+    [
+      "the opt-in label of the Pod has an invalid value",
       "labels: {}",
       "labels: {lastcall.dev/inject: 'true'}",
       `label lastcall.dev/inject of the Pod is "true"; ${REMEDY}`,
     ],
     [
+      "the Pod has an annotation instead of the opt-in label",
       "labels: {}",
       "annotations: {lastcall.dev/inject: enabled}",
       `lastcall.dev/inject: enabled is an annotation of the Pod, which selectors do not match; ${REMEDY}`,
     ],
     [
+      "the Pod has a revision and the release does not",
       "labels: {lastcall.dev/inject: enabled}",
       "labels: {lastcall.dev/revision: canary}",
       'label lastcall.dev/revision of the Pod is "canary", and the chart\'s value `revision` is not set',
     ],
     [
+      "the namespace has a revision and the release does not",
       "labels: {lastcall.dev/inject: enabled, lastcall.dev/revision: canary}",
       "",
       'label lastcall.dev/revision of the namespace is "canary", and the chart\'s value `revision` is not set',
     ],
-  ])("if the namespace has %s and the Pod has %s", async ([ofNamespace, ofPod, because]) => {
+  ])("if %s", async ([, ofNamespace, ofPod, because]) => {
     const out = await explain(createNamespace(ofNamespace) + createPod(ofPod));
     expect(out).toContain(`  decision: not injected, because ${because}\n`);
     expect(out).not.toContain("grace period");
@@ -153,7 +177,7 @@ describe("for a namespace that is not in the manifests, explain", () => {
     expect(await explain(POD)).toContain("  assumed: namespace default, which is not among the manifests, opts in\n");
   });
 
-  test("assumes nothing if the Pod has the opt-in label", async () => {
+  test("does not assume an opt-in if the Pod has the opt-in label", async () => {
     const out = await explain(POD.replace("  name: web\n", "  name: web\n  labels: {lastcall.dev/inject: enabled}\n"));
     expect(out).toContain("decision: injected native");
     expect(out).not.toContain("assumed:");

@@ -56,7 +56,7 @@ describe.for(cases)("the golden case $name", (golden) => {
     return pendingResult;
   };
 
-  test("gives the expected Pod with inject", async () => {
+  test("becomes the golden Pod with inject, or an error if the Pod is refused", async () => {
     const { status, out, err } = await injectOnce();
     expect(status, err).toBe({ patched: 0, refused: 1, unchanged: 0 }[outcome.kind]);
     if (outcome.kind === "refused") expect(out).toBe("");
@@ -66,7 +66,7 @@ describe.for(cases)("the golden case $name", (golden) => {
     }
   });
 
-  test("is reported by inject with the expected reason and problems", async () => {
+  test("is reported by inject with the injector's outcome, reason, mode and problems", async () => {
     const { err } = await lastcall(["inject", "--json", ...flagsOf(golden)], files, golden.token);
     const [report] = JSON.parse(err).workloads;
     expect(report.problems).toEqual(outcome.explanation.problems);

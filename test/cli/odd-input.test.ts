@@ -45,7 +45,7 @@ describe("an unrendered template in quotes", () => {
     );
   });
 
-  test("causes no warning in a command or a ConfigMap", async () => {
+  test("does not cause a warning in a command or a ConfigMap", async () => {
     const manifest = DEPLOYMENT.replace("image: shop/web:1", 'image: b\n        args: ["{{ $labels.pod }}"]');
     expect((await inject(manifest)).err).not.toContain("template");
     const result = await inject("apiVersion: v1\nkind: ConfigMap\ndata: {rule: '{{ .x }}'}\n");
@@ -53,8 +53,8 @@ describe("an unrendered template in quotes", () => {
   });
 });
 
-describe("in invalid objects", () => {
-  test("a Deployment without a Pod template is reported with the missing field", async () => {
+describe("the report of an invalid object", () => {
+  test("contains the missing field of a Deployment without a Pod template", async () => {
     const { status, err } = await inject("apiVersion: apps/v1\nkind: Deployment\nspec: []\n");
     expect(status).toBe(0);
     expect(err).toContain(
@@ -89,7 +89,7 @@ describe("in invalid objects", () => {
       text: "spec: {containers: [{name: 3}]}",
       problem: "spec.containers[0].name is the number 3, expected a string",
     },
-  ])("an invalid Pod is reported with its first invalid field: $part", async ({ text, problem }) => {
+  ])("contains the first invalid field of a Pod: $part", async ({ text, problem }) => {
     const { status, err } = await inject(`apiVersion: v1\nkind: Pod\n${text}\n`);
     expect(status).toBe(0);
     expect(err).toContain(problem);

@@ -25,7 +25,7 @@ function withMounts(container: JsonObject, ...volumeMounts: readonly JsonObject[
 }
 
 describe("a driver that does not support Unix sockets", () => {
-  test("causes a problem if its URL is a Unix socket", () => {
+  test("causes a problem if its URL is that of a Unix socket", () => {
     const mount = { name: "run", mountPath: "/run/proxy" };
     const createPodWithDriver = (driver: string, url = "unix:/run/proxy/a.sock") => ({
       metadata: { annotations: { "lastcall.dev/driver-url": url, "lastcall.dev/driver": driver } },
@@ -74,7 +74,7 @@ describe("the mount of a driver's socket", () => {
     expect(mountsOf(pod)).toEqual([{ ...mount, readOnly: true }]);
   });
 
-  test("has no mount propagation, which the API server allows only for privileged containers", () => {
+  test("does not have mount propagation, which the API server allows only for privileged containers", () => {
     const mount = { name: "run", mountPath: "/run/envoy", mountPropagation: "Bidirectional" };
     const pod = createPodWithDriverUrl("unix:/run/envoy/a.sock", [withMounts(ENVOY, mount)]);
     expect(mountsOf(pod)).toEqual([{ name: "run", mountPath: "/run/envoy", readOnly: true }]);

@@ -4,49 +4,51 @@ import { shutsDownGracefully } from "../../src/injection/hooks/graceful-shutdown
 
 const createContainerWithStopSignal = (signal: string) => ({ lifecycle: { stopSignal: signal } });
 
-describe("an image without a command of the Pod", () => {
+describe("in a container without a command, the image", () => {
   test.for([
-    ["nginx:1.29", {}, true],
-    ["docker.io/library/nginx:1.19.5", {}, true],
-    ["nginx:1.18.0", {}, false],
-    ["nginx:1.18.0", createContainerWithStopSignal("SIGQUIT"), true],
-    ["nginx:1.29", createContainerWithStopSignal("SIGTERM"), false],
-    ["haproxy:3.2", {}, true],
-    ["httpd:2.4.65", {}, true],
-    ["caddy:2.10", {}, true],
-    ["caddy:2.10", createContainerWithStopSignal("SIGKILL"), false],
-    ["php:8.4-fpm", {}, false],
-    ["envoyproxy/envoy:v1.36.0", {}, false],
-    ["varnish:7", {}, false],
-    ["shop/nginx:1.29", {}, false],
-    ["", {}, false],
-  ] as const)("%s with %j shuts down gracefully: %s", ([image, more, isGraceful]) => {
-    expect(shutsDownGracefully({ image, ...more })).toBe(isGraceful);
+    ["nginx:1.29", "its own stop signal", "counts"],
+    ["docker.io/library/nginx:1.19.5", "its own stop signal", "counts"],
+    ["nginx:1.18.0", "its own stop signal", "does not count"],
+    ["nginx:1.18.0", "SIGQUIT", "counts"],
+    ["nginx:1.29", "SIGTERM", "does not count"],
+    ["haproxy:3.2", "its own stop signal", "counts"],
+    ["httpd:2.4.65", "its own stop signal", "counts"],
+    ["caddy:2.10", "its own stop signal", "counts"],
+    ["caddy:2.10", "SIGKILL", "does not count"],
+    ["php:8.4-fpm", "its own stop signal", "does not count"],
+    ["envoyproxy/envoy:v1.36.0", "its own stop signal", "does not count"],
+    ["varnish:7", "its own stop signal", "does not count"],
+    ["shop/nginx:1.29", "its own stop signal", "does not count"],
+    ["", "its own stop signal", "does not count"],
+  ] as const)("%j with %s %s as graceful", ([image, stopSignal, verb]) => {
+    const more = stopSignal === "its own stop signal" ? {} : createContainerWithStopSignal(stopSignal);
+    expect(shutsDownGracefully({ image, ...more })).toBe(verb === "counts");
   });
 });
 
-describe("a command line of the Pod", () => {
+describe("the command line of a container", () => {
   test.for([
-    [["gunicorn", "api:app"], true],
-    [["/usr/local/bin/uvicorn", "api:app"], true],
-    [["python", "-m", "hypercorn", "api:app"], true],
-    [["tini", "--", "python3", "-m", "gunicorn", "api:app"], true],
-    [["/usr/bin/dumb-init", "granian", "api:app"], true],
-    [["bundle", "exec", "puma"], true],
-    [["sh", "-c", "gunicorn api:app"], false],
-    [["sh", "-c", "exec gunicorn api:app"], false],
-    [["python", "api.py"], false],
-    [["python", "-m"], false],
-    [["node", "gunicorn"], false],
-    [[7], false],
-  ] as const)("%j shuts down gracefully: %s", ([words, isGraceful]) => {
+    [["gunicorn", "api:app"], "counts"],
+    [["/usr/local/bin/uvicorn", "api:app"], "counts"],
+    [["python", "-m", "hypercorn", "api:app"], "counts"],
+    [["tini", "--", "python3", "-m", "gunicorn", "api:app"], "counts"],
+    [["/usr/bin/dumb-init", "granian", "api:app"], "counts"],
+    [["bundle", "exec", "puma"], "counts"],
+    [["sh", "-c", "gunicorn api:app"], "does not count"],
+    [["sh", "-c", "exec gunicorn api:app"], "does not count"],
+    [["python", "api.py"], "does not count"],
+    [["python", "-m"], "does not count"],
+    [["node", "gunicorn"], "does not count"],
+    [[7], "does not count"],
+  ] as const)("%j %s as graceful", ([words, verb]) => {
+    const isGraceful = verb === "counts";
     expect(shutsDownGracefully({ image: "nginx:1.29", command: words })).toBe(isGraceful);
     expect(shutsDownGracefully({ image: "nginx:1.29", command: words.slice(0, 1), args: words.slice(1) })).toBe(
       isGraceful,
     );
   });
 
-  test("with another stop signal than SIGTERM is not graceful", () => {
+  test("does not count as graceful with another stop signal than SIGTERM", () => {
     expect(shutsDownGracefully({ command: ["gunicorn"], ...createContainerWithStopSignal("SIGTERM") })).toBe(true);
     expect(shutsDownGracefully({ command: ["gunicorn"], ...createContainerWithStopSignal("SIGQUIT") })).toBe(false);
   });

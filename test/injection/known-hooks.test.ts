@@ -27,7 +27,7 @@ describe("the command of a hook", () => {
     [["kill", "-15", "1"], { sleepSeconds: 0, signals: ["SIGTERM"] }],
     [["kill", "1"], { sleepSeconds: 0, signals: ["SIGTERM"] }],
     [shellCommandOf("kill -QUIT 1 && kill -TERM 1"), { sleepSeconds: 0, signals: ["SIGQUIT", "SIGTERM"] }],
-  ])("%j has known effects", (command, script) => {
+  ])("%j is read as its sleep time and its signals", (command, script) => {
     expect(parseHookCommand(command)).toEqual(script);
   });
 
@@ -52,7 +52,7 @@ describe("the command of a hook", () => {
     [],
   ];
 
-  test.each(UNKNOWN_COMMANDS.map((command) => ({ command })))("$command has an unknown effect", ({ command }) => {
+  test.each(UNKNOWN_COMMANDS.map((command) => ({ command })))("$command is not recognised", ({ command }) => {
     expect(parseHookCommand(command)).toBeUndefined();
   });
 });
@@ -67,11 +67,11 @@ const NGINX_QUIT = { exec: { command: ["nginx", "-s", "quit"] } };
 
 describe("a hook that sends a signal", () => {
   test.each([
-    ["nginx:1.27", undefined],
-    ["nginxinc/nginx-unprivileged:1.27", undefined],
-    ["openresty/openresty:1.27.1.2-alpine", undefined],
-    ["registry.example/web:1", "SIGQUIT"],
-  ])("is replaced in image %s with stopSignal %s, which is the same signal", (image, stopSignal) => {
+    ["nginx:1.27", "without a stopSignal", undefined],
+    ["nginxinc/nginx-unprivileged:1.27", "without a stopSignal", undefined],
+    ["openresty/openresty:1.27.1.2-alpine", "without a stopSignal", undefined],
+    ["registry.example/web:1", "with stopSignal SIGQUIT", "SIGQUIT"],
+  ])("is replaced in image %s %s, because the kubelet sends the same signal", (image, _, stopSignal) => {
     const container = createContainer(image, stopSignal);
     expect(findKnownHook({}, container, NGINX_QUIT, "none")).toEqual({
       reason: "It sends SIGQUIT, the container's stop signal.",
@@ -80,15 +80,12 @@ describe("a hook that sends a signal", () => {
   });
 
   test.each([
-    ["nginx:1.17.0", undefined],
-    ["nginx:1.27", "SIGTERM"],
-    ["registry.example/web:1", undefined],
-  ])(
-    "stays in image %s with stopSignal %s, because the kubelet sends another or an unknown signal",
-    (image, stopSignal) => {
-      expect(findKnownHook({}, createContainer(image, stopSignal), NGINX_QUIT, "none")).toBeUndefined();
-    },
-  );
+    ["nginx:1.17.0", "without a stopSignal", undefined],
+    ["nginx:1.27", "with stopSignal SIGTERM", "SIGTERM"],
+    ["registry.example/web:1", "without a stopSignal", undefined],
+  ])("stays in image %s %s, because the kubelet sends another or an unknown signal", (image, _, stopSignal) => {
+    expect(findKnownHook({}, createContainer(image, stopSignal), NGINX_QUIT, "none")).toBeUndefined();
+  });
 
   test("of Kong is replaced, and the drain delay is at least the time of its --wait", () => {
     const handler = { exec: { command: ["kong", "quit", "--wait=15"] } };
@@ -108,34 +105,48 @@ describe("a hook that sends a signal", () => {
   });
 });
 
-describe("a hook of a gateway's shutdown manager", () => {
+describe("the shutdown hook of a gateway", () => {
   const createHttpGet = (path: string, port: number) => ({ httpGet: { path, port } });
   const createPod = (...command: readonly string[]): RawObject => ({
     spec: { containers: [{ name: "shutdown-manager", command }, { name: "envoy" }] },
   });
 
   test.each([
-    ["Contour", createPod("/bin/contour", "envoy", "shutdown-manager"), createHttpGet("/shutdown", 8090)],
-    ["Contour", {}, { exec: { command: ["/bin/contour", "envoy", "shutdown", "--check-delay=5s"] } }],
-    ["Envoy Gateway", createPod("envoy-gateway", "envoy", "shutdown-manager"), createHttpGet("/shutdown/ready", 19002)],
-    ["Envoy Gateway", {}, { exec: { command: ["envoy-gateway", "envoy", "shutdown", "--drain-timeout=60s"] } }],
-  ])("of %s is replaced only if the driver envoy drains Envoy", (program, pod, handler) => {
+    ["Contour", "over HTTP", createPod("/bin/contour", "envoy", "shutdown-manager"), createHttpGet("/shutdown", 8090)],
+    ["Contour", "as a command", {}, { exec: { command: ["/bin/contour", "envoy", "shutdown", "--check-delay=5s"] } }],
+    [
+      "Envoy Gateway",
+      "over HTTP",
+      createPod("envoy-gateway", "envoy", "shutdown-manager"),
+      createHttpGet("/shutdown/ready", 19002),
+    ],
+    [
+      "Envoy Gateway",
+      "as a command",
+      {},
+      { exec: { command: ["envoy-gateway", "envoy", "shutdown", "--drain-timeout=60s"] } },
+    ],
+  ])("of %s %s is replaced only if the driver envoy drains Envoy", (program, _, pod, handler) => {
     const container = { name: "envoy" };
     expect(findKnownHook(pod, container, handler, "envoy")?.reason).toContain(program);
     expect(findKnownHook(pod, container, handler, "none")).toBeUndefined();
   });
 
-  test("that ingress-nginx calls is replaced, because it sends the controller's stop signal", () => {
+  test("of ingress-nginx is replaced, because it sends the controller's stop signal", () => {
     expect(findKnownHook({}, {}, { exec: { command: ["/wait-shutdown"] } }, "none")?.reason).toContain("SIGTERM");
   });
 
   test.each([
-    [createPod("/bin/other"), createHttpGet("/shutdown", 8090)],
-    [createPod("/bin/contour", "envoy", "shutdown-manager"), createHttpGet("/quit", 8090)],
-    [{}, { exec: { command: ["/wait-shutdown", "--fast"] } }],
-    [{}, { exec: { command: ["contour", "envoy"] } }],
-    [{}, { exec: { command: ["/wait-shutdown"] }, sleep: { seconds: 1 } }],
-  ])("stays if the Pod or the hook differs: %j, %j", (pod, handler) => {
+    ["the shutdown manager's command is unknown", createPod("/bin/other"), createHttpGet("/shutdown", 8090)],
+    [
+      "the hook requests another path",
+      createPod("/bin/contour", "envoy", "shutdown-manager"),
+      createHttpGet("/quit", 8090),
+    ],
+    ["its command has an additional flag", {}, { exec: { command: ["/wait-shutdown", "--fast"] } }],
+    ["its command is not a shutdown", {}, { exec: { command: ["contour", "envoy"] } }],
+    ["it has a second handler", {}, { exec: { command: ["/wait-shutdown"] }, sleep: { seconds: 1 } }],
+  ])("stays if %s", (_, pod, handler) => {
     expect(findKnownHook(pod, { name: "envoy" }, handler, "envoy")).toBeUndefined();
   });
 });

@@ -111,7 +111,7 @@ describe.for(MESH_CASES)("in a Pod of $mesh", (entry: MeshCase) => {
     }
   });
 
-  test("an uninjection removes lastcall's changes, but no container of the mesh", () => {
+  test("an uninjection removes lastcall's changes and keeps the mesh's containers", () => {
     const uninjection = uninjectPod(injectAroundMesh(entry).pod);
     if (uninjection.kind !== "uninjected") throw new Error("not injected");
     const pod = uninjection.pod as MeshPod;
@@ -122,7 +122,7 @@ describe.for(MESH_CASES)("in a Pod of $mesh", (entry: MeshCase) => {
     expect(pod.spec["terminationGracePeriodSeconds"]).toBe(30);
   });
 
-  test("a classic manager works in both orders of the webhooks", () => {
+  test("a classic manager is the last container in both orders of the webhooks, and a second injection does not change it", () => {
     const oldCluster: InjectorInputs = {
       ...MESH_NAMESPACE_INPUTS,
       facts: { apiServerVersion: "v1.28.3", lowestKubeletVersion: "v1.28.3" },

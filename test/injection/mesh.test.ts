@@ -21,33 +21,56 @@ describe("Istio", () => {
   const inject = "sidecar.istio.io/inject";
 
   test.for([
-    { namespace: { "istio-injection": "enabled" } },
-    { namespace: { "istio.io/rev": "canary" } },
-    { labels: { [inject]: "true" } },
-    { annotations: { [inject]: "Yes" } },
-    { labels: { "istio.io/rev": "canary" } },
-    { labels: { [inject]: "true" }, namespace: { "istio-injection": "disabled" } },
-    { labels: { [inject]: "" }, namespace: { "istio-injection": "enabled" } },
-  ])("is expected in a Pod with $labels $annotations in a namespace with $namespace", ({ namespace, ...metadata }) => {
+    { title: "the namespace enables injection", namespace: { "istio-injection": "enabled" } },
+    { title: "the namespace has a revision", namespace: { "istio.io/rev": "canary" } },
+    { title: "the Pod's label enables injection", labels: { [inject]: "true" } },
+    { title: "the Pod's annotation enables injection", annotations: { [inject]: "Yes" } },
+    { title: "the Pod has a revision", labels: { "istio.io/rev": "canary" } },
+    {
+      title: "the Pod's label enables injection and the namespace disables it",
+      labels: { [inject]: "true" },
+      namespace: { "istio-injection": "disabled" },
+    },
+    {
+      title: "the namespace enables injection and the Pod's label is empty",
+      labels: { [inject]: "" },
+      namespace: { "istio-injection": "enabled" },
+    },
+  ])("is expected if $title", ({ title: _, namespace, ...metadata }) => {
     expect(exclusionOf(ISTIO_ANNOTATION, metadata, namespace)).toBe("17890");
   });
 
   test.for([
-    {},
-    { namespace: { "istio-injection": "disabled" } },
-    { namespace: { "istio-injection": "disabled", "istio.io/rev": "canary" } },
-    { labels: { [inject]: "false" }, namespace: { "istio-injection": "enabled" } },
-    { annotations: { [inject]: "false" }, namespace: { "istio-injection": "enabled" } },
-    { labels: { [inject]: "false" }, annotations: { [inject]: "true" } },
-    { labels: { [inject]: "false", "istio.io/rev": "canary" } },
-  ])(
-    "is not expected in a Pod with $labels $annotations in a namespace with $namespace",
-    ({ namespace, ...metadata }) => {
-      expect(exclusionOf(ISTIO_ANNOTATION, metadata, namespace)).toBeUndefined();
+    { title: "neither the Pod nor its namespace has a setting of Istio" },
+    { title: "the namespace disables injection", namespace: { "istio-injection": "disabled" } },
+    {
+      title: "the namespace disables injection and has a revision",
+      namespace: { "istio-injection": "disabled", "istio.io/rev": "canary" },
     },
-  );
+    {
+      title: "the namespace enables injection and the Pod's label disables it",
+      labels: { [inject]: "false" },
+      namespace: { "istio-injection": "enabled" },
+    },
+    {
+      title: "the namespace enables injection and the Pod's annotation disables it",
+      annotations: { [inject]: "false" },
+      namespace: { "istio-injection": "enabled" },
+    },
+    {
+      title: "the Pod's label disables injection and its annotation enables it",
+      labels: { [inject]: "false" },
+      annotations: { [inject]: "true" },
+    },
+    {
+      title: "the Pod's label disables injection and the Pod has a revision",
+      labels: { [inject]: "false", "istio.io/rev": "canary" },
+    },
+  ])("is not expected if $title", ({ title: _, namespace, ...metadata }) => {
+    expect(exclusionOf(ISTIO_ANNOTATION, metadata, namespace)).toBeUndefined();
+  });
 
-  test("does not redirect the traffic of a gateway, so no port is excluded", () => {
+  test("does not redirect the traffic of a gateway, so its ports are not excluded", () => {
     const router = { name: "istio-proxy", args: ["proxy", "router"] };
     for (const containers of [[{ name: "istio-proxy" }], [router, { name: "metrics" }]]) {
       const pod = injectedPodOf({ spec: { containers } }) as AnnotatedPod;
@@ -94,7 +117,7 @@ describe("Linkerd", () => {
     ).toBe("17890");
   });
 
-  test("has no inherited port exclusions after an uninjection, unless another program edited the annotation", () => {
+  test("does not have inherited port exclusions after an uninjection, unless another program edited the annotation", () => {
     const request = { namespaceAnnotations: { ...linkerdNamespace, [LINKERD_ANNOTATION]: "25" } };
     const pod = injectedPodOf({ metadata: { name: "web-0" }, spec: SPEC }, { request });
     expect(uninjectPod(pod)).toEqual({ kind: "uninjected", pod: { metadata: { name: "web-0" }, spec: SPEC } });
@@ -112,25 +135,25 @@ describe("Linkerd", () => {
 });
 
 describe("an injected init container of a mesh", () => {
-  const problemCodesWith = (name: string, args: readonly string[]) =>
-    problemCodesOf(inject({ spec: { ...SPEC, initContainers: [{ name, image: "init:1", args }] } }));
+  const problemCodesWith = (name: string, args: string) =>
+    problemCodesOf(inject({ spec: { ...SPEC, initContainers: [{ name, image: "init:1", args: args.split(" ") }] } }));
 
   test.for([
-    { name: "istio-init", args: ["-b", "*", "-d", "15090,15021"] },
-    { name: "istio-init", args: ["-b", "8080,17890", "-d", "17890"] },
-    { name: "istio-init", args: ["-o", "17890"] },
-    { name: "linkerd-init", args: ["--outbound-ports-to-ignore", "17890"] },
-    { name: "linkerd-init", args: ["--inbound-ports-to-ignore=4190,17891-17899"] },
+    { name: "istio-init", args: "-b * -d 15090,15021" },
+    { name: "istio-init", args: "-b 8080,17890 -d 17890" },
+    { name: "istio-init", args: "-o 17890" },
+    { name: "linkerd-init", args: "--outbound-ports-to-ignore 17890" },
+    { name: "linkerd-init", args: "--inbound-ports-to-ignore=4190,17891-17899" },
   ])("that redirects the manager's port is reported: $name $args", ({ name, args }) => {
     expect(problemCodesWith(name, args)).toEqual(["mesh_captures_port"]);
   });
 
   test.for([
-    { name: "istio-init", args: ["-b", "*", "-d", "15090,17890"] },
-    { name: "istio-init", args: ["--istio-inbound-ports=*", "--istio-local-exclude-ports=17890"] },
-    { name: "istio-init", args: ["-b", "8080", "-d", "15090"] },
-    { name: "istio-init", args: ["-b", "", "-d", "15090"] },
-    { name: "linkerd-init", args: ["--inbound-ports-to-ignore", "4190,17000-18000"] },
+    { name: "istio-init", args: "-b * -d 15090,17890" },
+    { name: "istio-init", args: "--istio-inbound-ports=* --istio-local-exclude-ports=17890" },
+    { name: "istio-init", args: "-b 8080 -d 15090" },
+    { name: "istio-init", args: "-b  -d 15090" },
+    { name: "linkerd-init", args: "--inbound-ports-to-ignore 4190,17000-18000" },
   ])("that excludes the manager's port is not reported: $name $args", ({ name, args }) => {
     expect(problemCodesWith(name, args)).toEqual([]);
   });

@@ -66,7 +66,7 @@ function managerIn(pod: object): Container | undefined {
   return [...(initContainers ?? []), ...(containers ?? [])].find((container) => container.name === "lastcall");
 }
 
-test("for any Pod, a second injection at any replica changes nothing", { timeout: TIME_LIMIT }, () => {
+test("for any Pod, a second injection at any replica does not change the Pod", { timeout: TIME_LIMIT }, () => {
   checkPatchedPods((_pod, first, given) => {
     const second = inject(first.pod, { ...given, token: "f".repeat(32) });
     expect(second).toMatchObject({ kind: "unchanged", reason: "up_to_date" });

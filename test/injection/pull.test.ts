@@ -30,7 +30,7 @@ describe("the image pull secrets of the manager", () => {
 
   test.for<[string, JsonObject]>([
     ["none", {}],
-    ["null", { imagePullSecrets: null }],
+    ["a list that is null", { imagePullSecrets: null }],
     ["an empty list", { imagePullSecrets: [] }],
     ["its own secret", { imagePullSecrets: [{ name: "own" }] }],
     ["the same secrets", { imagePullSecrets: [{ name: "team" }, { name: "mirror" }] }],

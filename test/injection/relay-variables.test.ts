@@ -130,7 +130,7 @@ describe("injection with a relay", () => {
     expect(variablesOf(newPod)).toMatchObject(RELAY_VARIABLES);
   });
 
-  test("does not request a credential for the relay in sleep mode, which has no manager", () => {
+  test("does not request a credential for the relay in sleep mode, which does not use a manager", () => {
     const { issue, requests } = createFakeRelay();
     const pod = { ...WEB, metadata: { ...WEB.metadata, annotations: { "lastcall.dev/mode": "sleep" } } };
     expect(inject(pod, inputsWithRelay(issue))).toMatchObject({ kind: "patched", mode: "sleep" });
@@ -170,7 +170,7 @@ describe("injection without a relay", () => {
   });
 });
 
-test("for any Pod and relay, a second injection changes nothing and an uninjection restores the original", {
+test("for any Pod and relay, a second injection does not change the Pod and an uninjection restores the original", {
   timeout: 120_000,
 }, () => {
   let patchedCount = 0;

@@ -11,50 +11,52 @@ import { formatRecord, parseRecord } from "../../src/injection/record/original-r
 import { resolvePolicy } from "../../src/policy/resolve.ts";
 import { FACTS, inject, injectedPodOf, problemCodesOf, TOKEN } from "./injector-inputs.ts";
 
-describe("a hook that only sleeps", () => {
-  test.for<[readonly string[], number | undefined]>([
+describe("the recognition of a hook that only sleeps", () => {
+  test.for<[readonly string[], number]>([
     [["sleep", "15"], 15],
     [["/bin/sleep", "15s"], 15],
     [["/usr/bin/sleep", "2m"], 120],
     [["sh", "-c", "sleep 15"], 15],
     [["/bin/bash", "-c", "exec sleep 15;"], 15],
     [["/bin/sh", "-ec", "  /bin/sleep 0.2 "], 1],
-    [["sh", "-c", "sleep 15 && nginx -s quit"], undefined],
     [["sh", "-c", "sleep 15; true"], 15],
-    [["sh", "-c", "sleep $DELAY"], undefined],
-    [["sh", "-c", "sleep 15", "extra"], undefined],
-    [["sleep", "15", "5"], undefined],
-    [["sleep", "-1"], undefined],
-    [["sleep", "infinity"], undefined],
-    [["python", "-c", "sleep 15"], undefined],
-    [["/app/sleep", "15"], undefined],
-    [[], undefined],
-  ])(
-    "with the command %j has the seconds %s, which are undefined if the command does more than sleep",
-    ([command, seconds]) => {
-      expect(sleepSecondsOf({ exec: { command } })).toBe(seconds);
-    },
-  );
+  ])("includes the command %j, with a time of %i s", ([command, seconds]) => {
+    expect(sleepSecondsOf({ exec: { command } })).toBe(seconds);
+  });
 
-  test("is not recognised with a second handler or a duration that is not a number", () => {
+  test.for<[readonly string[]]>([
+    [["sh", "-c", "sleep 15 && nginx -s quit"]],
+    [["sh", "-c", "sleep $DELAY"]],
+    [["sh", "-c", "sleep 15", "extra"]],
+    [["sleep", "15", "5"]],
+    [["sleep", "-1"]],
+    [["sleep", "infinity"]],
+    [["python", "-c", "sleep 15"]],
+    [["/app/sleep", "15"]],
+    [[]],
+  ])("excludes the command %j", ([command]) => {
+    expect(sleepSecondsOf({ exec: { command } })).toBeUndefined();
+  });
+
+  test("excludes a second handler and a duration that is not a number", () => {
     expect(sleepSecondsOf({ sleep: { seconds: 5 }, exec: { command: ["x"] } })).toBeUndefined();
     expect(sleepSecondsOf({ sleep: { seconds: "5" } })).toBeUndefined();
   });
 });
 
 describe("the mode of the manager", () => {
-  test.for<[string, string | undefined, string]>([
-    ["1.36", undefined, "native"],
-    ["v1.32.0", "v1.28.0", "native"],
-    ["1.31+", "v1.29.0-gke.1", "native"],
-    ["v1.31.4-eks-abc", "v1.28.15", "classic"],
-    ["1.29", undefined, "classic"],
-    ["1.29", "", "classic"],
-    ["1.28", "1.28.0", "classic"],
-    ["2.0", undefined, "native"],
-    ["", "1.30", "classic"],
-    ["latest", "1.30", "classic"],
-  ])("for an API server %s and the oldest kubelet %s is %s", ([apiServerVersion, lowestKubeletVersion, mode]) => {
+  test.for<[title: string, mode: string, apiServer: string, kubelet: string | undefined]>([
+    ["an API server 1.36 without a known kubelet", "native", "1.36", undefined],
+    ["an API server v1.32.0 and the oldest kubelet v1.28.0", "native", "v1.32.0", "v1.28.0"],
+    ["an API server 1.31+ and the oldest kubelet v1.29.0-gke.1", "native", "1.31+", "v1.29.0-gke.1"],
+    ["an API server v1.31.4-eks-abc and the oldest kubelet v1.28.15", "classic", "v1.31.4-eks-abc", "v1.28.15"],
+    ["an API server 1.29 without a known kubelet", "classic", "1.29", undefined],
+    ["an API server 1.29 and a kubelet without a version", "classic", "1.29", ""],
+    ["an API server 1.28 and the oldest kubelet 1.28.0", "classic", "1.28", "1.28.0"],
+    ["an API server 2.0 without a known kubelet", "native", "2.0", undefined],
+    ["an API server without a version and the oldest kubelet 1.30", "classic", "", "1.30"],
+    ["an API server with the invalid version latest and the oldest kubelet 1.30", "classic", "latest", "1.30"],
+  ])("for %s is %s", ([, mode, apiServerVersion, lowestKubeletVersion]) => {
     const facts = { ...FACTS, apiServerVersion, lowestKubeletVersion };
     expect(chooseMode("auto", facts, undefined, "pod x")).toEqual({ mode, problems: [] });
     expect(chooseMode("sidecar", facts, undefined, "pod x").mode).toBe(mode);
@@ -216,11 +218,11 @@ describe("the setting `driver: auto`", () => {
     ["docker.io/envoyproxy/envoy-distroless:v1", "envoy"],
     ["my/envoyage:1", "none"],
     ["nginx:envoy", "none"],
-  ])("recognises the image %s as %s", ([image, driver]) => {
+  ])("with the image %s means the driver %s", ([image, driver]) => {
     expect(driverOf({ spec: { containers: [{ name: "x", image }] } }, policy)).toBe(driver);
   });
 
-  test("recognises a mesh by its proxy's name, even in a native sidecar", () => {
+  test("means the mesh's driver if a container has the name of the mesh's proxy, even in a native sidecar", () => {
     const sidecar = { name: "linkerd-proxy", restartPolicy: "Always" };
     expect(driverOf({ spec: { containers: [{ name: "app" }], initContainers: [sidecar] } }, policy)).toBe("linkerd");
     expect(driverOf({ spec: { containers: [{ name: "app" }, { name: "istio-proxy" }] } }, policy)).toBe("istio");

@@ -20,13 +20,13 @@ function securityContextOf(pod: JsonObject, namespaceAnnotations: JsonObject = {
 const DEFAULT_USER = { runAsUser: 17_890, runAsNonRoot: true };
 
 describe("the manager's user", () => {
-  test("is lastcall's default, if the cluster does not assign a user", () => {
+  test("is lastcall's default if the cluster does not assign a user", () => {
     expect(securityContextOf(createPod())).toMatchObject(DEFAULT_USER);
   });
 
   test.for<[string, JsonObject, JsonObject]>([
     ["whose namespace has a range of users", createPod(), OPENSHIFT_RANGE],
-    ["which OpenShift has admitted", createPod({}, { "openshift.io/scc": "restricted-v2" }), {}],
+    ["that OpenShift has admitted", createPod({}, { "openshift.io/scc": "restricted-v2" }), {}],
     ["with the setting unset", createPod({}, { "lastcall.dev/run-as-user": "unset" }), {}],
     ["in a namespace with the setting unset", createPod(), { "lastcall.dev/run-as-user": "unset" }],
   ])("is not set in a Pod %s, but the other fields of the restricted profile are", ([, pod, annotations]) => {

@@ -132,7 +132,7 @@ async function findHarms(build: Build, caller: Caller): Promise<Set<Harm>> {
   return harms;
 }
 
-describeOnClock("the authorization of callers", (build) => {
+describeOnClock("with the authorization of callers,", (build) => {
   const harmsByCaller = new Map<string, Set<Harm>>();
 
   beforeAll(async () => {

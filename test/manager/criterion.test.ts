@@ -19,17 +19,23 @@ const settingsOf = (
 });
 
 describe("the criterion for the end of a drain", () => {
-  test.for<[DrainedWhen, readonly Criterion[]]>([
+  const CRITERIA_BY_SETTING: readonly (readonly [DrainedWhen, readonly Criterion[]])[] = [
     ["auto", ["quiet", "requests", "requests", "quiet", "quiet"]],
     ["quiet", ["quiet", "quiet", "quiet", "quiet", "quiet"]],
     // Linkerd's driver counts the proxy's clients.
     ["connections", ["connections", "connections", "connections", "clients", "connections"]],
     ["requests", ["quiet", "requests", "requests", "quiet", "quiet"]],
     ["deadline", ["deadline", "deadline", "deadline", "deadline", "deadline"]],
-  ])(
-    "with `drained-when` %s is, for the drivers none, envoy, istio, linkerd and http: %j",
-    ([drainedWhen, criteria]) => {
-      expect(DRIVERS.map((driver) => criterionOf(settingsOf(driver, drainedWhen)))).toEqual(criteria);
+  ];
+
+  test.for(
+    CRITERIA_BY_SETTING.flatMap(([drainedWhen, criteria]) =>
+      DRIVERS.map((driver, index) => ({ drainedWhen, driver, criterion: criteria[index] })),
+    ),
+  )(
+    "is `$criterion` with `drained-when: $drainedWhen` and the driver $driver",
+    ({ drainedWhen, driver, criterion }) => {
+      expect(criterionOf(settingsOf(driver, drainedWhen))).toBe(criterion);
     },
   );
 

@@ -78,7 +78,7 @@ describe("the queue of destroyed sockets", () => {
     { title: "no socket can be opened", changes: { socket: () => -1 }, descriptors: [] },
     { title: "the kernel assigns no address", changes: { connect: () => -1 }, descriptors: [7] },
     { title: "the kernel has no group for destroyed sockets", changes: { setsockopt: () => -1 }, descriptors: [7] },
-  ])("is incomplete, and leaks no descriptor, if $title", ({ changes, descriptors }) => {
+  ])("is incomplete, and does not leak a descriptor, if $title", ({ changes, descriptors }) => {
     const { libc, closedFds } = createLibc([], changes);
     const queue = createDestroyedSockets(libc);
     queue.start();

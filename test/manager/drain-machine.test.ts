@@ -186,7 +186,7 @@ describe("the duration of a drain", () => {
       outcome: "timeout",
     },
     {
-      title: "is zero if the Pod has no listener",
+      title: "is zero if the Pod does not have a listener",
       pod: () => ({ ...QUIET, hasTcpListener: false }),
       ms: 0,
       outcome: "not-needed",
@@ -205,17 +205,30 @@ describe("the duration of a drain", () => {
   });
 
   test.for([
-    { drainedWhen: "deadline", pod: () => QUIET, ms: 65_000, outcome: "drained" },
+    { title: "in a quiet Pod", drainedWhen: "deadline", pod: () => QUIET, ms: 65_000, outcome: "drained" },
     {
+      title: "in a Pod with only UDP sockets",
       drainedWhen: "deadline",
       pod: () => ({ ...QUIET, hasTcpListener: false, hasUdp: true }),
       ms: 65_000,
       outcome: "drained",
     },
-    { drainedWhen: "connections", pod: () => ({ ...QUIET, openConnections: 1 }), ms: 65_000, outcome: "timeout" },
-    { drainedWhen: "quiet", pod: () => ({ ...QUIET, openConnections: 1 }), ms: 5_000, outcome: "drained" },
-  ] satisfies { drainedWhen: DrainSettings["drainedWhen"]; pod: PodAt; ms: number; outcome: string }[])(
-    "is $ms ms with `drained-when: $drainedWhen`, with the outcome `$outcome`",
+    {
+      title: "with an idle connection",
+      drainedWhen: "connections",
+      pod: () => ({ ...QUIET, openConnections: 1 }),
+      ms: 65_000,
+      outcome: "timeout",
+    },
+    {
+      title: "with an idle connection",
+      drainedWhen: "quiet",
+      pod: () => ({ ...QUIET, openConnections: 1 }),
+      ms: 5_000,
+      outcome: "drained",
+    },
+  ] satisfies { title: string; drainedWhen: DrainSettings["drainedWhen"]; pod: PodAt; ms: number; outcome: string }[])(
+    "is $ms ms $title if `drained-when` is `$drainedWhen`, with the outcome `$outcome`",
     ({ drainedWhen, pod, ms, outcome }) => {
       const drain = play({ settings: { ...ONE_APP, drainedWhen }, events: TERMINATION, pod });
       expect(drain.summary.outcome).toBe(outcome);
@@ -375,7 +388,7 @@ describe("the answer to a preStop hook", () => {
     expect(drain.answerTimesMs.get(2)).toBe(drain.answerTimesMs.get(3));
   });
 
-  test("of a mesh proxy is delayed by one second even if the app has no socket", () => {
+  test("of a mesh proxy is delayed by one second even if the app does not have a socket", () => {
     const drain = play({ settings: MESH, events: meshTermination, otherProcesses: otherProcessesUntil(0) });
     expect((drain.answerTimesMs.get(3) ?? 0) - (drain.answerTimesMs.get(1) ?? 0)).toBeGreaterThanOrEqual(1_000);
   });

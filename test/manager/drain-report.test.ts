@@ -92,7 +92,7 @@ const TRIGGERED_AT_1S = { drain: { triggeredAtMs: 1_000 } };
 const withRelay = (relay: Partial<RelayStatus>): DrainState =>
   withdrawing({ ...TRIGGERED_AT_1S, stateOverrides: { relay: { ...NO_STATUS, ...relay } } });
 test.for<[string, DrainState, string, number]>([
-  ["that received no request", withRelay({}), "none", -1],
+  ["that did not receive a request", withRelay({}), "none", -1],
   ["that has not responded yet", withRelay({ reason: "no answer yet" }), "unknown: no answer yet", -1],
   ["that reports the Pod as not withdrawn", withRelay({ endpointState: "in" }), "offered", -1],
   [
@@ -129,7 +129,7 @@ test.for<[string, DrainState, string, number]>([
     "unknown: the relay stopped responding",
     700,
   ],
-])("the report has the status of the relay %s", ([, state, relay, withdrawnAfterMs]) => {
+])("the report has the status of a relay %s", ([, state, relay, withdrawnAfterMs]) => {
   expect(drainReportOf(state, 9_000, -1, 0)).toMatchObject({ relay, withdrawnAfterMs });
 });
 

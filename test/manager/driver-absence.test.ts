@@ -34,7 +34,7 @@ function createFaultyDriver(name: string) {
 }
 
 test.concurrent.for(["envoy", "linkerd"])(
-  "the driver of %s still counts after two refused connections with a request timeout in between",
+  "the driver %s still counts after two refused connections with a request timeout in between",
   async (name) => {
     const { count, counts } = createFaultyDriver(name);
     const unknownCount = name === "envoy" ? NO_RESPONSE : -1;
@@ -66,7 +66,7 @@ test.concurrent("the requests of an Envoy that returns after a long absence are 
 });
 
 test.concurrent.for(["envoy", "linkerd"])(
-  "the driver of %s stops counting after one long absence of the proxy",
+  "the driver %s stops counting after one long absence of the proxy",
   async (name) => {
     const { count, counts } = createFaultyDriver(name);
     await count(REFUSED);

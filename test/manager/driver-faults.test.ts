@@ -105,7 +105,11 @@ const FAULTS: readonly { readonly fault: string; readonly tests: readonly TestRe
     fault: "a hook comes in a Pod that is not deleted",
     tests: [
       { file: DRIVER_TESTS, title: "does not send Envoy a request when one container restarts" },
-      { file: DRAIN_TESTS, title: "passes its health checks again, and the log reports listeners that stay drained" },
+      {
+        file: DRAIN_TESTS,
+        title:
+          "whose Pod continues after a drain passes its health checks again, and the log reports listeners that stay drained",
+      },
     ],
   },
   {
@@ -125,7 +129,7 @@ const FAULTS: readonly { readonly fault: string; readonly tests: readonly TestRe
     fault: "Envoy is restarted in the middle of a drain",
     tests: [
       { file: DRIVER_TESTS, title: "sends the drain request again after a restart of Envoy" },
-      { file: DRAIN_TESTS, title: "does not end the drain, because the clients reconnect" },
+      { file: DRAIN_TESTS, title: "does not end the drain if it is short, because the clients reconnect" },
       {
         file: "test/programs/envoy/restart.program.ts",
         title:
@@ -157,7 +161,7 @@ const FAULTS: readonly { readonly fault: string; readonly tests: readonly TestRe
     tests: [
       {
         file: "test/relay/slices/slice-watches.test.ts",
-        title: "receives that no Service selects its Pod, once the EndpointSlices are read",
+        title: "is notified that no Service selects its Pod, once the EndpointSlices are read",
       },
     ],
   },

@@ -81,14 +81,14 @@ describe("a drain with the Envoy driver", () => {
   });
 });
 
-describe("a short absence of the proxy", () => {
+describe("an absence of the proxy", () => {
   const NO_LISTENER: PodAt = () => ({ ...QUIET, hasTcpListener: false });
   const podWithoutListenerFrom =
     (fromMs: number, untilMs: number): PodAt =>
     (nowMs) =>
       nowMs >= fromMs && nowMs < untilMs ? NO_LISTENER(nowMs) : IDLE_CLIENT(nowMs);
 
-  test("does not end the drain, because the clients reconnect", () => {
+  test("does not end the drain if it is short, because the clients reconnect", () => {
     const drain = play({
       settings: ENVOY,
       events: TERMINATION,
@@ -100,7 +100,7 @@ describe("a short absence of the proxy", () => {
     expect(drain.answerTimesMs.get(1)).toBeLessThanOrEqual(22_250);
   });
 
-  test("does not end the drain during the delays if the requests were counted before", () => {
+  test("does not end the drain if it is short, during the delays and after counts of requests", () => {
     const drain = play({
       settings: { ...ENVOY, deregistrationDelayMs: 10_000 },
       events: TERMINATION,
@@ -217,7 +217,7 @@ describe("a proxy that is absent at the trigger", () => {
     expect(drain.summary.outcome).toBe("not-needed");
   });
 
-  test("does not delay the drain if Istio's proxy responds and its app has no listener", () => {
+  test("does not delay the drain if Istio's proxy responds and its app does not have a listener", () => {
     const drain = play({ ...absentProxy, settings: { ...ENVOY, driver: "istio" }, active: () => 0 });
     expect(drain.summary.outcome).toBe("not-needed");
     expect(drain.answerTimesMs.get(1)).toBeLessThanOrEqual(TRIGGER_MS + 20);
@@ -350,11 +350,11 @@ describe("a new Envoy process", () => {
   });
 });
 
-describe("an Envoy whose Pod continues after a drain", () => {
+describe("an Envoy", () => {
   const startDrain = (driver: Driver) => new Promise<string>((done) => driver.startDrain(done));
   const cancelDrain = (driver: Driver) => new Promise<string>((done) => driver.cancelDrain(done));
 
-  test("passes its health checks again, and the log reports listeners that stay drained", async () => {
+  test("whose Pod continues after a drain passes its health checks again, and the log reports listeners that stay drained", async () => {
     const envoy = await startFakeEnvoy();
     const messages: string[] = [];
     const driver = createEnvoyDriver({ ...ENVOY, driverUrl: envoy.url }, streamHttp, (message) =>
@@ -368,7 +368,7 @@ describe("an Envoy whose Pod continues after a drain", () => {
     await envoy.stop();
   });
 
-  test("does not get another drain request from a later count", async () => {
+  test("whose Pod continues after a drain does not get another drain request from a later count", async () => {
     const envoy = await startFakeEnvoy();
     envoy.stats = () => listenerLines("0.0.0.0_80");
     const driver = createEnvoyDriver({ ...ENVOY, driverUrl: envoy.url }, streamHttp, () => {});
@@ -380,7 +380,7 @@ describe("an Envoy whose Pod continues after a drain", () => {
     await envoy.stop();
   });
 
-  test("gets no request to cancel a drain that was not started", async () => {
+  test("does not get a request to cancel a drain that was not started", async () => {
     const envoy = await startFakeEnvoy();
     const driver = createEnvoyDriver({ ...ENVOY, driverUrl: envoy.url }, streamHttp, () => {});
     expect(await cancelDrain(driver)).toBe("");
@@ -389,7 +389,7 @@ describe("an Envoy whose Pod continues after a drain", () => {
   });
 
   test.for(["unix:relative.sock", "unix:/", `unix:/${"x".repeat(107)}`, "unix:/a\nb", "http://envoy:9901"])(
-    "is not called at %j, and the reason is reported",
+    "with the invalid URL %j is not called, and the reason is reported",
     async (driverUrl) => {
       const driver = createEnvoyDriver({ ...ENVOY, driverUrl }, streamHttp, () => {});
       expect(await startDrain(driver)).toContain(

@@ -206,7 +206,7 @@ describeOnClock("the Envoy driver", (build) => {
   );
 
   test.concurrent(
-    "sends no other request if Envoy refuses to drain its listeners",
+    "does not send another request if Envoy refuses to drain its listeners",
     onClock(async (clock) => {
       const pod = await startPod(clock, "--drained-when=quiet");
       pod.envoy.defaultFault = 400;

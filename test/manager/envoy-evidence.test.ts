@@ -33,7 +33,7 @@ function detectTraffic(newRequests: readonly number[]): readonly boolean[] {
 }
 
 describe("the totals in Envoy's statistics", () => {
-  test("are evidence of traffic at the first count, which has no predecessor", () => {
+  test("are evidence of traffic at the first count, which does not have a predecessor", () => {
     expect(detectTraffic([])).toEqual([true]);
   });
 

@@ -31,7 +31,7 @@ describe("a listener of Envoy", () => {
     { title: "an address with the manager's port", name: "0.0.0.0_17890", kind: "ignored" },
     { title: "an address with a mesh port", name: "0.0.0.0_15021", kind: "ignored" },
     { title: "the name of the admin interface", name: "admin", kind: "admin" },
-  ])("whose name is $title is classified as '$kind'", ({ name, kind }) => {
+  ])("with $title is classified as `$kind`", ({ name, kind }) => {
     expect(listenerOf(name, ENVOY).kind).toBe(kind);
   });
 
@@ -128,35 +128,35 @@ describe("the statistics of Envoy", () => {
   const adminLinesWithout = (word: string) => adminLines(3).filter((line) => !line.includes(word));
 
   test.for([
-    { title: "nothing", lines: [], admin: [] },
-    { title: "no listener except admin", lines: [], admin: adminLines(3) },
+    { title: "if they are empty", lines: [], admin: [] },
+    { title: "without a listener except admin", lines: [], admin: adminLines(3) },
     {
-      title: "no connections",
+      title: "without connections",
       lines: listenerLines("0.0.0.0_80"),
       admin: adminLinesWithout("listener.admin.downstream_cx_active"),
     },
     {
-      title: "no total of connections",
+      title: "without a total of connections",
       lines: listenerLines("0.0.0.0_80"),
       admin: adminLinesWithout("listener.admin.downstream_cx_total"),
     },
     {
-      title: "no active requests of the admin interface",
+      title: "without active requests of the admin interface",
       lines: listenerLines("0.0.0.0_80"),
       admin: adminLinesWithout("rq_active"),
     },
     {
-      title: "no completed requests of the admin interface",
+      title: "without completed requests of the admin interface",
       lines: listenerLines("0.0.0.0_80"),
       admin: adminLinesWithout("rq_completed"),
     },
     {
-      title: "an incomplete listener",
+      title: "with an incomplete listener",
       lines: listenerLines("0.0.0.0_80").filter((line) => !line.startsWith("listener.0.0.0.0_80.downstream_cx_total")),
       admin: adminLines(3),
     },
-    { title: "an unterminated line", lines: ["x".repeat(5_000)], admin: adminLines(3) },
-  ])("are reported as unusable if they contain $title", ({ lines, admin }) => {
+    { title: "with an unterminated line", lines: ["x".repeat(5_000)], admin: adminLines(3) },
+  ])("are reported as unusable $title", ({ lines, admin }) => {
     expect(readCount(lines, ENVOY, admin).problem).not.toBe("");
   });
 
@@ -185,7 +185,7 @@ describe("the statistics of Envoy", () => {
     );
   });
 
-  test("contain no negative number for arbitrary responses, and cause no exception", () => {
+  test("do not contain a negative number for arbitrary responses, and do not cause an exception", () => {
     const anyFragment = fc.constantFrom(
       "listener.",
       "http.",
@@ -229,10 +229,10 @@ describe("two successive samples of Envoy's statistics", () => {
   };
 
   test.for([
-    { title: "no traffic if nothing changed", next: {}, hadTraffic: false },
-    { title: "traffic after a new connection", next: { connectionTotal: 1 }, hadTraffic: true },
-    { title: "traffic after a response", next: { completedTotal: 1 }, hadTraffic: true },
-  ])("show $title", ({ next, hadTraffic }) => {
+    { title: "do not show traffic if all totals are unchanged", next: {}, hadTraffic: false },
+    { title: "show traffic after a new connection", next: { connectionTotal: 1 }, hadTraffic: true },
+    { title: "show traffic after a response", next: { completedTotal: 1 }, hadTraffic: true },
+  ])("$title", ({ next, hadTraffic }) => {
     expect(evidenceOf([], {}, next)).toEqual({ restarted: false, hadTraffic });
   });
 
@@ -253,7 +253,7 @@ describe("two successive samples of Envoy's statistics", () => {
     expect(evidenceOf([], { epoch: 1 }, { epoch: 1 })).toMatchObject({ restarted: false });
   });
 
-  test("show no traffic for the kubelet's probes, and traffic for clients", () => {
+  test("show traffic for clients and not for the kubelet's probes", () => {
     const probes = [{ port: 80, periodMs: 1_000 }];
     const probedListener = { probedPorts: [80] };
     const oneConnection = { ...probedListener, connectionTotal: 1, completedTotal: 1 };

@@ -163,7 +163,7 @@ describe("preStop calls with the token from outside of the node", () => {
     expect(phaseEntries.length).toBeLessThanOrEqual(2 * (60 / 5 + 1));
   });
 
-  test("do not make the manager ready for another drain if the Pod has no listener", () => {
+  test("do not make the manager ready for another drain if the Pod does not have a listener", () => {
     const closingPod = (nowMs: number) => ({ ...busyUntil(0)(nowMs), hasTcpListener: nowMs < TRIGGER_MS + 9_000 });
     const calls = eventsOf([{ atMs: 200_000, container: "app", host: 1, durationMs: 1_000_000 }]);
     const drain = play({

@@ -61,7 +61,7 @@ describeOnClock("a drain whose client never stops sending requests on its connec
   );
 
   testHandOver(
-    "is handed over after the delays if the relay reports that the workload's last stops reset no connection",
+    "is handed over after the delays if the relay reports that the workload's last stops did not reset a connection",
     { shutdown: "graceful" },
     (report) => {
       expect(drainEndMsOf(report)).toBeLessThan(3_000); // bound: on the test clock

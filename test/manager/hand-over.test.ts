@@ -188,7 +188,7 @@ const drainWithStops = (
     { events: [ownHook(0, 1), relayReported(100, "out", true, { isGraceful })] },
   );
 
-describe("a drain of a workload whose last stopped Pods reset no connection", () => {
+describe("a drain of a workload whose last stopped Pods did not reset a connection", () => {
   test("is handed over at the end of the delays", () => {
     const { outcome, endMs, why } = drainWithStops(true);
     expect({ outcome, endMs }).toEqual({ outcome: "handed-over", endMs: 5_000 });
@@ -214,7 +214,7 @@ describe("a drain of a workload whose last stopped Pods reset no connection", ()
     expect(drainWithStops(true, { shutdown: "abrupt" }).endMs).toBeGreaterThanOrEqual(PATIENCE_END_MS);
   });
 
-  test("waits for the patience if a later status comes from a relay that recorded no such Pods", () => {
+  test("waits for the patience if a later status comes from a relay that did not record such Pods", () => {
     const events = [
       ...[ownHook(0, 1), relayReported(100, "in", true, { isGraceful: true })],
       relayReported(3_000, "out", true),

@@ -91,7 +91,7 @@ describe("in a Pod that runs to completion", () => {
   test.for([
     ["before", [hook(50, 1), ownHook(100, 9)]],
     ["after", [ownHook(100, 9), hook(1_900, 1)]],
-    ["(from a disconnected client) before", [hook(50, 1), clientDisconnected(60, 1), ownHook(100, 9)]],
+    ["by a client that disconnects and before", [hook(50, 1), clientDisconnected(60, 1), ownHook(100, 9)]],
   ] as const)("the Pod is drained if an app's hook is called %s the manager's own hook", ([, events]) => {
     expect(outcomeAndTime(events)).toEqual(["drained", 5_100]);
   });

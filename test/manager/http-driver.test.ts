@@ -73,7 +73,7 @@ describe("the request to drain-url", () => {
     expect(await startDrain({})).toBe("");
   });
 
-  test("is not sent if drain-url has no address", async () => {
+  test("is not sent if drain-url does not have an address", async () => {
     expect(await startDrain({ drainUrl: "http://app.local/" })).toContain("is not an http URL");
   });
 });
@@ -104,7 +104,7 @@ describe("the count that active-url returns", () => {
     expect(await count({ activeUrl: `http://${ownAddress()}:8080/` })).toBe(-1);
   });
 
-  test("is unknown if active-url is not set, and no connection is opened", async () => {
+  test("is unknown if active-url is not set, without a connection", async () => {
     const driver = createDriver({});
     expect(await new Promise((done) => driver.countActive(done))).toBe(-1);
     expect(driver.dialCount()).toBe(0);

@@ -40,7 +40,7 @@ const RESPONSES = [
     status: 200,
     body: "OK 1",
   },
-  { title: "no body", text: "HTTP/1.1 503 \r\ncontent-length: 0\r\n\r\n", status: 503, body: "" },
+  { title: "an empty body", text: "HTTP/1.1 503 \r\ncontent-length: 0\r\n\r\n", status: 503, body: "" },
   { title: "chunked encoding", text: chunkedResponse("one: 1\n", "two: 2\n"), status: 200, body: "one: 1\ntwo: 2\n" },
   { title: "chunks with multi-byte characters", text: chunkedResponse("ä", "漢字"), status: 200, body: "ä漢字" },
   { title: "chunks and trailers", text: `${CHUNKED_HEAD}1;x=y\r\na\r\n0\r\nx: y\r\n\r\n`, status: 200, body: "a" },

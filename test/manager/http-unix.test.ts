@@ -39,7 +39,7 @@ async function requestWith(kernel: Partial<Libc>) {
   return { end, calls };
 }
 
-test("a request over a Unix socket reports that no socket can be opened, and calls no further function", async () => {
+test("a request over a Unix socket reports that no socket can be opened, and does not call another function", async () => {
   const { end, calls } = await requestWith({ socket: () => -1 });
   expect(end).toEqual({ status: 0, failure: "no more sockets can be opened", timedOut: false, hasReturned: true });
   expect(calls).toEqual([]);

@@ -20,7 +20,7 @@ describe("a line buffer", () => {
     );
   });
 
-  test("accepts a line at the length limit, and no text after a longer line", () => {
+  test("accepts a line at the length limit, and rejects all text after a longer line", () => {
     const buffer = createLineBuffer(4);
     expect(buffer.addChunk(Buffer.from("1234\n12"))).toEqual(["1234"]);
     expect(buffer.addChunk(Buffer.from("345"))).toBeUndefined();

@@ -112,7 +112,7 @@ describeOnClock("a drain with Linkerd's proxy", (build) => {
   );
 
   test.concurrent(
-    "falls back to samples of sockets if the proxy's metrics contain no number of clients",
+    "falls back to samples of sockets if the proxy's metrics do not contain the number of clients",
     onClock(async (clock) => {
       const proxy = await startProxy();
       proxy.clientCount = undefined;

@@ -102,7 +102,7 @@ describeBuilds("a manager that gets SIGKILL or SIGSTOP", (build) => {
     await endApp(app);
   });
 
-  test.concurrent("does not block the drain command if SIGSTOP stopped the manager before the call", async () => {
+  test.concurrent("does not block the drain command if SIGSTOP stopped it before the call", async () => {
     const manager = await startManager({ build, flags: LONG_DRAIN_FLAGS });
     manager.kill("SIGSTOP");
     const end = await run(["drain", `--address-scope=${manager.address}`], {}, build);
@@ -216,7 +216,7 @@ describeBuilds(
       }
     });
 
-    test.concurrent("answers the hooks at the deadline if it has no file descriptor for its samples", async () => {
+    test.concurrent("answers the hooks at the deadline if it does not have a file descriptor for its samples", async () => {
       const manager = await startManager({ build, flags: [...SHORT_DRAIN_FLAGS, "--drain-timeout=1s"] });
       const app = await startApp(manager.address);
       // The call needs one descriptor.

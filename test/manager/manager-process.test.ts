@@ -42,15 +42,15 @@ describeBuilds(
 
 describeBuilds("an invalid HTTP request", (build) => {
   test.concurrent.for([
-    { title: "another token", path: "/another/status", method: "GET" },
-    { title: "no token", path: "/status", method: "GET" },
-    { title: "an empty token", path: "//status", method: "GET" },
-    { title: "the name of a container without a hook", path: `/${TOKEN}/prestop/else`, method: "GET" },
-    { title: "the method GET for the drain path", path: `/${TOKEN}/drain`, method: "GET" },
-    { title: "the method POST for a hook path", path: hookPath(), method: "POST" },
-    { title: "a path with an additional segment", path: `${hookPath()}/x`, method: "GET" },
-    { title: "a very long path", path: `/${TOKEN}/status?${"x".repeat(4_000)}`, method: "GET" },
-  ])("gets status 404 and does not start a drain if it has $title", async ({ path, method }) => {
+    { title: "with another token", path: "/another/status", method: "GET" },
+    { title: "without a token", path: "/status", method: "GET" },
+    { title: "with an empty token", path: "//status", method: "GET" },
+    { title: "with the name of a container without a hook", path: `/${TOKEN}/prestop/else`, method: "GET" },
+    { title: "with the method GET for the drain path", path: `/${TOKEN}/drain`, method: "GET" },
+    { title: "with the method POST for a hook path", path: hookPath(), method: "POST" },
+    { title: "with a path with an additional segment", path: `${hookPath()}/x`, method: "GET" },
+    { title: "with a very long path", path: `/${TOKEN}/status?${"x".repeat(4_000)}`, method: "GET" },
+  ])("$title gets status 404 and does not start a drain", async ({ path, method }) => {
     const manager = await startManager({ build, wrapper: WITHOUT_PORT_GUARD });
     expect((await call(manager, path, method)).status).toBe(404);
     expect(await statusOf(manager)).toMatchObject({ phase: "idle", outcome: "none" });
@@ -108,14 +108,14 @@ describeBuilds("the serve command", (build) => {
     expect(end.stderr).toContain(message);
   });
 
-  test.concurrent("does not run for the command version, which prints name and version", async () => {
+  test.concurrent("does not run for the command version, which prints the program's name and version", async () => {
     expect(await run(["version"], {}, build)).toMatchObject({ code: 0, stdout: "lastcall-manager 0.1.0\n" });
   });
 });
 
-describeBuilds("the drain and status commands", (build) => {
+describeBuilds("on the command line", (build) => {
   test.concurrent.for(["drain", "status"])(
-    "%s exits with code 4 after two seconds if no manager is running",
+    "the command %s exits with code 4 after two seconds if no manager is running",
     async (command) => {
       const end = await run([command, `--address-scope=${ownAddress()}`], {}, build);
       expect(end.code).toBe(4);
@@ -124,7 +124,7 @@ describeBuilds("the drain and status commands", (build) => {
     },
   );
 
-  test.concurrent("drain exits with code 4 if the server on the port never responds", async () => {
+  test.concurrent("the command drain exits with code 4 if the server on the port never responds", async () => {
     const address = ownAddress();
     const silentServer = createServer(() => {});
     await new Promise<void>((resolve) => silentServer.listen(17_890, address, resolve));
@@ -134,7 +134,7 @@ describeBuilds("the drain and status commands", (build) => {
     silentServer.close();
   });
 
-  test.concurrent("drain exits with code 4 if the manager is killed", async () => {
+  test.concurrent("the command drain exits with code 4 if the manager is killed", async () => {
     const manager = await startManager({ build, flags: ["--drain-delay=50s", "--hooks=app:app"] });
     const app = await startApp(manager.address);
     const drainCommand = run(["drain", `--address-scope=${manager.address}`], {}, build);
@@ -152,12 +152,12 @@ describeBuilds("the drain and status commands", (build) => {
       message: "exited, hangs or has another LASTCALL_TOKEN",
     },
     {
-      title: "reports the token as the cause if the manager has no port guard",
+      title: "reports the token as the cause if the manager does not have a port guard",
       wrapper: WITHOUT_PORT_GUARD,
       code: 64,
       message: "has another LASTCALL_TOKEN",
     },
-  ])("drain with another Pod's token $title", async ({ wrapper, code, message }) => {
+  ])("the command drain with another Pod's token $title", async ({ wrapper, code, message }) => {
     const manager = await startManager({ build, wrapper });
     const end = await run(["drain", `--address-scope=${manager.address}`], { LASTCALL_TOKEN: "another" }, build);
     expect(end.code).toBe(code);

@@ -109,7 +109,7 @@ describe("a sample of the sockets", () => {
     expect(order).toEqual([11, 21, 10, 20]);
   });
 
-  test("is undefined if netlink fails after some connections, and no other source is read", () => {
+  test("is undefined if netlink fails after some connections, without a read of another source", () => {
     const { libc } = playback({ 2: [DONE], 10: [DONE] });
     let dumpCount = 0;
     const failingLibc: Libc = {
@@ -228,7 +228,7 @@ describe("the visibility of the sockets at the start", () => {
   });
 });
 
-describe("an IP address", () => {
+describe("the canonical form", () => {
   test.for([
     ["10.0.0.1", "10.0.0.1"],
     ["::ffff:10.0.0.1", "10.0.0.1"],
@@ -241,7 +241,7 @@ describe("an IP address", () => {
     ["not:an:address", "not:an:address"],
     ["1::2::3", "1::2::3"],
     ["", ""],
-  ])("%s is canonical as %s", ([text, expected]) => {
+  ])("of the address %j is %j", ([text, expected]) => {
     expect(canonicalAddress(text ?? "")).toBe(expected);
   });
 });

@@ -40,7 +40,7 @@ function testWakes(stateOf: (overrides: Parts) => DrainState, rows: readonly Wak
   });
 }
 
-describe("the manager's next timer before a drain", () => {
+describe("before a drain", () => {
   testWakes(
     ({ stateOverrides }) => ({ ...idleState([]), ...stateOverrides }),
     [
@@ -61,7 +61,7 @@ describe("the manager's next timer before a drain", () => {
   );
 });
 
-describe("the manager's next timer during the delays of a drain", () => {
+describe("during the delays of a drain", () => {
   testWakes(withdrawing, [
     ["the first sample is immediate", {}, 40, [40, 40]],
     [
@@ -109,7 +109,7 @@ describe("the manager's next timer during the delays of a drain", () => {
   ]);
 });
 
-describe("the manager's next timer after the delays of a drain", () => {
+describe("after the delays of a drain", () => {
   const busyState = (overrides: Parts): DrainState =>
     draining({ ...overrides, sample: { atMs: 5_000, observation: BUSY, ...overrides.sample } });
   const LONG_DRAIN = { drain: { deadlineMs: 600_000 } };
@@ -174,7 +174,7 @@ describe("the manager's next timer after the delays of a drain", () => {
   ]);
 });
 
-describe("the manager's next timer after a drain, while preStop calls are held", () => {
+describe("after a drain, while preStop calls are held,", () => {
   const holdingAt10s = (overrides: Parts): DrainState =>
     holding({ ...overrides, sample: { atMs: 10_000, observation: QUIET, ...overrides.sample } });
   const CLASSIC: DrainSettings = { ...ONE_APP, classic: true };
@@ -219,7 +219,7 @@ describe("the manager's next timer after a drain, while preStop calls are held",
   ]);
 });
 
-describe("the manager's next timer after a drain without held preStop calls", () => {
+describe("after a drain without held preStop calls", () => {
   test("no timer is set in a completed Pod", () => {
     expect(nextWake(ONE_APP, done(), 11_000)).toEqual({ wakeAtMs: -1, sampleAtMs: -1 });
   });

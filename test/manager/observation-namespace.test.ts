@@ -94,7 +94,7 @@ describe.skipIf(!canIsolate)("a Pod in a separate network namespace", { timeout:
     expect(await sendCommand(pod, "answer")).toBe("answered");
   });
 
-  test("has no new evidence of traffic if nothing happened between two samples", async () => {
+  test("does not have new evidence of traffic after a time without connections and data", async () => {
     let observation = await sample(pod);
     while (observation["activity"] !== "quiet") observation = await sample(pod);
     expect((await sample(pod))["lastEvidenceMs"]).toBe(observation["lastEvidenceMs"]);

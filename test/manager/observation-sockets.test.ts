@@ -184,7 +184,7 @@ describe("the sockets in a sample", () => {
     expect(observation).toMatchObject({ activity: "busy", lastEvidenceMs: observation.atMs });
   });
 
-  test("are busy with a connection in the backlog that has sent nothing", async () => {
+  test("are busy with a connection in the backlog that has not sent data", async () => {
     const host = ownAddress();
     const sample = createSampler({ addressScope: host });
     // Listens and then blocks its event loop.

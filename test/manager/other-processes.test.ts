@@ -43,28 +43,28 @@ const proxyListener = socket(PROXY_UID, 10, 15_006);
 
 describe("the UIDs of processes other than the proxy", () => {
   test.for([
-    { title: "the proxy's own sockets", sockets: [proxyListener, socket(PROXY_UID, 1, 40_000, 443)], hasOthers: false },
+    { title: "the proxy's own sockets", sockets: [proxyListener, socket(PROXY_UID, 1, 40_000, 443)], verb: "exclude" },
     {
-      title: "an app with an outbound connection",
+      title: "an app's outbound connection",
       sockets: [proxyListener, socket(APP_UID, 1, 40_000, 443)],
-      hasOthers: true,
+      verb: "include",
     },
-    { title: "an app that listens", sockets: [proxyListener, socket(APP_UID, 10, 8_080)], hasOthers: true },
-    { title: "a TIME_WAIT entry of an app", sockets: [proxyListener, socket(0, 6, 8_080, 50_000)], hasOthers: false },
+    { title: "an app's listener", sockets: [proxyListener, socket(APP_UID, 10, 8_080)], verb: "include" },
+    { title: "an app's TIME_WAIT entry", sockets: [proxyListener, socket(0, 6, 8_080, 50_000)], verb: "exclude" },
     {
-      title: "the manager's listener, as the app's user",
+      title: "the manager's listener, even with the app's UID",
       sockets: [proxyListener, socket(APP_UID, 10, MANAGER_PORT)],
-      hasOthers: false,
+      verb: "exclude",
     },
     {
       title: "a hook's connection to the manager",
       sockets: [proxyListener, socket(APP_UID, 1, 40_000, MANAGER_PORT)],
-      hasOthers: false,
+      verb: "exclude",
     },
-  ])("include the owner of $title: $hasOthers", ({ sockets, hasOthers }) => {
+  ])("$verb the owner of $title", ({ sockets, verb }) => {
     expect(processesIn(sockets)).toEqual({
       known: true,
-      hasOthers,
+      hasOthers: verb === "include",
       hasSharedUser: false,
     });
   });

@@ -161,7 +161,7 @@ describeOnClock("the drain of a terminating Pod", (build) => {
   );
 
   test.concurrent(
-    "ends immediately if the Pod has no listener",
+    "ends immediately if the Pod does not have a listener",
     onClock(async (clock) => {
       const manager = await startManager({ build, clock, flags: ["--drain-delay=30s", "--hooks=app:app"] });
       const commandResult = await run(["drain", `--address-scope=${manager.address}`], {}, build, clock);

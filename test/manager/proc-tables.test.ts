@@ -105,7 +105,7 @@ describe("a socket table of /proc/net", () => {
     expect([socketCount, reader.end()]).toEqual([2, true]);
   });
 
-  test("is invalid, and not buffered, if it contains no line breaks", () => {
+  test("is invalid, and not buffered, if it does not contain line breaks", () => {
     const reader = createTableReader(2, () => true);
     const noise = "x".repeat(4_096);
     expect(reader.addPiece(TABLE_HEAD)).toBe(true);

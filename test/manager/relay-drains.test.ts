@@ -308,7 +308,7 @@ describeOnClock("a drain with a relay", (build) => {
 describeOnClock("a manager with invalid relay variables", (build) => {
   test.concurrent.for([
     {
-      title: "the relay's address has no port",
+      title: "the relay's address does not have a port",
       overrides: { LASTCALL_RELAY_ADDRESS: "10.0.0.10" },
       variable: "LASTCALL_RELAY_ADDRESS",
     },

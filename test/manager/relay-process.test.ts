@@ -71,7 +71,7 @@ describeBuilds("the relay's client", (build) => {
     },
   );
 
-  test.concurrent("uses no CPU while it waits for a TLS handshake", async () => {
+  test.concurrent("does not use CPU time while it waits for a TLS handshake", async () => {
     const silentRelay = BROKEN_RELAYS.find(({ behaviour }) => behaviour === "accepts connections and sends nothing");
     const { env = {} } = (await silentRelay?.start(ca)) ?? {};
     const client = startClient(build, env);

@@ -61,7 +61,7 @@ describe("the client's session with the relay", () => {
     expect(play([], 0).actions).toEqual([{ kind: "dial", id: 1, hasHeartbeat: false, atMs: 0 }]);
   });
 
-  test("closes a connection that delivers no line within two seconds, and reports the reason", () => {
+  test("closes a connection that does not deliver a line within two seconds, and reports the reason", () => {
     const session = play([], DIAL_TIMEOUT_MS);
     expect(session.actions.slice(1)).toEqual([
       { kind: "drop", id: 1, atMs: 2_000 },
@@ -163,7 +163,7 @@ describe("the client's session with the relay", () => {
     expect(session.lost).toEqual([]);
   });
 
-  test("connects again, with growing delays, to a relay that sends no heartbeats, and keeps its statuses", () => {
+  test("connects again, with growing delays, to a relay that does not send heartbeats, and keeps its statuses", () => {
     const events: SessionEvent[] = [delayEvent(0, 2_000), receivedEvent(10, 1)];
     // Every connection receives one line, 20 ms after the client has started to connect.
     for (let count = 0; count < 20; count += 1) {
@@ -189,7 +189,7 @@ describe("the client's session with the relay", () => {
     expect(step.actions).toEqual([{ kind: "dial", id: 2, hasHeartbeat: true }]);
   });
 
-  test("opens no connection and sets no timer after the disconnect command", () => {
+  test("does not open a connection or set a timer after the disconnect command", () => {
     const session = play(
       [delayEvent(0, 1_000), receivedEvent(10, 1), disconnectEvent(600), closedEvent(700, 1), receivedEvent(800, 2)],
       60_000,

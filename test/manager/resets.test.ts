@@ -84,7 +84,7 @@ describe("the report of a Pod's resets", () => {
   });
 
   test.for([
-    { title: "never more probes than resets", resets: 1, stopMs: 25_000, probes: 1 },
+    { title: "at most as many probes as resets", resets: 1, stopMs: 25_000, probes: 1 },
     {
       title: "one probe per elapsed period and one more, for each kind of probe",
       resets: 9,

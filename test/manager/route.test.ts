@@ -43,15 +43,15 @@ describe("the routes of the manager's port", () => {
   });
 
   test.for([
-    { address: "::ffff:127.0.0.1", scope: "", local: true },
-    { address: "127.4.5.6", scope: "", local: true },
-    { address: "::1", scope: "", local: true },
-    { address: "10.0.0.7", scope: "", local: false },
-    { address: "::ffff:10.0.0.7", scope: "", local: false },
-    { address: "10.0.0.7", scope: "10.0.0.7", local: true },
-    { address: "fd00::7", scope: "fd00:0:0::7", local: true },
-    { address: "", scope: "", local: false },
-  ])("treat a caller at '$address' with the address scope '$scope' as local: $local", ({ address, scope, local }) => {
-    expect(isLocalClient(address, scope)).toBe(local);
+    { address: "::ffff:127.0.0.1", scope: "", origin: "local" },
+    { address: "127.4.5.6", scope: "", origin: "local" },
+    { address: "::1", scope: "", origin: "local" },
+    { address: "10.0.0.7", scope: "", origin: "external" },
+    { address: "::ffff:10.0.0.7", scope: "", origin: "external" },
+    { address: "10.0.0.7", scope: "10.0.0.7", origin: "local" },
+    { address: "fd00::7", scope: "fd00:0:0::7", origin: "local" },
+    { address: "", scope: "", origin: "external" },
+  ])("treat a caller at '$address' with the address scope '$scope' as $origin", ({ address, scope, origin }) => {
+    expect(isLocalClient(address, scope)).toBe(origin === "local");
   });
 });

@@ -41,20 +41,20 @@ describe("a sample of sockets", () => {
     expect(monitor.finishSample(undefined, 30, NO_CONNECTIONS)).toMatchObject({ blind: true });
   });
 
-  test.for<[string, boolean, Partial<TextSocket>]>([
-    ["an open connection without tcp_info", true, {}],
-    ["a connection with unread bytes", false, { receiveQueue: 1 }],
-    ["a connection with unsent bytes", false, { sendQueue: 1 }],
-    ["a connection in its handshake", false, { state: tcp.SYN_RECV }],
-    ["an ended connection", false, { state: tcp.TIME_WAIT }],
-    ["an idle connection with tcp_info", false, { lastDataSentMs: 300, lastDataReceivedMs: 304, bytesReceived: 1 }],
-  ])("of %s has unknown activity: %s", ([, isUnknown, overrides]) => {
+  test.for<[string, "unknown" | "known", Partial<TextSocket>]>([
+    ["an open connection without tcp_info", "unknown", {}],
+    ["a connection with unread bytes", "known", { receiveQueue: 1 }],
+    ["a connection with unsent bytes", "known", { sendQueue: 1 }],
+    ["a connection in its handshake", "known", { state: tcp.SYN_RECV }],
+    ["an ended connection", "known", { state: tcp.TIME_WAIT }],
+    ["an idle connection with tcp_info", "known", { lastDataSentMs: 300, lastDataReceivedMs: 304, bytesReceived: 1 }],
+  ])("of %s has %s activity", ([, expected, overrides]) => {
     const agelessFields = { lastDataSentMs: -1, lastDataReceivedMs: -1, bytesReceived: -1 };
     const observation = createTestMonitor().sample(
       reading([listener(), socket({ ...agelessFields, ...overrides })], { source: "proc" }),
       10_000,
     );
-    expect(observation.activity === "unknown").toBe(isUnknown);
+    expect(observation.activity === "unknown").toBe(expected === "unknown");
   });
 
   test.for<[string, readonly TextSocket[]]>([
@@ -156,7 +156,7 @@ describe("a sample of sockets", () => {
     );
   });
 
-  test("has no evidence if the last byte is older than the start of the manager's clock", () => {
+  test("does not have evidence if the last byte is older than the start of the manager's clock", () => {
     expect(createTestMonitor().sample(reading([listener(), socket()]), 1_000).lastEvidenceMs).toBe(-1);
   });
 });

@@ -108,7 +108,7 @@ describe("a Helm release with failurePolicy Fail", () => {
     expect([isEnforcing, writes, proofCount]).toEqual([copies.length > 0, [], 0]);
   });
 
-  test("does not write if it has no webhooks to copy", async () => {
+  test("does not write if it does not have webhooks to copy", async () => {
     expect(await check({ originals: [] })).toMatchObject({ isEnforcing: false, writes: [], proofCount: 0 });
   });
 
@@ -121,7 +121,7 @@ describe("a Helm release with failurePolicy Fail", () => {
   });
 });
 
-describe("the API requests of enforcement", () => {
+describe("the enforcement of injection", () => {
   const SETTINGS = {
     enforceConfiguration: "enforce.lastcall.dev",
     enforceCopies: "drain.lastcall.dev",
@@ -156,7 +156,7 @@ describe("the API requests of enforcement", () => {
     return { ports: enforcerPorts(send, SETTINGS), requests };
   };
 
-  test("create dry-run Pods with the configured namespace, labels and manager image", async () => {
+  test("creates dry-run Pods with the configured namespace, labels and manager image", async () => {
     const { ports, requests } = createApiServer(true);
     await enforce(ports);
     const pods = requests.filter(({ method }) => method === "POST");
@@ -169,7 +169,7 @@ describe("the API requests of enforcement", () => {
     }
   });
 
-  test("write the complete list of webhooks at the resourceVersion that was read", async () => {
+  test("writes the complete list of webhooks at the resourceVersion that was read", async () => {
     const { ports, requests } = createApiServer(true);
     expect(await enforce(ports)).toEqual({ isEnforcing: true, why: "", reason: "none" });
     const { path, body } = requests.at(-1) ?? { path: "" };
@@ -180,7 +180,7 @@ describe("the API requests of enforcement", () => {
     ]);
   });
 
-  test("do not include a write if the dry-run Pod is not injected, and the reason is reported after one attempt", async () => {
+  test("does not write if the dry-run Pod is not injected, and reports the reason after one attempt", async () => {
     const { ports, requests } = createApiServer(false);
     const { isEnforcing, why } = await enforce(ports);
     expect([isEnforcing, requests.map(({ method }) => method)]).toEqual([false, ["POST"]]);
@@ -211,7 +211,7 @@ describe("the API requests of enforcement", () => {
     "exceeded quota: small, requested: pods=1, used: pods=5, limited: pods=5",
     "failed quota: small: must specify limits.ephemeral-storage for: probe",
     "insufficient quota to match these scopes: [{PriorityClass In [high]}]",
-  ])("set the metric's reason to `quota` if a ResourceQuota refuses the dry-run Pod: %s", async (why) => {
+  ])("sets the metric's reason to `quota` if a ResourceQuota refuses the dry-run Pod: %s", async (why) => {
     expect(await readBlockedMetricsAfter(createForbiddenResponse(why))).toEqual([
       'lastcall_enforcement_blocked{reason="quota"} 1',
       'lastcall_enforcement_blocked{reason="other"} 0',
@@ -219,16 +219,22 @@ describe("the API requests of enforcement", () => {
   });
 
   test.for([
-    createForbiddenResponse('violates PodSecurity "restricted:latest"'),
-    { status: 500, text: JSON.stringify({ message: "exceeded quota: of something else" }) },
-  ])("set the metric's reason to `other` after another refusal: %j", async (refusal) => {
+    {
+      title: "PodSecurity refuses the dry-run Pod",
+      refusal: createForbiddenResponse('violates PodSecurity "restricted:latest"'),
+    },
+    {
+      title: "the API server responds with status 500",
+      refusal: { status: 500, text: JSON.stringify({ message: "exceeded quota: of something else" }) },
+    },
+  ])("sets the metric's reason to `other` if $title", async ({ refusal }) => {
     expect(await readBlockedMetricsAfter(refusal)).toEqual([
       'lastcall_enforcement_blocked{reason="quota"} 0',
       'lastcall_enforcement_blocked{reason="other"} 1',
     ]);
   });
 
-  test("do not set a reason in the metric while enforcement is active", async () => {
+  test("does not set a reason in the metric while it is active", async () => {
     const { ports } = createApiServer(true);
     expect(await readBlockedMetrics(await enforce(ports))).toEqual([
       'lastcall_enforcement_blocked{reason="quota"} 0',
@@ -236,7 +242,7 @@ describe("the API requests of enforcement", () => {
     ]);
   });
 
-  test("do not create the configuration for the copies if it is missing", async () => {
+  test("does not create the configuration for the copies if that configuration is missing", async () => {
     const { [`${CONFIGURATIONS_PATH}/enforce.lastcall.dev`]: _gone, ...others } = OBJECTS;
     const { ports, requests } = createApiServer(true, others);
     expect((await enforce(ports)).isEnforcing).toBe(false);

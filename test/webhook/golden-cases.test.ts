@@ -14,7 +14,7 @@ function webhookOf({ request, config, facts, token }: GoldenCase) {
   });
 }
 
-test.for(listGoldenNames())("the webhook's patch for the golden case %s results in the expected Pod", async (name) => {
+test.for(listGoldenNames())("the webhook's patch for the golden case %s results in the golden Pod", async (name) => {
   const golden = readGoldenCase(name);
   const expected = injectPod(golden.request, golden.config, golden.facts, { newToken: () => golden.token });
   const pod = JSON.parse(JSON.stringify(golden.request.pod));

@@ -69,7 +69,7 @@ test("a review of 8 MiB over TCP gets status 413 while the client is still sendi
   expect(reply.body).toContain("7340032");
 });
 
-test("a client that disconnects during its review is counted and affects no other request", TIMEOUT, async () => {
+test("a client that disconnects during its review is counted and does not affect other requests", TIMEOUT, async () => {
   const webhook = await startForTest();
   const { socket } = await beginBody(webhook, 1_000);
   socket.write("{");

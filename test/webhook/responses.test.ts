@@ -48,7 +48,7 @@ test("a response with non-ASCII letters arrives complete", async () => {
   expect(reply.headers["content-length"]).toBe(String(Buffer.byteLength(reply.body)));
 });
 
-test("the response for a skipped Pod has no patch and no patch type", async () => {
+test("the response for a skipped Pod does not have a patch or a patch type", async () => {
   const { response } = (await sendReview(createServerUnderTest({ inject: () => UNCHANGED }))).json();
   expect(response).toMatchObject({ uid: UID, allowed: true });
   expect(response).not.toHaveProperty("patch");

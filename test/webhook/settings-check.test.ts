@@ -70,7 +70,7 @@ test.for<[string, Fields, readonly string[]]>([
   ],
   ["valid settings", createWorkloadReview("Deployment", {}, { annotations: { "lastcall.dev/drain-delay": "5s" } }), []],
   ["the deletion of an object", { operation: "DELETE", object: null }, []],
-])("the settings check allows an object with warnings: %s", async ([, fields, warnings]) => {
+])("the settings check allows an object and sends each problem as a warning: %s", async ([, fields, warnings]) => {
   const { reply, response } = await check(fields);
   expect(reply.statusCode).toBe(200);
   expect(response).toEqual({
@@ -97,8 +97,8 @@ test("the settings check counts each review, and each invalid setting by its cod
   );
 });
 
-describe("the settings check records an Event", () => {
-  test("on a workload only for problems outside its Pod template", async () => {
+describe("an Event of the settings check", () => {
+  test("is recorded on a workload only for problems outside its Pod template", async () => {
     const settings = { annotations: { "lastcall.dev/mode": "hook" } };
     const { reportedProblems } = await check(
       createWorkloadReview("Deployment", { annotations: { "lastcall.dev/port": "1" } }, settings),
@@ -106,7 +106,7 @@ describe("the settings check records an Event", () => {
     expect(reportedProblems).toEqual([["shop", ["wrong_scope"]]]);
   });
 
-  test("never for a dry run", async () => {
+  test("is not recorded for a dry run", async () => {
     const { reportedProblems } = await check({
       ...createNamespaceReview({ labels: { "lastcall.dev/inject": "on" } }),
       dryRun: true,

@@ -205,7 +205,7 @@ describe("the configuration file", () => {
     expect(parseConfigText(yamlLines.join("\n"), "c.yaml").problems.length).toBeGreaterThan(0);
   });
 
-  test("changes no setting if it is empty", () => {
+  test("does not change a setting if it is empty", () => {
     expect(parseConfigText("", "c.yaml").problems).toEqual([]);
   });
 });

@@ -84,7 +84,7 @@ describe("a file for the command drains", () => {
     expect(err).toContain("error: standard input: ");
   });
 
-  test("with any content causes no exception", () => {
+  test("does not cause an exception, whatever its content is", () => {
     const arbitraryText = fc.oneof(
       fc.string(),
       fc.json(),
@@ -102,7 +102,7 @@ describe("a file for the command drains", () => {
 });
 
 describe("JSON for a terminal", () => {
-  test("contains no control or format characters, and parses to the same value", () => {
+  test("does not contain control or format characters, and parses to the same value", () => {
     const text = fc.string({
       unit: fc.constantFrom("a", "\u009b", "\u202e", "\u{e0041}", "\u001b", "\u2028", "ß", "😀"),
     });

@@ -99,7 +99,7 @@ describe("the command drains reports an unresponsive replica and prints the drai
     );
   });
 
-  test("if the replica is pending or has no admin port, but not if its Pod is terminated", async () => {
+  test("if the replica is pending or does not have an admin port, but not if its Pod is terminated", async () => {
     await cluster.addReplica("lastcall-webhook-a", [WEB_DRAIN]);
     cluster.pods.push(
       createWebhookPod("lastcall-webhook-b", 8081, "lastcall", "Pending"),

@@ -47,11 +47,11 @@ describe("a workload", () => {
       message:
         '"volumes" is not a type of workload; use one of deployment, deploy, statefulset, sts, daemonset, ds, replicaset, rs, or a kind such as Rollout',
     },
-  ])("$text is refused with a remedy", ({ text, message }) => {
+  ])("is refused with a remedy if it is written as $text", ({ text, message }) => {
     expect(parseWorkload(text)).toEqual({ ok: false, message });
   });
 
-  test("owns the Pods of its ReplicaSets, and no others", () => {
+  test("owns only the Pods of its ReplicaSets", () => {
     const owners = podOwners(workloadOf("deploy/web"), [
       createOwnedObject("web-1", "Deployment", "web"),
       createOwnedObject("web-2", "Deployment", "web"),

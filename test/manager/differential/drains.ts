@@ -146,7 +146,7 @@ export const DRAINS: readonly Scenario[] = [
     },
   },
   {
-    title: "the Pod has no listener",
+    title: "the Pod does not have a listener",
     play: async (pod) => {
       await pod.serve(["--drain-delay=30s", "--hooks=app:app"]);
       await terminatePod(pod);

@@ -76,7 +76,7 @@ describe("a netlink dump", () => {
     return { dump: dumpSockets(replay.libc), open: replay.open() };
   };
 
-  test("with a damaged part is complete only with its end message, and leaves no descriptor open", () => {
+  test("with a damaged part is complete only with its end message, and does not leave a descriptor open", () => {
     fc.assert(
       fc.property(fc.array(anySeed, { minLength: 1, maxLength: 4 }), (seeds) => {
         const replay = dumpParts(seeds.map(createDamagedPart));

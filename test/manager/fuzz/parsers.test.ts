@@ -231,7 +231,7 @@ describe("damaged input of the manager", () => {
     );
   });
 
-  test("as a path without the whole token has no route", () => {
+  test("as a path without the whole token does not have a route", () => {
     fc.assert(
       fc.property(anySeed, fc.constantFrom("GET", "POST", "PUT", ""), (from, method) => {
         const url = createDamagedText("route", from);

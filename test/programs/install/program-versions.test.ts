@@ -8,7 +8,7 @@ describe("the version of a program from Debian", () => {
     ["2.4.71-1~deb12u1", "2.4.71"],
     ["6.0.17+ds-1", "6.0.17"],
     ["1:2.6.2", "2.6.2"],
-  ])("of package %s is %s", ([debian, upstream]) => {
+  ])("with the package version %s is %s", ([debian, upstream]) => {
     expect(upstreamVersion(debian ?? "")).toBe(upstream);
   });
 });

@@ -28,7 +28,7 @@ async function runAllCases(context: CaseContext): Promise<CaseResults<IstioResul
 describe("a Pod with Envoy as Istio's sidecar", { timeout: 240_000 }, () => {
   for (const istioCase of ISTIO_CASES) {
     const title = `${istioCase.form} proxy, Envoy ${istioCase.version}, statistics ${istioCase.statistics === "cut" ? "Istio's default" : "all"}`;
-    test(`drains inbound traffic and keeps outbound calls working to the end: ${title}`, async (context) => {
+    test(`drains inbound traffic and does not interrupt outbound calls: ${title}`, async (context) => {
       caseResults ??= runAllCases(context);
       const result = requireResult(await caseResults, istioCaseName(istioCase));
       await recordResult(result);

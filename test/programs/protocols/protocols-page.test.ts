@@ -22,12 +22,16 @@ test("a page without the markers around its table causes an error", () => {
 });
 
 test.for([
-  ["nothing", endings("quiet", "deadline", "quiet", "quiet")],
-  ["`active-url`", endings("deadline", "deadline", "quiet", "quiet")],
-  ["`active-url`", endings("unsure", "deadline", "quiet", "quiet")],
-  ["`active-url`, `drain-url`", endings("deadline", "deadline", "cut", "quiet")],
-  ["nothing helps", endings("deadline", "deadline", "cut", "deadline")],
-] as const)("the recommended setting of a row is: %s", ([setting, measured]) => {
+  ["is on time by default", "nothing", endings("quiet", "deadline", "quiet", "quiet")],
+  ["is on time only with a count", "`active-url`", endings("deadline", "deadline", "quiet", "quiet")],
+  ["varies by default and is on time with a count", "`active-url`", endings("unsure", "deadline", "quiet", "quiet")],
+  [
+    "is on time only with a count and a drain request",
+    "`active-url`, `drain-url`",
+    endings("deadline", "deadline", "cut", "quiet"),
+  ],
+  ["is never on time", "nothing helps", endings("deadline", "deadline", "cut", "deadline")],
+] as const)("the recommended setting of a row whose ending %s is: %s", ([, setting, measured]) => {
   expect(smallestSetting(measured)).toBe(setting);
 });
 

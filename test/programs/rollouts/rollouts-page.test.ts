@@ -36,7 +36,7 @@ const result: RolloutsResult = {
 const lines: readonly RolloutsLine[] = BENCH_SCENARIOS.map((scenario) => checkRollouts(scenario, result).line);
 
 describe("docs/rollouts.md", () => {
-  test("lists the failures, the rate and the drains of each scenario that must lose no request", () => {
+  test("lists the failures, the rate and the drains of each scenario that must not lose a request", () => {
     const row =
       "| HTTP/2 | short-lived | none | **0** of 11000 | 550 | 548 | 8.9 s, 12.0 s | 64 ms, 251 ms | 39 of 40 |";
     expect(rolloutsPage(lines)).toContain(row);

@@ -105,7 +105,7 @@ describe("the rollout scenarios", () => {
     expect(new Set(BENCH_SCENARIOS.map(scenarioName)).size).toBe(BENCH_SCENARIOS.length);
   });
 
-  test("of a test run have 20 rollouts that must lose no request", () => {
+  test("of a test run have 20 rollouts that must not lose a request", () => {
     const promised = TEST_SCENARIOS.filter((scenario) => scenario.promised);
     expect(promised.reduce((sum, { rollouts }) => sum + rollouts, 0)).toBe(20);
   });

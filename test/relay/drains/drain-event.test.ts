@@ -15,7 +15,7 @@ test.for([
   { outcome: "blind", type: "Warning", reason: "DrainBlind" },
   { outcome: "lost", type: "Warning", reason: "DrainLost" },
 ] as const)(
-  "the relay records a $type Event $reason on the Pod's owner after the outcome $outcome",
+  "the relay records an Event of type $type with the reason $reason on the Pod's owner after the outcome $outcome",
   ({ outcome, type, reason }) => {
     const event = eventFor(someDrain({ report: { ...someReport(), outcome } }), CLAIMS);
     expect(event).toMatchObject({ namespace: "shop", type, reason });
@@ -61,7 +61,7 @@ test("the relay records an Event on the Pod, once, while its drain runs", async 
   ]);
 });
 
-test("the relay records an Event on the Pod's owner if the Pod's stop reset connections, and no Event otherwise", async () => {
+test("the relay records an Event on the Pod's owner only if the Pod's stop reset connections", async () => {
   const server = createDrainsServer();
   await server.app.ready();
   const post = (resets?: ResetsReport) =>
@@ -88,7 +88,7 @@ test("the relay records an Event on the Pod's owner if the Pod's stop reset conn
 });
 
 test.for(["not-needed", "restarted"] as const)(
-  "the relay records no Event for a drain with the outcome %s",
+  "the relay does not record an Event for a drain with the outcome %s",
   (outcome) => {
     expect(eventFor(someDrain({ report: someReport({ outcome }) }), CLAIMS)).toBeUndefined();
   },
@@ -101,15 +101,15 @@ test("the owner in the Event of a drain is from the credential, not from the rep
 });
 
 test.for([
-  { title: "no owner", claims: { ownerKind: "", ownerName: "", ownerUid: "" } },
-  { title: "a Node as owner", claims: { ownerKind: "Node" } },
-  { title: "a path as the owner's name", claims: { ownerName: "../../secrets" } },
-  { title: "a quote in the owner's uid", claims: { ownerUid: 'u"v' } },
-])("the relay records no Event for a credential with $title", ({ claims }) => {
+  { title: "without an owner", claims: { ownerKind: "", ownerName: "", ownerUid: "" } },
+  { title: "with a Node as owner", claims: { ownerKind: "Node" } },
+  { title: "with a path as the owner's name", claims: { ownerName: "../../secrets" } },
+  { title: "with a quote in the owner's uid", claims: { ownerUid: 'u"v' } },
+])("the relay does not record an Event for a credential $title", ({ claims }) => {
   expect(eventFor(someDrain(), { ...CLAIMS, ...claims })).toBeUndefined();
 });
 
-test("the Event for an owner of an unknown kind has no apiVersion", () => {
+test("the Event for an owner of an unknown kind does not have an apiVersion", () => {
   expect(eventFor(someDrain(), { ...CLAIMS, ownerKind: "CloneSet" })?.owner.apiVersion).toBe("");
 });
 

@@ -59,7 +59,7 @@ test("the second report of a Pod is stored with the end time of its drain if ano
   expect(await server.readMetric('lastcall_drains_total{outcome="drained"}')).toMatch(/ 0$/);
 });
 
-test("a workload counts as graceful after three Pods that reset no connection, and this change is logged", async () => {
+test("a workload counts as graceful after three Pods that did not reset a connection, and this change is logged", async () => {
   const server = createDrainsServer();
   const endPod = (uid: string, stopping: number) => {
     const resets = { draining: 0, stopping, probes: 0, stoppingMs: 900 };
@@ -156,11 +156,11 @@ test("a repeated report is counted once and recorded as one Event", async () => 
 });
 
 test.for([
-  { title: "no header", authorization: undefined },
-  { title: "an empty header", authorization: "" },
-  { title: "another scheme", authorization: "Bearer good" },
-  { title: "a forged credential", authorization: "Lastcall bad" },
-])("a report with $title gets status 401, and its body is not read", async ({ authorization }) => {
+  { title: "without a header", authorization: undefined },
+  { title: "with an empty header", authorization: "" },
+  { title: "with another scheme", authorization: "Bearer good" },
+  { title: "with a forged credential", authorization: "Lastcall bad" },
+])("a report $title gets status 401, and its body is not read", async ({ authorization }) => {
   const server = createDrainsServer();
   const headers: Record<string, string> = authorization === undefined ? {} : { authorization };
   const response = await server.app.inject({ method: "POST", url: "/v1/drains", headers, body: "x".repeat(100_000) });
@@ -185,7 +185,7 @@ test("a report whose namespace is not the credential's gets status 403", async (
 
 describe("a malformed report gets status 400 and a message:", () => {
   test.for([
-    { title: "no body", body: "", sentence: "The body is not JSON.\n" },
+    { title: "an empty body", body: "", sentence: "The body is not JSON.\n" },
     { title: "a truncated body", body: reportBody().slice(0, 99), sentence: "The body is not JSON.\n" },
     { title: "brackets up to the size limit", body: "[".repeat(16_384), sentence: "The body is not JSON.\n" },
     { title: "an empty object", body: "{}", sentence: "namespace: nothing is not the name of a namespace.\n" },

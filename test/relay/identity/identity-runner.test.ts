@@ -215,7 +215,7 @@ describe("an unknown CA in a TLS handshake", () => {
     "lastcall-webhook.lastcall.svc",
     "relay-0.lastcall.internal",
     "relay-x.lastcall.internal",
-  ])("causes no read of the Secret if the server name is not a relay's: %j", async (name) => {
+  ])("does not cause a read of the Secret if the server name is not a relay's: %j", async (name) => {
     const secret = createFakeSecret();
     const replica = createReplica(secret);
     expect(replica.contextFor(name)).toBeUndefined();

@@ -75,7 +75,7 @@ describe("the access of a Pod to the relay", () => {
     }
   });
 
-  test("has a credential without owner if the owner reference is invalid", () => {
+  test("has a credential without an owner if the owner reference is invalid", () => {
     const invalidOwner = { ownerKind: "ReplicaSet", ownerName: "x".repeat(100_000), ownerUid: "\u0000" };
     const { issueAccess, checkCredential } = createReplica(IDENTITY);
     expect(checkCredential(authorizationOf(issueAccess(invalidOwner)))).toMatchObject({
@@ -140,7 +140,7 @@ describe("an existing credential in a Pod", () => {
   });
 });
 
-test("for any Pod, a second injection at another replica changes nothing, and both accept the credential", {
+test("for any Pod, a second injection at another replica does not change the Pod, and both accept the credential", {
   timeout: 300_000,
 }, () => {
   const text = fc.oneof(fc.string({ unit: "binary" }), fc.constantFrom("ReplicaSet", "web-0", "", "x".repeat(5_000)));

@@ -27,7 +27,7 @@ test("written entries of the relay's Secret are read back, and unknown entries a
   expect(Object.keys(changesTo(content, stored.identity)).toSorted()).toEqual(Object.keys(stored.entries).toSorted());
 });
 
-test("an empty relay Secret has no errors", () => {
+test("an empty relay Secret does not have errors", () => {
   expect(readContent({})).toEqual({ identity: { cas: [], keys: [] }, secretErrors: [], names: [] });
 });
 

@@ -82,7 +82,7 @@ test("the report of a lost drain has the length of the stream, the cause and a r
   expect(report.why).toContain("memory limit");
 });
 
-test("the report of a lost drain has no control characters and no negative length", () => {
+test("the report of a lost drain does not have control characters or a negative length", () => {
   const end = { exitCode: 137, reason: "a\u001b[2J", endedAtMs: BROKE_AT_MS };
   const report = lostReport({ ...BROKEN_DRAIN, openedAtMs: BROKE_AT_MS + 5 }, end);
   expect(report.why).toContain("(a?[2J)");

@@ -114,7 +114,7 @@ describe("a drain whose stream broke", () => {
   });
 });
 
-test("a stream that ends outside of a drain, or that the relay ends, causes no read of its Pod", async () => {
+test("a stream that ends outside of a drain, or that the relay ends, does not cause a read of its Pod", async () => {
   drains.onStreamOpened(pod);
   drains.onStreamClosed(pod, undefined);
   response = POD_WITH_KILLED_MANAGER;

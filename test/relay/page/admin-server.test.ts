@@ -100,7 +100,7 @@ test.for(["POST", "PUT", "DELETE", "OPTIONS"])("the method %s gets status 405", 
   expect([response.status, response.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
 });
 
-test("a response to HEAD has the headers of GET and no body", async () => {
+test("a response to HEAD has the headers of GET and an empty body", async () => {
   const response = await fetch(`${await startAdmin()}/drains.json`, { method: "HEAD" });
   expect([response.status, await response.text()]).toEqual([200, ""]);
   expect(Number(response.headers.get("content-length"))).toBeGreaterThan(100);
@@ -181,7 +181,7 @@ test("connections that reopen at once after being closed do not block other clie
   expect(answeredCount).toBe(10);
 });
 
-test("clients that do not read their responses are mostly disconnected, and block no other client", async () => {
+test("clients that do not read their responses are mostly disconnected, and do not block other clients", async () => {
   const drains = createFullRing();
   const clock = { nowMs: 0 };
   const server = createAdminServer({ drains, instance: "web-1", nowMs: () => clock.nowMs });
@@ -343,11 +343,11 @@ describe("requests of one client address", () => {
   );
 
   test.for([
-    { path: "/nothing", status: 404 },
-    { path: "/drains/zz", status: 404 },
-    { path: "/?namespace=%3C", status: 400 },
-    { method: "POST", status: 405 },
-  ])("do not count against the rate limit if the response is $status", ({ status: expected, ...asked }) =>
+    { title: "path is unknown", path: "/nothing", status: 404 },
+    { title: "drain is unknown", path: "/drains/zz", status: 404 },
+    { title: "namespace is invalid", path: "/?namespace=%3C", status: 400 },
+    { title: "method is not allowed", method: "POST", status: 405 },
+  ])("do not count against the rate limit if the $title", ({ title: _, status: expected, ...asked }) =>
     withLimitedServer(async ({ port }) => {
       for (let times = 0; times < 30; times += 1) expect(await requestStatus(port, asked)).toBe(expected);
       expect(await requestStatus(port)).toBe(200);

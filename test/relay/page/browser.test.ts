@@ -60,7 +60,7 @@ describe.skipIf(BROWSER_SKIP_REASON !== "")("in a real browser", { timeout: 120_
     await admin.close();
   });
 
-  test("the list of drains works behind a proxy, and its links lead to a drain's page and picture", async () => {
+  test("the list of drains loads behind a proxy, and its links lead to a drain's page and picture", async () => {
     const list = await openPage(base, "light");
     expect(list.dom).toContain("<title>Recent drains</title>");
     expect(list.dom).toContain("web-7d9f-abcde");

@@ -35,7 +35,7 @@ describe("status streams of the relay", () => {
     expect(limits.startStream(owner)).toBeUndefined();
   });
 
-  test("that ended do not count and use no memory", () => {
+  test("that ended do not count or use memory", () => {
     const owners = fc.array(
       fc.record({ namespace: fc.constantFrom("a", "b", "c"), uid: fc.constantFrom("1", "2", "3") }),
       { maxLength: 60 },

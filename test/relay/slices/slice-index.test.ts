@@ -83,7 +83,7 @@ test("a client always has the status that all EndpointSlices together give its P
 const pod = (uid: string): PodIdentity => ({ name: "pod", uid, addresses: ["10.9.9.9"] });
 
 describe("a change of an EndpointSlice", () => {
-  test("notifies the Pods of the old and the new version, and no other", () => {
+  test("notifies only the Pods of the old and the new version", () => {
     const index = createSliceIndex();
     const calledClients: string[] = [];
     for (const uid of ["uid-1", "uid-2", "uid-3"]) index.add(pod(uid), () => calledClients.push(uid));
@@ -97,7 +97,7 @@ describe("a change of an EndpointSlice", () => {
     expect(calledClients).toEqual([]);
   });
 
-  test("of the condition `serving` notifies no client", () => {
+  test("of the condition `serving` does not notify a client", () => {
     const index = createSliceIndex();
     let calls = 0;
     index.add(pod("uid-1"), () => {

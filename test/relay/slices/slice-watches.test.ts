@@ -50,7 +50,7 @@ describe("the manager of a drain", () => {
     expect(drainer.lines).toHaveLength(4);
   });
 
-  test("receives that no Service selects its Pod, once the EndpointSlices are read", async () => {
+  test("is notified that no Service selects its Pod, once the EndpointSlices are read", async () => {
     cluster.put(createWebSlice({ ready: true }, { endpoints: [{ uid: "uid-2", address: "10.0.0.2" }] }));
     const drainer = cluster.startDrain();
     await waitForStatus(drainer, { state: "out", terminating: false, reason: "no Service has the Pod as an endpoint" });
@@ -250,7 +250,7 @@ describe("an API server", () => {
     expect(cluster.countLists()).toBeGreaterThan(1);
   });
 
-  test("that sends no watch events, not even bookmarks, does not make the status unknown", async () => {
+  test("that does not send watch events, not even bookmarks, does not make the status unknown", async () => {
     cluster.api.faults.sendsBookmarks = false;
     cluster.put(createWebSlice());
     const drainer = cluster.startDrain();

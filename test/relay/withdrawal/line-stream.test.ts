@@ -31,7 +31,7 @@ function createStreamWithReader(): {
 }
 
 describe("a fast client of a status stream", () => {
-  test("receives every line, and the last one again while nothing changes", () => {
+  test("receives every line, and the last one again until the next change", () => {
     const { stream, writtenLines, readLine } = createStreamWithReader();
     stream.send("a", 0);
     readLine();
@@ -47,7 +47,7 @@ describe("a fast client of a status stream", () => {
     expect(writtenLines).toEqual(["a", "a", "b", "b"]);
   });
 
-  test("is disconnected at the time limit, and receives no line after that", () => {
+  test("is disconnected at the time limit, and does not receive a line after that", () => {
     const { stream, writtenLines, readLine, ends } = createStreamWithReader();
     stream.send("a", 0);
     readLine();
@@ -81,7 +81,7 @@ describe("a slow client of a status stream", () => {
     expect(ends).toEqual(["cut"]);
   });
 
-  test("is disconnected if it reads nothing, despite new lines", () => {
+  test("is disconnected if it does not read, despite new lines", () => {
     const { stream, writtenLines, ends } = createStreamWithReader();
     stream.send("a", 0);
     for (let nowMs = 1_000; nowMs < 20_000; nowMs += 1_000) {

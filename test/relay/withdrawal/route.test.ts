@@ -51,7 +51,7 @@ describe("a manager that requests the withdrawal of its Pod", () => {
     expect(await countStreams()).toBe(0);
   });
 
-  test("receives the shutdown `graceful` in each line if the last Pods of its workload reset no connection", async () => {
+  test("receives the shutdown `graceful` in each line if the last Pods of its workload did not reset a connection", async () => {
     await relay.close();
     relay = await startStreamingRelay({ isGraceful: ({ namespace }) => namespace === "shop" });
     const response = await relay.request();
@@ -83,7 +83,7 @@ describe("a manager that requests the withdrawal of its Pod", () => {
     await waitForLines(response, [IN_STATUS, IN_STATUS, IN_STATUS]);
   });
 
-  test("counts in the limit of heartbeats until its stream ends, and gets no heartbeat beyond that limit", async () => {
+  test("counts in the limit of heartbeats until its stream ends, and does not get heartbeats beyond that limit", async () => {
     await relay.close();
     let remainingHeartbeats = 1;
     const limits = {
@@ -137,10 +137,13 @@ describe("a manager that requests the withdrawal of its Pod", () => {
 
 describe("a request for a withdrawal is rejected", () => {
   test.for([
-    { title: "no credential", headers: { "content-type": "application/json" } },
-    { title: "a forged credential", headers: { ...AUTHORIZED, authorization: "Lastcall forged" } },
-    { title: "an endless credential", headers: { ...AUTHORIZED, authorization: `Lastcall ${"a".repeat(12_000)}` } },
-  ])("before its body is read if it has $title", async ({ headers }) => {
+    { title: "without a credential", headers: { "content-type": "application/json" } },
+    { title: "with a forged credential", headers: { ...AUTHORIZED, authorization: "Lastcall forged" } },
+    {
+      title: "with an endless credential",
+      headers: { ...AUTHORIZED, authorization: `Lastcall ${"a".repeat(12_000)}` },
+    },
+  ])("before its body is read if it is sent $title", async ({ headers }) => {
     const response = await relay.send({ body: "x".repeat(64 * 1024), headers, isEndless: true }).catch(() => undefined);
     // A client that is still sending may be disconnected before it receives the response.
     if (response !== undefined) expect(response.status).toBe(401);
@@ -179,10 +182,10 @@ describe("a request for a withdrawal is rejected", () => {
 
   test.for([
     {
-      title: "by its content-length",
+      title: "according to its Content-Length",
       headers: { ...AUTHORIZED, "content-length": String(RELAY_BODY_LIMIT_BYTES + 1) },
     },
-    { title: "in chunks", headers: { ...AUTHORIZED, "transfer-encoding": "chunked" } },
+    { title: "and is sent in chunks", headers: { ...AUTHORIZED, "transfer-encoding": "chunked" } },
   ])("if its body is larger than 16 KiB $title", async ({ headers }) => {
     const response = await relay.send({ body: "x".repeat(RELAY_BODY_LIMIT_BYTES + 1), headers });
     expect([response.status, await countRefusals("too_large")]).toEqual([413, 1]);
@@ -218,15 +221,15 @@ describe("a request for a withdrawal is rejected", () => {
   });
 });
 
-describe("a client of the relay that stops after", () => {
+describe("a client of the relay", () => {
   test.for([
-    { title: "no request", bytes: "" },
-    { title: "half a header", bytes: "POST /v1/withdrawal HTTP/1.1\r\nhost: x\r\nautho" },
+    { title: "before its request", bytes: "" },
+    { title: "after half a header", bytes: "POST /v1/withdrawal HTTP/1.1\r\nhost: x\r\nautho" },
     {
-      title: "half a body",
+      title: "after half a body",
       bytes: `POST /v1/withdrawal HTTP/1.1\r\nhost: x\r\nauthorization: ${AUTHORIZED.authorization}\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{`,
     },
-  ])("$title is disconnected", async ({ bytes }) => {
+  ])("that stops $title is disconnected", async ({ bytes }) => {
     await relay.close();
     relay = await startStreamingRelay({ requestTimeoutMs: 300 });
     const socket = await relay.openConnection();
@@ -265,7 +268,7 @@ describe("a flood", () => {
     expect(await countRefusals("pod_streams")).toBe(24);
   });
 
-  test("of requests on one connection uses no memory after that connection is closed", async () => {
+  test("of requests on one connection does not use memory after that connection is closed", async () => {
     const body = JSON.stringify(REQUEST);
     const requestText = `POST /v1/withdrawal HTTP/1.1\r\nhost: x\r\nauthorization: ${AUTHORIZED.authorization}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
     const socket = await relay.openConnection();
@@ -295,7 +298,7 @@ describe("a flood", () => {
   });
 });
 
-test("a client that disconnects before the end of its body causes no watch", async () => {
+test("a client that disconnects before the end of its body does not cause a watch", async () => {
   const socket = await relay.openConnection();
   const length = JSON.stringify(REQUEST).length;
   socket.write(

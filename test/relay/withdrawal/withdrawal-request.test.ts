@@ -6,10 +6,10 @@ const POD = { namespace: "shop", pod: "web-7d9f-x2x4p", uid: "0b5f3c1e-1111-4222
 const COMPLETE_REQUEST = { ...POD, addresses: ["10.0.0.1", "fd00::1"] };
 
 test.for([
-  { title: "an IPv4 and an IPv6 address", request: COMPLETE_REQUEST },
-  { title: "one address", request: { ...COMPLETE_REQUEST, addresses: ["10.0.0.1"] } },
-  { title: "no address", request: { ...COMPLETE_REQUEST, addresses: [] } },
-])("a withdrawal request with $title is read", ({ request }) => {
+  { title: "with an IPv4 and an IPv6 address", request: COMPLETE_REQUEST },
+  { title: "with one address", request: { ...COMPLETE_REQUEST, addresses: ["10.0.0.1"] } },
+  { title: "without an address", request: { ...COMPLETE_REQUEST, addresses: [] } },
+])("a withdrawal request $title is read", ({ request }) => {
   expect(readWithdrawalRequest(JSON.stringify(request))).toEqual({ ok: true, request });
 });
 
@@ -47,7 +47,7 @@ test.for([
     message: "addresses[0] is null; it must be an IP address.",
   },
   { body: JSON.stringify({ ...COMPLETE_REQUEST, addresses: ["example.com"] }), message: "addresses[0] is" },
-])("the withdrawal request $body is rejected with the name of the field", ({ body, message }) => {
+])("an invalid withdrawal request is rejected with the message: $message", ({ body, message }) => {
   expect(readWithdrawalRequest(body)).toEqual({ ok: false, message: expect.stringContaining(message) });
 });
 

@@ -191,15 +191,15 @@ describe("the served certificate stays trusted and a new CA replaces the old one
   });
 });
 
-describe("any replica repairs the caBundles of all webhooks:", () => {
+describe("any replica repairs the caBundles of all webhooks if", () => {
   const foreignCertificate = createFakeCa("foreign", 0, DAY_MS * 40_000).cert.replace("ey", "xx");
   test.for<{ title: string; edit: (bundles: readonly string[]) => readonly string[] }>([
-    { title: "every caBundle emptied", edit: (bundles) => bundles.map(() => "") },
-    { title: "one caBundle emptied", edit: ([first = ""]) => [first, ""] },
-    { title: "a webhook added", edit: (bundles) => [...bundles, ""] },
-    { title: "an unknown CA added", edit: (bundles) => bundles.map((bundle) => bundle + foreignCertificate) },
-    { title: "every caBundle replaced by an unknown CA", edit: (bundles) => bundles.map(() => foreignCertificate) },
-    { title: "every caBundle replaced by invalid text", edit: (bundles) => bundles.map(() => "garbage") },
+    { title: "every caBundle is emptied", edit: (bundles) => bundles.map(() => "") },
+    { title: "one caBundle is emptied", edit: ([first = ""]) => [first, ""] },
+    { title: "a webhook is added", edit: (bundles) => [...bundles, ""] },
+    { title: "an unknown CA is added", edit: (bundles) => bundles.map((bundle) => bundle + foreignCertificate) },
+    { title: "every caBundle is replaced by an unknown CA", edit: (bundles) => bundles.map(() => foreignCertificate) },
+    { title: "every caBundle is replaced by invalid text", edit: (bundles) => bundles.map(() => "garbage") },
   ])("$title", async ({ edit }) => {
     const { cluster, reconcileAll } = await startCluster(2);
     const { signer, bundles } = stateOf(cluster);

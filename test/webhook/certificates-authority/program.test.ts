@@ -73,7 +73,7 @@ async function waitUntilReady(api: FakeApiServer, replica: RunningWebhook): Prom
   await eventually(async () => expect(await probeAsApiServer(api, replica)).toMatchObject({ status: 200 }));
 }
 
-test("two replicas create one CA, and write every caBundle and no other field", TIMEOUT, async () => {
+test("two replicas create one CA, and write only the caBundles", TIMEOUT, async () => {
   const api = await startApiServer();
   const replicas = await Promise.all([startReplica(api), startReplica(api)]);
   for (const replica of replicas) await waitUntilReady(api, replica);

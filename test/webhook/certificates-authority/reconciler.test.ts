@@ -42,7 +42,7 @@ function startReplica(conflicts: ForcedConflicts = {}) {
   return { reconciler, events, createdSecrets, store };
 }
 
-test("the first replica records the new CA, the write of the caBundle and the promotion to signer, and no Secret errors", async () => {
+test("the first replica records the new CA, the write of the caBundle and the promotion to signer, without errors in the Secret", async () => {
   const { reconciler, events, createdSecrets } = startReplica();
   await reconciler.reconcile();
   expect(events).toEqual([

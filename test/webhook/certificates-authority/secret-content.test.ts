@@ -16,7 +16,7 @@ const retiredEntryOf = (...rows: readonly unknown[]) => ({ "retired.json": JSON.
 const ROW = { retiredAt: RETIRED_AT, certificate: OLD.cert };
 const INVALID_ROW_MESSAGE = "retired.json has an entry without valid fields retiredAt and certificate";
 
-test("an empty Secret has no CAs and no errors", () => {
+test("an empty Secret does not have CAs or errors", () => {
   const authority = { signer: undefined, next: undefined, retired: [] };
   expect(read({})).toEqual({ authority, keylessCas: [], secretErrors: [] });
 });
@@ -76,18 +76,18 @@ test("a retired CA is read with its retiredAt, and is dropped only if the field 
   ]);
 });
 
-test.for<unknown>([
-  null,
-  7,
-  "text",
-  {},
-  { certificate: OLD.cert },
-  { retiredAt: RETIRED_AT },
-  { ...ROW, retiredAt: 7 },
-  { ...ROW, retiredAt: "some day" },
-  { ...ROW, certificate: 7 },
-  { ...ROW, certificate: "no PEM" },
-])("an invalid entry %j of the retired CAs is reported and skipped, and the next entry is still read", (row) => {
+test.for<[title: string, entry: unknown]>([
+  ["that is null", null],
+  ["that is a number", 7],
+  ["that is a string", "text"],
+  ["that is empty", {}],
+  ["without a retiredAt", { certificate: OLD.cert }],
+  ["without a certificate", { retiredAt: RETIRED_AT }],
+  ["whose retiredAt is a number", { ...ROW, retiredAt: 7 }],
+  ["whose retiredAt is not a time", { ...ROW, retiredAt: "some day" }],
+  ["whose certificate is a number", { ...ROW, certificate: 7 }],
+  ["whose certificate is not PEM", { ...ROW, certificate: "no PEM" }],
+])("an entry of the retired CAs %s is reported and skipped, and the next entry is still read", ([, row]) => {
   const { authority, secretErrors } = read(retiredEntryOf(row, ROW));
   expect(secretErrors).toEqual([INVALID_ROW_MESSAGE]);
   expect(authority.retired.map(({ id }) => id)).toEqual([OLD.id]);

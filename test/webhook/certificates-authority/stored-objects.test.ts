@@ -39,7 +39,7 @@ test("an update of a Secret without data adds the field `data` before the entry"
   expect(JSON.parse(requests[0]?.body ?? "")[1]).toEqual({ op: "add", path: "/data", value: {} });
 });
 
-test("a write of the webhook configuration changes the caBundle of every webhook and no other field", async () => {
+test("a write of the webhook configuration changes only the caBundle of every webhook", async () => {
   const { send, requests } = createApiServer(200);
   await webhookConfigurations(send, "w").writeBundle({ resourceVersion: "9", bundles: ["", "old"] }, "new");
   expect(JSON.parse(requests[0]?.body ?? "").map((operation: { path: string }) => operation.path)).toEqual([
@@ -83,7 +83,10 @@ describe("a webhook configuration with a copy whose failurePolicy is Fail", () =
     ]);
   });
 
-  test.for([undefined, []])("is written without the copy if the copy is missing or empty: %s", async (copies) => {
+  test.for([
+    { title: "missing", copies: undefined },
+    { title: "empty", copies: [] },
+  ])("is written without the copy if the copy is $title", async ({ copies }) => {
     const { configurations, requests } = createApiServerWithCopy(copies);
     const configuration = await configurations.read();
     expect(configuration).toEqual({ resourceVersion: "7", bundles: ["a", "b"] });

@@ -54,13 +54,21 @@ test("the cached LimitRanges are those for containers and Pods, by namespace and
 
 test.for([
   {
-    title: "a usual response",
+    title: "the gitVersion of a usual response",
     response: { major: "1", minor: "31+", gitVersion: "v1.31.4-eks-abc" },
     version: "v1.31.4-eks-abc",
   },
-  { title: "a response without gitVersion", response: { major: "1", minor: "31+" }, version: "1.31+" },
-  { title: "a response with an invalid gitVersion", response: { gitVersion: "latest" }, version: undefined },
-  { title: "a string instead of an object", response: "v1.31", version: undefined },
-])("the API server's version is $version after $title", ({ response, version }) => {
+  {
+    title: "built from major and minor in a response without gitVersion",
+    response: { major: "1", minor: "31+" },
+    version: "1.31+",
+  },
+  {
+    title: "unknown after a response with an invalid gitVersion",
+    response: { gitVersion: "latest" },
+    version: undefined,
+  },
+  { title: "unknown after a string instead of an object", response: "v1.31", version: undefined },
+])("the API server's version is $title", ({ response, version }) => {
   expect(versionIn(response)).toBe(version);
 });

@@ -55,8 +55,8 @@ function failuresAfter(...events: readonly object[]) {
   return pullErrorsByNamespace(store.entries);
 }
 
-describe("the manager's image counts as unpullable in a namespace", () => {
-  test("after three failed pulls, in one Event or in several", () => {
+describe("the manager's image in a namespace", () => {
+  test("counts as unpullable after three failed pulls, in one Event or in several", () => {
     const failure = failuresAfter(createFailedPull({ count: 3, atMs: MINUTE_MS })).get("shop");
     const message = `Failed to pull image "${IMAGE}": not found`;
     expect(failure).toMatchObject({ lastMs: START_MS + MINUTE_MS, message });
@@ -64,7 +64,7 @@ describe("the manager's image counts as unpullable in a namespace", () => {
     expect(failuresAfter(createFailedPull(), createFailedPull()).size).toBe(0);
   });
 
-  test("only for failed pulls of its own Pods", () => {
+  test("counts as unpullable only after failed pulls of that namespace's Pods", () => {
     const shopEvent = createFailedPull({ count: 5 });
     const otherEvent = createFailedPull({ count: 2, namespace: "other" });
     expect([...failuresAfter(shopEvent, otherEvent).keys()]).toEqual(["shop"]);
@@ -80,11 +80,11 @@ describe("the manager's image counts as unpullable in a namespace", () => {
       "already had the image",
       createEvent("Pulled", "Container image IMAGE already present on machine", { atMs: 3 * MINUTE_MS }),
     ],
-  ])("unless a node %s", ([, success]) => {
+  ])("does not count as unpullable if a node %s", ([, success]) => {
     expect(failuresAfter(createFailedPull({ count: 9, atMs: 3 * MINUTE_MS }), success).size).toBe(0);
   });
 
-  test("even if a node pulled the image long before the failures", () => {
+  test("counts as unpullable even if a node pulled the image long before the failures", () => {
     expect(
       failuresAfter(createFailedPull({ count: 9, atMs: 3 * MINUTE_MS }), createSuccessfulPull({ atMs: 0 })).size,
     ).toBe(1);
@@ -95,11 +95,11 @@ describe("the manager's image counts as unpullable in a namespace", () => {
     ["of another kind", { ...createFailedPull({ count: 9 }), reason: "Unhealthy" }],
     ["without a time", { ...createFailedPull({ count: 9 }), firstTimestamp: null, lastTimestamp: null }],
     ["without a message", { ...createFailedPull({ count: 9 }), message: 7 }],
-  ])("but not after an Event %s", ([, other]) => {
+  ])("does not count as unpullable after an Event %s", ([, other]) => {
     expect(failuresAfter(other).size).toBe(0);
   });
 
-  test("after Events of events.k8s.io, whose series contains the count", () => {
+  test("counts as unpullable after Events of events.k8s.io, whose series contains the count", () => {
     const series = { count: 4, lastObservedTime: "2026-11-23T12:05:00.000000Z" };
     const seriesEvent = {
       ...createFailedPull(),
@@ -149,7 +149,7 @@ describe("the time of an Event about an image pull", () => {
     ).toBe(0);
   });
 
-  test("is unknown if its other times are years ahead and it has no creationTimestamp, and the Event is skipped", () => {
+  test("is unknown if its other times are years ahead and it does not have a creationTimestamp, and the Event is skipped", () => {
     expect(readLastMs(createForgedEvent({}), 0)).toBeUndefined();
   });
 

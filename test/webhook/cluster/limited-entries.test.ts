@@ -25,7 +25,7 @@ describe("above the entry limit of a namespace", () => {
     expect([...createEntries(["a/1", 5], ["a/2", 4], ["a/3", 7], ["a/4", 3]).keys()]).toEqual(["a/1", "a/2", "a/3"]);
   });
 
-  test("a change of an entry evicts no other entry", () => {
+  test("a change of an entry does not evict other entries", () => {
     const entries = createEntries(["a/1", 5], ["a/2", 1], ["a/3", 7], ["a/2", 9]);
     expect([...entries]).toEqual([
       ["a/1", 5],

@@ -202,7 +202,7 @@ test("an invalid setting in many Pods of one controller causes one Event of that
   expect(events.get('{result="repeated"}')).toBe(4);
 });
 
-test("a dry run causes no Event", async () => {
+test("a dry run does not cause an Event", async () => {
   const running = await startInCluster();
   await admit(running, { annotations: { "lastcall.dev/drain-timeout": "30" }, dryRun: true });
   await admit(running, { annotations: { "lastcall.dev/prestop": "never" } });

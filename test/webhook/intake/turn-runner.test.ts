@@ -148,7 +148,7 @@ test.for([
   { ms: 12, turns: 2 },
   { ms: 100, turns: 4 },
 ])(
-  "after a turn of large admissions of $ms ms the event loop turns $turns times before the next turn of large admissions",
+  "the number of event loop turns between two turns of large admissions of $ms ms is $turns",
   async ({ ms, turns }) => {
     let nowMs = 0;
     const { start } = createTurns(() => nowMs);
