@@ -179,7 +179,8 @@ function modeReason({ outcome, explanation }: Decision, facts: ClusterFacts, ori
   const { apiServerVersion: server, lowestKubeletVersion: kubelet } = facts;
   if (mode === "native") return `, because API server ${server} supports native sidecars`;
   const version = parseVersion(server);
-  if (version !== undefined && isAtLeast(version, 1, 32)) return ", because this Pod already has the manager as a regular container";
+  if (version !== undefined && isAtLeast(version, 1, 32))
+    return ", because this Pod already has the manager as a regular container";
   const nodes = kubelet === undefined ? "unknown kubelets" : `kubelets of version ${kubelet} or later`;
   return `, because API server ${server} with ${nodes} may not support native sidecars`;
 }
