@@ -22,7 +22,7 @@ export function formatResults(results: RelayResults): string {
     `  ${formatMegabytes(memory.withdrawn)} after all withdrawals, ${formatMegabytes(memory.closed)} after all streams closed;`,
     `  ${formatMegabytes(results.relayHeap)} in the heap of the relay's thread with all streams open`,
     `CPU: ${cpu.perEventMs.toFixed(3)} ms per slice event (${cpu.events} of them), ${cpu.perStreamMs.toFixed(2)} ms to open a stream (${cpu.perStreamMainMs.toFixed(2)} of it on the main thread),`,
-    `  on the main thread for each admission: ${mainThreadMs(admissions.quiet)} ms without drains, ${mainThreadMs(admissions.opening)} while streams open, ${mainThreadMs(admissions.events)} while slices change,`,
+    `  on the main thread for each admission: ${mainThreadText(admissions.quiet)} ms without drains, ${mainThreadText(admissions.opening)} while streams open, ${mainThreadText(admissions.events)} while slices change,`,
     `  ${formatPercent(cpu.openShare)} of a core for the heartbeats of all streams, ${formatPercent(cpu.thousandHeartbeatsShare)} for every 1000 Pods that wait only for the relay`,
     `all streams opened in ${results.openingSeconds.toFixed(1)} s`,
     "",
@@ -65,7 +65,7 @@ function formatRounds(name: string, rounds: AdmissionRounds): string {
   return `${name.padEnd(34)}${row} (x ${ratioToControl(rounds).toFixed(2)})   ${roundTexts}`;
 }
 
-function mainThreadMs({ draining }: AdmissionRounds): string {
+function mainThreadText({ draining }: AdmissionRounds): string {
   return median(draining.map((round) => round.mainThreadMs)).toFixed(3);
 }
 

@@ -1,4 +1,4 @@
-/** Tests the manifests of the guides on a real API server, and runs their Pods on the nodes that have the programs. */
+/** Tests the manifests of the guides on a real API server, and runs their Pods if the nodes have the images. */
 import { beforeAll, describe, expect, test } from "vitest";
 import type { DrainReport } from "../../src/contract/drain-report.ts";
 import { readGuide } from "../../test/guides/manifests.ts";

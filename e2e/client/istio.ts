@@ -90,7 +90,7 @@ export async function uninstallIstio(suite: Suite): Promise<void> {
   await kubectl.attempt(["delete", "namespace", ISTIO_NAMESPACE, "--ignore-not-found", "--timeout=90s"]);
 }
 
-/** The last lines of istiod's log, which contain what proxies rejected. */
+/** Returns istiod's log, which contains the configurations that proxies rejected. */
 export async function istiodLog(suite: Suite): Promise<string> {
   const { output } = await kubectlIn(kubectlOf(suite), ISTIO_NAMESPACE).attempt(["logs", "deployment/istiod"]);
   return output;

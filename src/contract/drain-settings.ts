@@ -37,7 +37,7 @@ export type DrainSettings = {
   readonly driver: DriverName;
   /** Admin address of the proxy. */
   readonly driverUrl: string;
-  /** Driver `http`: receives one POST when draining starts. */
+  /** Driver `http`: URL to which the manager sends one POST when the draining phase starts. */
   readonly drainUrl: string;
   /** Driver `http`: returns the number of active requests, as plain text or as the value that a JSON pointer or Prometheus sample after `#` selects. */
   readonly activeUrl: string;

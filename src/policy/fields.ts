@@ -126,7 +126,7 @@ const TABLE = {
     codec: appUrl,
     fallback: "",
     fallbackDescription: "–",
-    summary: "Driver `http`: receives one POST when draining starts.",
+    summary: "Driver `http`: URL to which the manager sends one POST when the draining phase starts.",
     manager: { kind: "text", writeCondition: "when-set" },
   }),
   activeUrl: setting({

@@ -36,7 +36,7 @@ static void run_connection(void) {
     unsent = below(6) == 0;
     int is_first = 1;
     for (unsigned writes = 1 + below(3); writes; writes--, piece = ANY(PIECES)) {
-      /* A short write may end with the interim response. */
+      /* A short write may end after the interim response. The final response then starts a write, and may get the header. */
       const char *head = strncmp(piece, INTERIM, sizeof INTERIM - 1) ? piece : piece + sizeof INTERIM - 1;
       int is_head = !strncmp(head, "HTTP/1.1 ", 9) && head[9] != '1';
       if (is_head && is_first) may_have_header[meant_bytes + (bytes_t)(strstr(head, "\r\n") - piece) + 2] = 1;

@@ -67,8 +67,8 @@ test("docs/relay.md has the limits of heartbeats and of a namespace's requests",
   expect(findRow("streams with a heartbeat")).toContain(
     `${formatNumber(countAccepted((attempt) => limits.startHeartbeat(`${attempt}`)))} per replica`,
   );
-  const burst = countAccepted(() => limits.takeRequest("a", 0));
-  const acceptedPerSecond = countAccepted(() => limits.takeRequest("a", 1_000));
+  const burst = countAccepted(() => limits.takeRequestToken("a", 0));
+  const acceptedPerSecond = countAccepted(() => limits.takeRequestToken("a", 1_000));
   expect(findRow("requests of a namespace")).toContain(
     `${formatNumber(burst)} at once, then ${formatNumber(acceptedPerSecond)} a second`,
   );

@@ -49,7 +49,7 @@ export function kindOfHook(handler: RawObject): string {
 
 export type HookTarget = { readonly path: string; readonly port: number };
 
-export function isRewritten(handler: RawObject, container: string): boolean {
+export function isRewrittenByIstio(handler: RawObject, container: string): boolean {
   return textAt(objectAt(handler, "httpGet"), "path") === rewrittenPathOf(container);
 }
 

@@ -96,7 +96,7 @@ function normalizedPath(path: string): string {
   return path.replace(/\/(\.?\/)+/g, "/");
 }
 
-/** An Envoy counts only if the driver's proxy is an Envoy. */
+/** An Envoy is the driver's proxy only if the driver is one for Envoys. */
 function isProxy(container: RawObject, row: DriverRow): boolean {
   return row.envoyKind !== "none" && isEnvoy(container);
 }

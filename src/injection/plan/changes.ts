@@ -1,4 +1,4 @@
-/** Plans the changes of native and classic mode except the manager's container, and the record of the original values. */
+/** Plans the record of the original values, and all changes of native and classic mode except the manager's container. */
 import type { DrainSettings } from "../../contract/drain-settings.ts";
 import type { RelayAccess } from "../../contract/relay-access.ts";
 import { VERSION } from "../../contract/version.ts";
@@ -18,7 +18,7 @@ import {
   createTargetFinder,
   type FindRewrittenTarget,
   type HookTarget,
-  isRewritten,
+  isRewrittenByIstio,
 } from "../hooks/own-hooks.ts";
 import { DEFAULT_CONTAINER, defaultContainerOf } from "../mesh/mesh.ts";
 import { meshExclusions } from "../mesh/ports.ts";
@@ -118,7 +118,7 @@ function isEquivalent(
   handler: RawObject,
   desired: HookTarget,
 ): boolean {
-  if (isRewritten(handler, container)) {
+  if (isRewrittenByIstio(handler, container)) {
     const target = findTarget(container) ?? desired;
     return target.path === desired.path && target.port === desired.port;
   }

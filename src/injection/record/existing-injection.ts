@@ -4,7 +4,7 @@ import { parseServeFlags } from "../../contract/serve-flags.ts";
 import { type ContainerList, containersOf, DEFAULT_GRACE_SECONDS, nameOf } from "../../kubernetes/pod.ts";
 import { isSameJson, listAt, objectAt, objectsAt, type RawObject, textAt, valueAt } from "../../kubernetes/raw-json.ts";
 import { gracePeriodSeconds } from "../hooks/grace.ts";
-import { chainSeconds, isRewritten, sleepHandler } from "../hooks/own-hooks.ts";
+import { chainSeconds, isRewrittenByIstio, sleepHandler } from "../hooks/own-hooks.ts";
 import { environmentValue, isManager, serveFlagsOf } from "../manager/container.ts";
 import { type OriginalRecord, parseRecord } from "./original-record.ts";
 import { type ExistingPreload, findPreload } from "./preload-in-pod.ts";
@@ -99,7 +99,7 @@ function isOurHold(handler: RawObject, container: string, port: number, isHeld: 
   const httpGet = objectAt(handler, "httpGet");
   const path = textAt(httpGet, "path") ?? "";
   if (httpGet === undefined || Object.keys(handler).length !== 1) return false;
-  if (isHeld && isRewritten(handler, container)) return true;
+  if (isHeld && isRewrittenByIstio(handler, container)) return true;
   const [before, token = "", ...rest] = path.split("/");
   return (
     before === "" && TOKEN_FORM.test(token) && rest.join("/") === `prestop/${container}` && httpGet["port"] === port

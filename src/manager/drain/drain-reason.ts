@@ -34,7 +34,7 @@ export function whyNow(settings: DrainSettings, state: DrainState, nowMs: number
   return phase.name === "draining" ? `${start} ${remainingText(settings, state)}` : whyOf(phase);
 }
 
-export function whyNothing(state: DrainState, drain: Drain, nowMs: number): string {
+export function whyNotNeeded(state: DrainState, drain: Drain, nowMs: number): string {
   const start = "Nothing in the Pod listens on a non-loopback address, so there was nothing to drain";
   const hasResponded = state.count.atMs < 0 || state.count.active !== NO_RESPONSE;
   return hasResponded

@@ -6,7 +6,7 @@ import { EXIT_OK } from "../../contract/exit-codes.ts";
 import { enterDone } from "./done.ts";
 import type { DrainAction, Wake } from "./drain-event.ts";
 import { holdingLimitMs } from "./drain-plan.ts";
-import { whyDrained, whyGone, whyNothing, whyTimeout } from "./drain-reason.ts";
+import { whyDrained, whyGone, whyNotNeeded, whyTimeout } from "./drain-reason.ts";
 import type { Draining, DrainResult, DrainState, Holding, Withdrawing } from "./drain-state.ts";
 import { answerAll, releaseRole } from "./hook-calls.ts";
 import { earliest, sampleIntervalMs } from "./pace.ts";
@@ -54,7 +54,7 @@ export function drainResult(
 /** Ends a drain because no port is reachable: the Pod never had a reachable port, or the app has closed its listeners. */
 export function enterHoldingEmpty(state: DrainState, phase: Withdrawing | Draining, nowMs: number): DrainState {
   if (!state.sample.wasReachable) {
-    return enterHolding(state, phase, "not-needed", whyNothing(state, phase.drain, nowMs), nowMs);
+    return enterHolding(state, phase, "not-needed", whyNotNeeded(state, phase.drain, nowMs), nowMs);
   }
   return enterHolding(state, phase, "drained", whyGone(state, nowMs), nowMs);
 }

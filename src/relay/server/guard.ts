@@ -50,7 +50,7 @@ export type CheckCredential = (authorization: string | undefined) => CredentialC
 export type GuardPorts = {
   readonly checkCredential: CheckCredential;
   /** Shared by all routes; a malformed report also counts as a request of its namespace. */
-  readonly limits: Pick<RelayLimits, "takeRequest">;
+  readonly limits: Pick<RelayLimits, "takeRequestToken">;
   readonly nowMs: () => number;
   readonly registry: Registry;
 };
@@ -95,7 +95,7 @@ export function addGuardedRoute(app: FastifyInstance<Server>, ports: GuardPorts,
         onRequest: async (request, reply) => {
           const claims = ports.checkCredential(request.headers.authorization);
           if (claims === undefined) return refuse(reply, refusals.credential);
-          if (!ports.limits.takeRequest(claims.namespace, ports.nowMs())) return refuse(reply, refusals.rate);
+          if (!ports.limits.takeRequestToken(claims.namespace, ports.nowMs())) return refuse(reply, refusals.rate);
           claimsByRequest.set(request, claims);
           return undefined;
         },

@@ -20,7 +20,7 @@ type StreamOwner = { readonly namespace: string; readonly uid: string };
 
 export type RelayLimits = {
   /** Takes a token of the namespace, for any route. `nowMs` is monotonic. */
-  readonly takeRequest: (namespace: string, nowMs: number) => boolean;
+  readonly takeRequestToken: (namespace: string, nowMs: number) => boolean;
   /** `undefined` when the stream may start; `endStream` must then be called once. */
   readonly startStream: (owner: StreamOwner) => "pod_streams" | "namespace_streams" | undefined;
   readonly endStream: (owner: StreamOwner) => void;
@@ -35,7 +35,7 @@ export function createRelayLimits(streamsLimit: number = STREAMS_LIMIT): RelayLi
   const streamsPerPod = createCounts<string>();
   const podKey = ({ namespace, uid }: StreamOwner): string => `${namespace}/${uid}`;
   return {
-    takeRequest: createKeyedBuckets(REQUESTS_PER_NAMESPACE, NAMESPACES_LIMIT).take,
+    takeRequestToken: createKeyedBuckets(REQUESTS_PER_NAMESPACE, NAMESPACES_LIMIT).take,
     startStream: (owner) => {
       if (streamsPerPod.get(podKey(owner)) >= STREAMS_PER_POD_LIMIT) return "pod_streams";
       if (!streams.take(owner.namespace)) return "namespace_streams";

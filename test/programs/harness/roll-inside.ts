@@ -37,7 +37,7 @@ async function rollVariant(request: RollRequest, variant: RollVariant, cluster: 
   const { servers } = cluster;
   const annotated = withAnnotations(request.deployment, variant.annotations ?? {});
   const deployment = variant.sleepSeconds === undefined ? annotated : withSleepHooks(annotated, variant.sleepSeconds);
-  const { counts, endedPods: ended } = await runVariant(
+  const { counts, endedPods } = await runVariant(
     {
       deployment,
       replicas: replicasOf(deployment),
@@ -52,7 +52,7 @@ async function rollVariant(request: RollRequest, variant: RollVariant, cluster: 
       admit: async (pod) => (variant.lastcall ? (await admitPod(pod, servers.webhook)).pod : pod),
     },
   );
-  const ends = ended.map((end) => ({
+  const ends = endedPods.map((end) => ({
     ...collectEndFacts(end),
     overWaitSeconds: variant.lastcall ? overWaitSeconds(end) : 0,
   }));

@@ -235,7 +235,7 @@ test("a report of a namespace above its rate limit gets status 429, and its body
     requested.push(namespace);
     return requested.length < 2;
   };
-  const server = createDrainsServer({ limits: { takeRequest } });
+  const server = createDrainsServer({ limits: { takeRequestToken: takeRequest } });
   expect((await post(server, "nonsense")).statusCode).toBe(400);
   expect((await post(server, reportBody())).statusCode).toBe(429);
   expect(requested).toEqual([CLAIMS.namespace, CLAIMS.namespace]);

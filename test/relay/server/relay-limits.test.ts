@@ -79,21 +79,21 @@ describe("requests to the relay", () => {
   test("of a namespace are rejected for some milliseconds above its limit, and those of other namespaces are accepted", () => {
     const limits = createRelayLimits();
     let acceptedCount = 0;
-    while (limits.takeRequest("hostile", 0)) acceptedCount += 1;
+    while (limits.takeRequestToken("hostile", 0)) acceptedCount += 1;
     expect(acceptedCount).toBe(12_000);
-    expect(limits.takeRequest("shop", 0)).toBe(true);
-    expect(limits.takeRequest("hostile", 4)).toBe(false);
-    expect(limits.takeRequest("hostile", 10)).toBe(true);
+    expect(limits.takeRequestToken("shop", 0)).toBe(true);
+    expect(limits.takeRequestToken("hostile", 4)).toBe(false);
+    expect(limits.takeRequestToken("hostile", 10)).toBe(true);
   });
 
   test("are counted for 2 000 namespaces, of which a new namespace replaces the least recently active", () => {
     const limits = createRelayLimits();
-    while (limits.takeRequest("first", 0));
-    for (let other = 1; other < 2_000; other += 1) limits.takeRequest(`ns-${other}`, 0);
-    expect(limits.takeRequest("first", 0)).toBe(false);
-    for (let other = 2_000; other < 3_500; other += 1) limits.takeRequest(`ns-${other}`, 0);
-    expect(limits.takeRequest("first", 0)).toBe(false);
-    for (let other = 1; other <= 2_000; other += 1) limits.takeRequest(`ns-${other}`, 0);
-    expect(limits.takeRequest("first", 0)).toBe(true);
+    while (limits.takeRequestToken("first", 0));
+    for (let other = 1; other < 2_000; other += 1) limits.takeRequestToken(`ns-${other}`, 0);
+    expect(limits.takeRequestToken("first", 0)).toBe(false);
+    for (let other = 2_000; other < 3_500; other += 1) limits.takeRequestToken(`ns-${other}`, 0);
+    expect(limits.takeRequestToken("first", 0)).toBe(false);
+    for (let other = 1; other <= 2_000; other += 1) limits.takeRequestToken(`ns-${other}`, 0);
+    expect(limits.takeRequestToken("first", 0)).toBe(true);
   });
 });
