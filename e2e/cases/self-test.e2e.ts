@@ -1,15 +1,16 @@
 /** Tests `helm test`: its success, and its error if Pods cannot start with a manager. */
 import { expect, test } from "vitest";
-import { install, runHelm } from "../client/installation.ts";
+import { runHelm } from "../client/helm.ts";
+import { install } from "../client/installation.ts";
 import { kubectlOf } from "../client/kubectl.ts";
-import { RELEASE } from "../client/release.ts";
+import { RELEASE, RELEASE_NAMESPACE } from "../client/release.ts";
 import { imageOf, readSuite } from "../client/suite.ts";
 
 const suite = readSuite(process.env);
 const HELM_TEST_ARGS = ["test", RELEASE, "--timeout=180s"];
 
 test("helm test passes if nodes can pull and run the manager, and leaves no Pod behind", async () => {
-  await runHelm(suite, HELM_TEST_ARGS);
+  await runHelm(suite, RELEASE_NAMESPACE, HELM_TEST_ARGS);
   const getTestPod = [
     "get",
     "pods",
@@ -29,7 +30,7 @@ test("helm test fails with the node's error if the manager's image cannot be pul
       tag: "absent",
       pullPolicy: "IfNotPresent",
     });
-    await expect(runHelm(suite, HELM_TEST_ARGS)).rejects.toThrow(
+    await expect(runHelm(suite, RELEASE_NAMESPACE, HELM_TEST_ARGS)).rejects.toThrow(
       /Pod lastcall-self-test in namespace default does not start its container lastcall: (ErrImagePull|ImagePullBackOff)/,
     );
   } finally {

@@ -2,10 +2,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { downloadSource } from "../build/completed-source.ts";
-import { attempt } from "../host/run.ts";
 import { makeLayer } from "../images/docker-archive.ts";
 import { ENVOY_VERSION, importEnvoy } from "./envoy-image.ts";
 import { importGoPrograms } from "./go-programs.ts";
+import { runHelm } from "./helm.ts";
 import { kubectlOf } from "./kubectl.ts";
 import type { Suite } from "./suite.ts";
 
@@ -33,11 +33,22 @@ export async function importEnvoyGateway(suite: Suite): Promise<void> {
 /** Installs the chart with its CRDs and the CRDs of the Gateway API, and waits until the controller is ready. */
 export async function installEnvoyGateway(suite: Suite): Promise<void> {
   const flags = ["--create-namespace", "--wait", "--timeout=180s", "--values=-", `--set=${PROXY_IMAGE_VALUE}`];
-  await runHelm(suite, ["upgrade", "--install", HELM_RELEASE, findChartFolder(), ...flags], chartValues());
+  await runHelm(
+    suite,
+    ENVOY_GATEWAY_NAMESPACE,
+    ["upgrade", "--install", HELM_RELEASE, findChartFolder(), ...flags],
+    chartValues(),
+  );
 }
 
 export async function uninstallEnvoyGateway(suite: Suite): Promise<void> {
-  await runHelm(suite, ["uninstall", HELM_RELEASE, "--ignore-not-found", "--wait", "--timeout=120s"]);
+  await runHelm(suite, ENVOY_GATEWAY_NAMESPACE, [
+    "uninstall",
+    HELM_RELEASE,
+    "--ignore-not-found",
+    "--wait",
+    "--timeout=120s",
+  ]);
   const crds = join(findChartFolder(), "charts/crds/crds");
   await kubectlOf(suite).attempt([
     "delete",
@@ -58,10 +69,4 @@ function chartValues(): string {
   return template
     .replace(/\$\{GatewayImagePullPolicy\}/g, "IfNotPresent")
     .replace(/\$\{GatewayImage\}/g, GATEWAY_IMAGE);
-}
-
-async function runHelm(suite: Suite, args: readonly string[], input = ""): Promise<void> {
-  const flags = [`--kubeconfig=${suite.kubeconfig}`, `--namespace=${ENVOY_GATEWAY_NAMESPACE}`];
-  const { status, stderr } = await attempt(suite.helm, [...args, ...flags], { input });
-  if (status !== 0) throw new Error(`helm ${args.join(" ")} ended with ${status}: ${stderr.trim()}`);
 }

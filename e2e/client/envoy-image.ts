@@ -8,11 +8,16 @@ import type { Suite } from "./suite.ts";
 
 export const ENVOY_VERSION = "1.40";
 
-/** @throws with the reason if Envoy is not available */
-export async function importEnvoy(suite: Suite, name: string, user: string): Promise<void> {
+/** Returns the program's path. @throws with the reason if Envoy is not available */
+export async function findEnvoy(): Promise<string> {
   const envoy = await findProgram(`envoy-${ENVOY_VERSION}`);
   if (envoy.kind === "missing") throw new Error(envoy.reason);
-  const images = [{ name, program: envoy.command[0] ?? "", user }];
+  return envoy.command[0] ?? "";
+}
+
+/** @throws with the reason if Envoy is not available */
+export async function importEnvoy(suite: Suite, name: string, user: string): Promise<void> {
+  const images = [{ name, program: await findEnvoy(), user }];
   const file = await writeProgramArchive(images, cacheFolder(process.env), Date.now());
   for (const node of suite.nodes) await importImages([file], stateFolder().socketOf(node));
 }

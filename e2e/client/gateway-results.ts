@@ -1,8 +1,7 @@
-/** Records the measurements of gateways in build/e2e/gateways.json, from which `npm run table:gateways` writes the guides' tables. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+/** Defines the measurements of gateways. */
 import type { LoadKind } from "../programs/gateway-load-kinds.ts";
 import type { Ending } from "./gateway-endings.ts";
+import { resultsFile } from "./results-file.ts";
 
 export type GatewayResult = {
   readonly gateway: string;
@@ -19,17 +18,7 @@ export type GatewayResult = {
   readonly lastcallMiB?: number | undefined;
 };
 
-const GATEWAY_RESULTS = join(import.meta.dirname, "../../build/e2e/gateways.json");
-
-export function readGatewayResults(): readonly GatewayResult[] {
-  return existsSync(GATEWAY_RESULTS) ? JSON.parse(readFileSync(GATEWAY_RESULTS, "utf8")) : [];
-}
-
-/** Replaces the earlier result of the same gateway, ending and load. */
-export function recordGatewayResult(result: GatewayResult): void {
-  const isSame = ({ gateway, ending, load }: GatewayResult) =>
-    gateway === result.gateway && ending === result.ending && load === result.load;
-  const results = [...readGatewayResults().filter((other) => !isSame(other)), result];
-  mkdirSync(dirname(GATEWAY_RESULTS), { recursive: true });
-  writeFileSync(GATEWAY_RESULTS, `${JSON.stringify(results, null, 1)}\n`);
-}
+export const gatewayResults = resultsFile<GatewayResult>(
+  "gateways.json",
+  ({ gateway, ending, load }) => `${gateway}, ${ending}, ${load}`,
+);

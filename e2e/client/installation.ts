@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { KubernetesListObject, V1Pod } from "@kubernetes/client-node";
-import { attempt } from "../host/run.ts";
 import { waitUntil } from "../host/wait.ts";
 import { dryRunCreate, isInjected } from "./create-pods.ts";
+import { runHelm } from "./helm.ts";
 import { kubectlOf } from "./kubectl.ts";
 import { RELEASE, RELEASE_NAMESPACE } from "./release.ts";
 import { imageOf, type Suite } from "./suite.ts";
@@ -37,7 +37,7 @@ export async function install(
   writeFileSync(file, JSON.stringify({ ...values, image: imageValues(suite, manager, managerValues) }));
   try {
     const flags = ["--create-namespace", "--wait", "--timeout=180s", `--values=${file}`, "--reset-values"];
-    await runHelm(suite, ["upgrade", "--install", RELEASE, CHART, ...flags]);
+    await runHelm(suite, RELEASE_NAMESPACE, ["upgrade", "--install", RELEASE, CHART, ...flags]);
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -81,17 +81,8 @@ const PROBE_POD: V1Pod = {
 };
 
 export async function uninstall(suite: Suite): Promise<void> {
-  await runHelm(suite, ["uninstall", RELEASE, "--ignore-not-found", "--wait", "--timeout=120s"]);
+  await runHelm(suite, RELEASE_NAMESPACE, ["uninstall", RELEASE, "--ignore-not-found", "--wait", "--timeout=120s"]);
   await kubectlOf(suite).run(["delete", "namespace", RELEASE_NAMESPACE, "--ignore-not-found", "--timeout=120s"]);
-}
-
-/** Runs helm in the release's namespace. @throws with helm's output */
-export async function runHelm(suite: Suite, args: readonly string[]): Promise<string> {
-  const contextFlags = suite.context === undefined ? [] : [`--kube-context=${suite.context}`];
-  const clusterFlags = [`--kubeconfig=${suite.kubeconfig}`, ...contextFlags, `--namespace=${RELEASE_NAMESPACE}`];
-  const { status, output, stderr } = await attempt(suite.helm, [...args, ...clusterFlags]);
-  if (status !== 0) throw new Error(`helm ${args.join(" ")} ended with ${status}: ${stderr.trim()}`);
-  return output;
 }
 
 function imageValues(suite: Suite, manager: ManagerImage, otherValues: ChartValues): ChartValues {

@@ -1,27 +1,27 @@
 /** Installs Istio with its own charts: the real istiod, with a sidecar of its real agent and an upstream Envoy. */
 import { join } from "node:path";
-import { findProgram } from "../../test/programs/install/program-of.ts";
 import { downloadSource } from "../build/completed-source.ts";
-import { attempt } from "../host/run.ts";
 import { makeLayer } from "../images/docker-archive.ts";
 import { type Content, treeEntries } from "../images/file-tree.ts";
 import { librariesOf } from "../images/program-archive.ts";
-import { ENVOY_VERSION } from "./envoy-image.ts";
+import { findEnvoy } from "./envoy-image.ts";
 import { importGoPrograms } from "./go-programs.ts";
+import { runHelm } from "./helm.ts";
 import { kubectlIn, kubectlOf } from "./kubectl.ts";
 import type { Suite } from "./suite.ts";
 
 /** The date of the module's version; the module has no tags. */
 export const ISTIO_VERSION = "1.31 (source of 2026-08-27)";
 
-export const ISTIO_NAMESPACE = "istio-system";
+const ISTIO_NAMESPACE = "istio-system";
 
 const MODULE_PATH = "istio.io/istio";
 const MODULE = join(import.meta.dirname, "../modules/istio");
 const IMAGES = { hub: "registry.example/istio", tag: "1.31" };
 /** The user of both images. */
 const IMAGE_USER = "1337:1337";
-/** The path that the agent starts. */
+/** The paths of the proxy and of the template of its configuration in the agent's image. */
+const BOOTSTRAP_TEMPLATE = "/var/lib/istio/envoy/envoy_bootstrap_tmpl.json";
 const ENVOY_PATH = "/usr/local/bin/envoy";
 /** The agent runs it to redirect the Pod's traffic. */
 const NFT = "/usr/sbin/nft";
@@ -37,15 +37,13 @@ const WITHOUT_OWN_FILTERS = [
 ];
 /** A retry of the client's proxy would hide a failed request. */
 const WITHOUT_RETRIES = ["meshConfig.defaultHttpRetryPolicy.attempts=0"];
-/** The requests of two nodes with two processors. */
-const SMALL = ["resources.requests.cpu=50m", "resources.requests.memory=128Mi", "autoscaleEnabled=false"];
-const SMALL_PROXY = ["global.proxy.resources.requests.cpu=10m", "global.proxy.resources.requests.memory=40Mi"];
+/** Less than the charts' defaults, which exceed two nodes on a host with two processors. */
+const ISTIOD_RESOURCES = ["resources.requests.cpu=50m", "resources.requests.memory=128Mi", "autoscaleEnabled=false"];
+const PROXY_RESOURCES = ["global.proxy.resources.requests.cpu=10m", "global.proxy.resources.requests.memory=40Mi"];
 
 /** @throws with the reason if Envoy is not available */
 export async function importIstio(suite: Suite): Promise<void> {
-  const envoy = await findProgram(`envoy-${ENVOY_VERSION}`);
-  if (envoy.kind === "missing") throw new Error(envoy.reason);
-  const [envoyFile = ""] = envoy.command;
+  const envoyFile = await findEnvoy();
   const contents: readonly Content[] = [
     { from: envoyFile, to: ENVOY_PATH },
     { from: NFT, to: "/usr/bin/nft" },
@@ -53,35 +51,40 @@ export async function importIstio(suite: Suite): Promise<void> {
     ...(await librariesOf(envoyFile)),
     ...(await librariesOf(NFT)),
   ];
-  const folder = (path: string) => ({ path, mode: 0o1777, content: undefined });
-  const proxyLayers = [makeLayer([folder("tmp")]), makeLayer(treeEntries(contents))];
+  const tmpLayer = makeLayer([{ path: "tmp", mode: 0o1777, content: undefined }]);
+  const proxyLayers = [tmpLayer, makeLayer(treeEntries(contents))];
   const name = (image: string) => `${IMAGES.hub}/${image}:${IMAGES.tag}`;
   await importGoPrograms(suite, "istio", [
-    { name: name("pilot"), program: "pilot-discovery", user: IMAGE_USER, baseLayers: [makeLayer([folder("tmp")])] },
+    { name: name("pilot"), program: "pilot-discovery", user: IMAGE_USER, baseLayers: [tmpLayer] },
     { name: name("proxyv2"), program: "pilot-agent", user: IMAGE_USER, baseLayers: proxyLayers },
   ]);
 }
 
-const BOOTSTRAP_TEMPLATE = "/var/lib/istio/envoy/envoy_bootstrap_tmpl.json";
-
 export async function installIstio(suite: Suite): Promise<void> {
-  await runHelm(suite, ["upgrade", "--install", "istio-base", chartFolder("base"), "--create-namespace", "--wait"]);
+  await runHelm(suite, ISTIO_NAMESPACE, [
+    "upgrade",
+    "--install",
+    "istio-base",
+    chartFolder("base"),
+    "--create-namespace",
+    "--wait",
+  ]);
   const values = [
     `global.hub=${IMAGES.hub}`,
     `global.tag=${IMAGES.tag}`,
     "global.nativeNftables=true",
     ...WITHOUT_OWN_FILTERS,
     ...WITHOUT_RETRIES,
-    ...SMALL,
-    ...SMALL_PROXY,
+    ...ISTIOD_RESOURCES,
+    ...PROXY_RESOURCES,
   ].map((value) => `--set=${value}`);
   const istiod = ["upgrade", "--install", "istiod", chartFolder("istio-control/istio-discovery")];
-  await runHelm(suite, [...istiod, ...values, "--wait", "--timeout=180s"]);
+  await runHelm(suite, ISTIO_NAMESPACE, [...istiod, ...values, "--wait", "--timeout=180s"]);
 }
 
 export async function uninstallIstio(suite: Suite): Promise<void> {
   for (const release of ["istiod", "istio-base"])
-    await runHelm(suite, ["uninstall", release, "--ignore-not-found", "--wait", "--timeout=120s"]);
+    await runHelm(suite, ISTIO_NAMESPACE, ["uninstall", release, "--ignore-not-found", "--wait", "--timeout=120s"]);
   const kubectl = kubectlOf(suite);
   // A configuration that a case renamed, if the case was interrupted.
   const configurations = ["mutatingwebhookconfigurations", "--selector=app=sidecar-injector"];
@@ -102,10 +105,4 @@ function sourceFolder(): string {
 
 function chartFolder(name: string): string {
   return join(sourceFolder(), "manifests/charts", name);
-}
-
-async function runHelm(suite: Suite, args: readonly string[]): Promise<void> {
-  const flags = [`--kubeconfig=${suite.kubeconfig}`, `--namespace=${ISTIO_NAMESPACE}`];
-  const { status, stderr } = await attempt(suite.helm, [...args, ...flags], {});
-  if (status !== 0) throw new Error(`helm ${args.join(" ")} ended with ${status}: ${stderr.trim()}`);
 }

@@ -32,13 +32,18 @@ export async function startLoadOn(namespace: CaseNamespace, node: string, option
   );
   return {
     stop: async () => {
-      const result: LoadResult = JSON.parse(await stopLoadPod(namespace, name));
-      namespace.saveArtifact(`${name}.json`, `${JSON.stringify(result, null, 2)}\n`);
-      for (const { at, client, kind } of result.failures)
-        namespace.addTimelineLine(`${name}, ${at}: ${client} request failed: ${kind}`);
-      return result;
+      return saveLoadResult(namespace, name, await stopLoadPod(namespace, name));
     },
   };
+}
+
+/** Saves the counts as an artifact, and adds the failures to the timeline. @param text the last line of the load client's output */
+export function saveLoadResult(namespace: CaseNamespace, name: string, text: string): LoadResult {
+  const result: LoadResult = JSON.parse(text);
+  namespace.saveArtifact(`${name}.json`, `${JSON.stringify(result, null, 2)}\n`);
+  for (const { at, client, kind } of result.failures)
+    namespace.addTimelineLine(`${name}, ${at}: ${client} request failed: ${kind}`);
+  return result;
 }
 
 /** Completes the open requests of a load client's Pod. @returns the last line of its log, which contains its counts */

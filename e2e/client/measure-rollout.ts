@@ -7,7 +7,7 @@ import type { CaseNamespace } from "./case-namespace.ts";
 import { isInjected } from "./create-pods.ts";
 import { type Ending, hasLastcall } from "./gateway-endings.ts";
 import { type GatewayTarget, startGatewayLoad } from "./gateway-load.ts";
-import { type GatewayResult, recordGatewayResult } from "./gateway-results.ts";
+import { type GatewayResult, gatewayResults } from "./gateway-results.ts";
 import { recordLine } from "./guide-on-cluster.ts";
 import type { Kubectl } from "./kubectl.ts";
 import { observeTerminations, readResidentBytes } from "./measured-pods.ts";
@@ -70,7 +70,7 @@ export async function measureRollout(
     ownMiB: ownBytes === undefined ? undefined : ownBytes / MIB,
     lastcallMiB: lastcallBytes === undefined ? undefined : lastcallBytes / MIB,
   };
-  recordGatewayResult(result);
+  gatewayResults.record(result);
   recordLine(namespace, JSON.stringify({ ...result, failures: [...new Set(counts.failures)].slice(0, 4) }));
   expect(counts.requests, load).toBeGreaterThan(load === "idle" ? 0 : MIN_REQUESTS);
   if (ending !== "lastcall") return;

@@ -2,25 +2,23 @@
  * Rolls an app and a gateway in the mesh of a real Istio, with strict mutual TLS: its own control plane, injector and agent, and an
  * upstream Envoy instead of Istio's build of it.
  */
-import type { V1Job, V1MutatingWebhookConfiguration, V1Service } from "@kubernetes/client-node";
+import type { V1Job, V1MutatingWebhookConfiguration } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
 import { dryRunCreate, isInjected } from "../client/create-pods.ts";
 import { startDns } from "../client/dns.ts";
 import { ENVOY_VERSION } from "../client/envoy-image.ts";
 import { recordLine } from "../client/guide-on-cluster.ts";
-import { managerOf } from "../client/injected-pods.ts";
+import { expectInjectedPods, managerOf } from "../client/injected-pods.ts";
 import { OPT_IN } from "../client/installation.ts";
 import { ISTIO_VERSION, importIstio, installIstio, istiodLog, uninstallIstio } from "../client/istio.ts";
-import { sumOf } from "../client/load.ts";
 import { IN_MESH, meshApp, PROXY_KINDS, type ProxyKind, proxyOf, strictMutualTls } from "../client/mesh-app.ts";
 import { GATEWAY, meshGateway } from "../client/mesh-gateway.ts";
-import { MESH_ENDINGS, type MeshEnding, recordMeshResult } from "../client/mesh-results.ts";
-import { startOutsideLoad } from "../client/outside-load.ts";
+import { MESH_ENDINGS, type MeshEnding, meshResults } from "../client/mesh-results.ts";
+import { underOutsideLoad } from "../client/outside-load.ts";
 import { APP, appContainer, barePod, nodeContainer, type SampleOptions } from "../client/sample-app.ts";
 import { readSuite } from "../client/suite.ts";
 import { MIN_REQUESTS, restartRollout, underLoad } from "../client/under-load.ts";
-import { NODES } from "../cluster/addresses.ts";
 
 const suite = readSuite(process.env);
 const NAMESPACE = "mesh";
@@ -44,7 +42,7 @@ afterAll(() => uninstallIstio(suite), 300_000);
 
 describe.each(PROXY_KINDS)("in strict mutual TLS, a rollout of Pods with a %s proxy", (proxy) => {
   test.each(MESH_ENDINGS)(
-    "ended by %s is measured, and loses no request with lastcall",
+    "ended by %s loses requests without a hook, and none with lastcall",
     async (ending) => {
       await inMesh(ending === "lastcall", async (namespace) => {
         await startApp(namespace, proxy, ending === "preStop: sleep 5" ? SLEEP : {});
@@ -90,15 +88,12 @@ test(
       await startApp(namespace, "native");
       await namespace.apply(meshGateway());
       await namespace.waitForRollout(`deployment/${GATEWAY}`);
-      for (const pod of await namespace.pods(`app=${GATEWAY}`)) expect(managerOf(pod).args).toContain("--driver=envoy");
-      const service = await namespace.kubectl.json<V1Service>(["get", "service", GATEWAY]);
-      const port = service.spec?.ports?.[0]?.nodePort ?? 0;
-      const loads = await Promise.all(
-        NODES.map(({ name, address }) => startOutsideLoad(namespace, `outside-${name}`, { host: address, port })),
-      );
-      await restartRollout(namespace, `deployment/${GATEWAY}`);
-      await namespace.waitForTerminations(`app=${GATEWAY}`);
-      const { requests, failed } = sumOf(await Promise.all(loads.map((load) => load.stop())));
+      for (const pod of await expectInjectedPods(namespace, `app=${GATEWAY}`))
+        expect(managerOf(pod).args).toContain("--driver=envoy");
+      const { requests, failed } = await underOutsideLoad(namespace, GATEWAY, async () => {
+        await restartRollout(namespace, `deployment/${GATEWAY}`);
+        await namespace.waitForTerminations(`app=${GATEWAY}`);
+      });
       recordLine(namespace, `gateway by injection: ${failed} of ${requests} requests failed`);
       expect(requests).toBeGreaterThan(MIN_REQUESTS);
       expect(failed).toBe(0);
@@ -132,7 +127,7 @@ test(
   CASE_LIMIT_MS,
 );
 
-/** Runs the work in a namespace with strict mutual TLS. A proxy that rejected its settings would not be a proxy of a mesh. */
+/** Runs the work in a namespace with strict mutual TLS. Fails if a proxy rejected a configuration of istiod. */
 async function inMesh(hasLastcall: boolean, work: (namespace: CaseNamespace) => Promise<void>): Promise<void> {
   const labels = { ...IN_MESH, ...(hasLastcall ? OPT_IN : {}) };
   await inNamespace(suite, NAMESPACE, { labels }, async (namespace) => {
@@ -179,14 +174,15 @@ async function measureRollout(namespace: CaseNamespace, proxy: ProxyKind, ending
   });
   const versions = `Istio ${ISTIO_VERSION}, Envoy ${ENVOY_VERSION}`;
   const date = new Date().toISOString().slice(0, 10);
-  recordMeshResult({ versions, date, proxy, ending, requests, failed, seconds });
+  meshResults.record({ versions, date, proxy, ending, requests, failed, seconds });
   recordLine(namespace, `${proxy} proxy, ${ending}: ${failed} of ${requests} requests failed, rolled in ${seconds} s`);
   expect(requests).toBeGreaterThan(MIN_REQUESTS);
+  if (ending === "no hook") expect(failed).toBeGreaterThan(0);
   if (ending === "lastcall") expect(failed).toBe(0);
 }
 
 async function expectNoFailure(namespace: CaseNamespace): Promise<void> {
-  for (const pod of await namespace.pods(`app=${APP}`)) expect(isInjected(pod)).toBe(true);
+  await expectInjectedPods(namespace, `app=${APP}`);
   const { requests, failed } = await underLoad(namespace, () => restartRollout(namespace));
   expect(requests).toBeGreaterThan(MIN_REQUESTS);
   expect(failed).toBe(0);

@@ -2,15 +2,15 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { replaceSection } from "../../test/programs/results/page.ts";
-import { readGatewayResults } from "../client/gateway-results.ts";
-import { readMeshResults } from "../client/mesh-results.ts";
+import { gatewayResults } from "../client/gateway-results.ts";
+import { meshResults } from "../client/mesh-results.ts";
 import { gatewayTables } from "./gateway-page.ts";
 import { meshTable } from "./mesh-page.ts";
 
 const GUIDES = { "envoy-gateway": "Envoy Gateway", contour: "Contour" } as const;
 
-const gateways = readGatewayResults();
-const mesh = readMeshResults();
+const gateways = gatewayResults.read();
+const mesh = meshResults.read();
 for (const [guide, gateway] of Object.entries(GUIDES))
   writeRollouts(
     guide,

@@ -42,6 +42,15 @@ const VARIABLE_ORDER_FLAG = "-fno-toplevel-reorder";
 /** Aborts on a stack buffer overflow, which adds 1 % to the size, and makes position-independent code. */
 const HARDENING_FLAGS = ["-fstack-protector-strong", "-fPIE"];
 
+/** For every processor. */
+const SHIPPED_COMPILE_FLAGS = [
+  ...REQUIRED_FLAGS,
+  "-DSCR_MUSL",
+  ...SIZE_FLAGS,
+  ...LINK_TIME_OPTIMISATION_FLAGS,
+  ...HARDENING_FLAGS,
+];
+
 /** musl for arm64 from arm64-musl.ts, relative to the runtime. */
 const ARM64_MUSL = "../arm64-musl/usr";
 const ARM64_LIBRARIES = `${ARM64_MUSL}/lib/aarch64-linux-musl`;
@@ -68,14 +77,7 @@ const shippedFlags = (libraries: string, processorFlags: readonly string[]) => (
   output: "lastcall",
   compiler: "musl-gcc",
   archiver: "gcc-ar",
-  compileFlags: [
-    ...REQUIRED_FLAGS,
-    "-DSCR_MUSL",
-    ...SIZE_FLAGS,
-    ...LINK_TIME_OPTIMISATION_FLAGS,
-    ...HARDENING_FLAGS,
-    ...processorFlags,
-  ],
+  compileFlags: [...SHIPPED_COMPILE_FLAGS, ...processorFlags],
   linkFlags: [
     "-nostartfiles",
     `${libraries}/rcrt1.o`,
@@ -140,11 +142,7 @@ export const VARIANTS = {
     compiler: "aarch64-linux-gnu-gcc",
     archiver: "aarch64-linux-gnu-gcc-ar",
     compileFlags: [
-      ...REQUIRED_FLAGS,
-      "-DSCR_MUSL",
-      ...SIZE_FLAGS,
-      ...LINK_TIME_OPTIMISATION_FLAGS,
-      ...HARDENING_FLAGS,
+      ...SHIPPED_COMPILE_FLAGS,
       "-nostdinc",
       `-isystem${ARM64_MUSL}/include/aarch64-linux-musl`,
       "-isystem/usr/lib/gcc-cross/aarch64-linux-gnu/12/include",

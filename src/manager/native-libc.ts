@@ -43,7 +43,7 @@ export const nativeFlagPage: FlagPage = {
   undeliveredCount: () => cFlagMissed(),
 };
 
-/** Unmaps the code that runs only at startup, which is three quarters of an idle manager's memory. */
+/** Unmaps, before the next wait, the code and the stack that only the start needs: most of an idle manager's memory. */
 export function unmapStartupCode(): void {
   cUnmapStart();
 }
