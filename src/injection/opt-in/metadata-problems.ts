@@ -45,7 +45,7 @@ function ineffectiveOptInProblems({ scope, name, object }: CheckedObject): reado
   const { labels, annotations } = metadataOf(object);
   if (scope !== "namespace" || annotations[INJECT] !== "enabled" || labels[INJECT] === "enabled") return [];
   const where = `namespace ${name}, annotation ${INJECT}`;
-  const message = "Set it as a label: webhook selectors do not match annotations.";
+  const message = "The annotation has no effect, because webhook selectors match only labels. Set the label.";
   return [
     { metadataField: "annotations", key: INJECT, value: "enabled", problem: { code: "wrong_scope", where, message } },
   ];
@@ -72,7 +72,8 @@ function labelProblem(key: string, value: unknown, where: string): Problem | und
 
 function unknownLabelProblem(key: string, where: string): Problem {
   const code = "unknown_label";
-  if (ANNOTATION_KEYS.includes(key)) return { code, where, message: `${quote(key)} is an annotation, not a label.` };
+  if (ANNOTATION_KEYS.includes(key))
+    return { code, where, message: `${quote(key)} is an annotation, not a label. Set it as an annotation.` };
   const suggestion = findNearest(
     key.slice(PREFIX.length),
     LABELS.map((label) => label.slice(PREFIX.length)),
