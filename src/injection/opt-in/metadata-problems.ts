@@ -65,7 +65,7 @@ const ANNOTATION_KEYS: readonly string[] = FIELDS.map((field) => PREFIX + ANNOTA
 function labelProblem(key: string, value: unknown, where: string): Problem | undefined {
   if (!LABELS.includes(key)) return unknownLabelProblem(key, where);
   if (key !== INJECT || isAbsent(value) || value === "enabled" || value === "disabled") return undefined;
-  const got = typeof value === "string" ? quote(value) : `a ${typeof value}`;
+  const got = typeof value === "string" ? quote(value) : `${typeof value === "object" ? "an" : "a"} ${typeof value}`;
   const message = `Got ${got}, expected ${ANNOTATIONS.inject.codec.expects}.`;
   return { code: "bad_value", where: `${where}, label ${key}`, message };
 }
