@@ -46,7 +46,9 @@ describe("the injection", () => {
         );
         // A Pod that opts in only by annotation gets a warning; a Pod that opts out does not.
         expect(warnings).toEqual(
-          value === "enabled" ? [] : [expect.stringContaining(`annotation ${INJECT_KEY}: Set it as a label`)],
+          value === "enabled"
+            ? []
+            : [expect.stringContaining(`annotation ${INJECT_KEY}: The annotation has no effect`)],
         );
       });
     });

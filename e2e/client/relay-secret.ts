@@ -92,4 +92,4 @@ export async function deleteRelaySecret(namespace: CaseNamespace): Promise<void>
 }
 
 /** Part of the line that a replica logs when the Secret lacks a CA of running Pods. */
-const LOST_CAS_MESSAGE = "lost CAs that Pods pin";
+const LOST_CAS_MESSAGE = "CAs that running Pods trust were removed";

@@ -32,7 +32,7 @@ export async function loadKubeConfig(settings: ConnectionSettings): Promise<Kube
   const server = kubeConfig.getCurrentCluster()?.server;
   if (server === undefined || !URL.canParse(server)) {
     const context = kubeConfig.getCurrentContext();
-    const detail = `current-context ${context === undefined ? "is not set" : `"${context}" has no cluster with a server URL`}; set it with kubectl config use-context`;
+    const detail = `current-context ${context === undefined ? "is not set" : `"${context}" has no cluster with a server URL`}; select a context with kubectl config use-context`;
     throw new Fault("ERR_INPUT_UNREADABLE", `${settings.kubeconfigFile}: ${detail}`);
   }
   return kubeConfig;

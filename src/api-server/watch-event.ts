@@ -18,11 +18,11 @@ export function readWatchEvent(line: string): WatchEvent {
   try {
     event = JSON.parse(line);
   } catch {
-    return { kind: "broken", reason: "a line of the watch is not JSON" };
+    return { kind: "broken", reason: "a line of the watch response is not JSON" };
   }
   const object = isRawObject(event) ? objectAt(event, "object") : undefined;
   if (!isRawObject(event) || object === undefined)
-    return { kind: "broken", reason: "a line of the watch is not an event" };
+    return { kind: "broken", reason: "a line of the watch response is not a watch event" };
   switch (event["type"]) {
     case "ADDED":
     case "MODIFIED":
@@ -36,7 +36,7 @@ export function readWatchEvent(line: string): WatchEvent {
         ? { kind: "expired" }
         : { kind: "broken", reason: `the watch ended with the error ${String(valueAt(object, "code")).slice(0, 8)}` };
     default:
-      return { kind: "broken", reason: "a line of the watch has an unknown type" };
+      return { kind: "broken", reason: "a line of the watch response is an event of an unknown type" };
   }
 }
 
@@ -65,7 +65,7 @@ export function createLineSplitter(limit: number = LINE_LIMIT): SplitLines {
       parts[0] = partial + parts[0];
       partial = last;
     }
-    if (partial.length > limit) throw new Error(`a line of the watch is longer than ${limit} characters`);
+    if (partial.length > limit) throw new Error(`a line of the watch response is longer than ${limit} characters`);
     return parts.filter((line) => line.trim() !== "");
   };
 }

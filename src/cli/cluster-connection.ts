@@ -86,7 +86,9 @@ function assertUsable(connection: KubeConfig, where: string): void {
     throw new ConnectionProblem(`${where}: context ${quote(context)} does not exist; ${hint}`);
   }
   if (!URL.canParse(connection.getCurrentCluster()?.server ?? ""))
-    throw new ConnectionProblem(`${where}: context ${quote(context)} has no cluster with a valid server URL`);
+    throw new ConnectionProblem(
+      `${where}: context ${quote(context)} has no cluster with a valid server URL; set another --context`,
+    );
 }
 
 function firstLine(error: unknown): string {

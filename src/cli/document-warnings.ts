@@ -36,7 +36,7 @@ export function documentWarnings(
   const groups = Object.hasOwn(API_GROUPS_BY_KIND, kind) ? API_GROUPS_BY_KIND[kind] : undefined;
   const group = apiVersion.split("/")[0] ?? "";
   if (kind === "List" && group === "v1" && !Array.isArray(value["items"]))
-    return warning("items of this List is not a list; left unchanged");
+    return warning("the field items of this List is not a list; left unchanged");
   const templateWarnings = ignoredTemplates(value, knownPaths).flatMap(warning);
   if (groups === undefined) return templateWarnings;
   if (groups.includes(group)) {

@@ -90,7 +90,7 @@ export function driverLimit(settings: DrainSettings): string | undefined {
 function noDriverReason(settings: DrainSettings): string {
   return isDriverUsed(settings)
     ? "No driver is set"
-    : `The driver ${settings.driver} only counts connected clients, and with drained-when: connections sockets are counted instead`;
+    : `The driver ${settings.driver} is not used, because it counts only connected clients and drained-when is not connections`;
 }
 
 export type GraceArithmetic = {

@@ -93,7 +93,7 @@ export function systemMessage(cause: unknown): string {
   const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
   if (code === "ENOENT") return "no such file or directory";
   if (code === "EACCES" || code === "EPERM") return "permission denied";
-  return `it cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`;
+  return `cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`;
 }
 
 export function problemLine({ file, document, place, message }: FileProblem): string {

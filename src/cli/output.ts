@@ -72,7 +72,7 @@ export function explanationText(explanation: WorkloadExplanation): string {
   lines.push(...workload.problems.map(({ where, message }) => `  problem: ${where}: ${message}`));
   lines.push("  values:", ...table(explanation.values.map(({ name, value, origin }) => [name, value, origin])));
   if (holds !== undefined)
-    lines.push(`  containers held until the drain ends: ${holds.length === 0 ? "nothing" : holds.join(", ")}`);
+    lines.push(`  containers held until the drain ends: ${holds.length === 0 ? "none" : holds.join(", ")}`);
   lines.push(...replaces.map((hook) => `  replaced preStop hook: ${hook}`));
   if (loads !== undefined) lines.push(`  containers that load ${PRELOAD_LIBRARY}: ${loads.join(", ")}`);
   if (grace !== undefined) lines.push(`  grace period: ${graceSentence(grace)}`);

@@ -9,7 +9,7 @@ const ENVOY_LIMIT =
 export const PRELOAD_LIMIT =
   "The preload library adds Connection: close to the next HTTP/1.1 response of each client. It has no effect on HTTP/2, " +
   "TLS terminated by the app, WebSockets, endless streams and statically linked programs, such as most in Go. The drain waits for " +
-  "such clients as without the library, and one request per connection can be lost if it arrives while the app closes the connection.";
+  "such clients as it does without the library, and one request per connection can be lost if it arrives while the app closes the connection.";
 
 /** For drains without a driver and without patience. Completes a sentence. */
 export const GRACEFUL_LIMIT =

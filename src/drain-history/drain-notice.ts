@@ -95,7 +95,8 @@ function readReport<Outcome extends RecordedOutcome>(report: Fields, outcomes: r
   if (ownValue(report, "version") !== 1) throw invalidField("report.version", ownValue(report, "version"), "1");
   const left = readConnections(ownValue(report, "left"));
   const leftTotal = readWholeNumber(report, "leftTotal", LEFT_TOTAL_LIMIT, "report.leftTotal");
-  if (leftTotal < left.length) throw invalidField("report.leftTotal", leftTotal, `at least the ${left.length} in left`);
+  if (leftTotal < left.length)
+    throw invalidField("report.leftTotal", leftTotal, `at least ${left.length}, the number of entries in report.left`);
   return {
     version: 1,
     phase: readOneOf(report, "phase", PHASES),
@@ -177,7 +178,7 @@ function readDurations(fields: Fields): PhaseDurations {
 function readConnections(value: unknown): readonly OpenConnection[] {
   if (!Array.isArray(value)) throw invalidField("report.left", value, "a list");
   if (value.length > LEFT_LIMIT) {
-    throw new InvalidNotice(`report.left: has ${value.length} entries, more than the limit of ${LEFT_LIMIT}.`);
+    throw new InvalidNotice(`report.left has ${value.length} entries, expected at most ${LEFT_LIMIT}.`);
   }
   return value.map((entry: unknown, index) => {
     const place = `report.left[${index}]`;
@@ -233,11 +234,11 @@ function readWholeNumber(fields: Fields, key: string, limit: number, place: stri
 }
 
 function invalidField(place: string, value: unknown, expected: string): InvalidNotice {
-  return new InvalidNotice(`${place}: ${describeValue(value)} is not ${expected}.`);
+  return new InvalidNotice(`${place} is ${describeValue(value)}, expected ${expected}.`);
 }
 
 function describeValue(value: unknown): string {
-  if (value === undefined) return "nothing";
+  if (value === undefined) return "missing";
   if (typeof value === "string") return `"${plainText(value, QUOTED_VALUE_LIMIT)}"`;
   if (typeof value === "object") return Array.isArray(value) ? "a list" : value === null ? "null" : "an object";
   return plainText(String(value), QUOTED_VALUE_LIMIT);

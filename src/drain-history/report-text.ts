@@ -45,11 +45,11 @@ export function relayText(relay: string): string {
 /** Describes the processes whose preload library sends `Connection: close`. */
 export function connectionCloseText({ processes, missed = 0, connections }: PreloadReport): string {
   const unreachedText = missed === 0 ? "" : `; ${missed} more preloaded processes were not notified of the drain`;
-  if (processes === 0) return `no process has loaded the library${unreachedText}`;
+  if (processes === 0) return `no process has loaded the preload library${unreachedText}`;
   const loadedText = processes === 1 ? "1 process has" : `${processes} processes have`;
   const openText =
     connections < 0 ? "connections not counted" : `${connections} connections were open when the drain started`;
-  return `${loadedText} loaded the library${unreachedText}; ${openText}`;
+  return `${loadedText} loaded the preload library${unreachedText}; ${openText}`;
 }
 
 /** Returns the number of connections without a verb, as the end of a sentence. */

@@ -47,7 +47,7 @@ export const SKIP_REASONS = {
   image_unpullable: "nodes cannot pull the manager's image in this namespace, so the Pod would not start",
   own_hooks: "every container keeps its own preStop hook and no driver is set",
   limit_range_conflict: "a LimitRange of the namespace leaves no room for the manager",
-  invalid_value: "a value is invalid and onInvalid is set to skip",
+  invalid_value: "an annotation has an invalid value, and onInvalid is set to skip",
   invalid_pod: "the object is not a valid Pod",
   patch_too_large: `the patch is longer than ${PATCH_LIMIT_BYTES} bytes, more than the API server can store`,
   up_to_date: "the Pod is injected already and nothing would change",

@@ -99,7 +99,7 @@ function failureText(result: CallResult, host: string, port: number): string {
   if (result.kind === "responded") return `the manager at ${host}:${port} has another ${VARIABLES.token}`;
   if (result.kind === "no-response")
     return `the manager at ${host}:${port} exited, hangs or has another ${VARIABLES.token}: ${result.message}`;
-  return `no manager at ${host}:${port}: ${result.message}`;
+  return `no manager listens on ${host}:${port}: ${result.message}`;
 }
 
 export const TOKEN_PROBLEM = `${VARIABLES.token} is not set or invalid. Set 1 to 128 letters, digits, - and _`;

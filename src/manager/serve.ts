@@ -36,7 +36,7 @@ export function serve(requestedSettings: DrainSettings, platform: Platform): Run
     logMessage(
       "info",
       "driver is not used",
-      `${requestedSettings.driver} requires drained-when=connections; samples of the sockets determine the end of the drain`,
+      `driver ${requestedSettings.driver} requires lastcall.dev/drained-when: connections; samples of the sockets determine the end of the drain`,
     );
   const chainedReading = readChainedHooks(environment.originalHooks);
   if (chainedReading.problem !== "") logMessage("warn", "cannot read chained hooks", chainedReading.problem);
@@ -148,7 +148,7 @@ function visibilityText(visibility: Visibility): string {
   if (visibility === "netlink") return "netlink: drains end when the traffic is quiet";
   if (visibility === "proc") {
     const blindEnd = `end as blind ${formatDuration(UNKNOWN_WAIT_MS)} after the last observed traffic`;
-    return `proc: connections are counted, but not which side sent last; drains with open connections ${blindEnd}`;
+    return `proc: netlink is not readable, and /proc/net shows connections, but not which side sent last; drains with open connections ${blindEnd}`;
   }
   return "nothing: neither netlink nor /proc/net is readable; drains end as blind after their delays";
 }

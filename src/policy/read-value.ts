@@ -10,7 +10,10 @@ type ReadableCodec<T> = Pick<Codec<T>, "expects" | "entryLimit" | "parse">;
 
 export function readValue<T>(codec: ReadableCodec<T>, text: unknown): ReadResult<T> {
   if (typeof text !== "string")
-    return badValue(codec, `${text === null ? "null" : `a ${typeof text}`} instead of a string`);
+    return badValue(
+      codec,
+      `${text === null ? "null" : `${typeof text === "object" ? "an" : "a"} ${typeof text}`} instead of a string`,
+    );
   if (codec.entryLimit !== undefined) {
     const entries = countEntries(text);
     const message = `Got ${entries} entries, expected at most ${codec.entryLimit}.`;

@@ -161,7 +161,7 @@ function valueIn<T>(row: Row<T>, source: Source, problems: Problem[]): T | undef
     problems.push({
       code: "wrong_scope",
       where,
-      message: `No effect on a ${source.scope}. Set it on a ${row.scopes.join(" or ")}.`,
+      message: `Has no effect on a ${source.scope}. Set it on a ${row.scopes.join(" or ")}.`,
     });
     return undefined;
   }

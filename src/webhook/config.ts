@@ -101,7 +101,7 @@ export function certificateProblems(settings: CertificateSettings): readonly Set
   if ((hasFiles || hasSecret) && settings.caFile !== "") {
     add(
       "--ca-file",
-      "Only for a certificate that the webhook generates in memory. Unset it, or unset --cert, --key and --ca-secret.",
+      "Applies only to a certificate that the webhook generates in memory. Unset it, or unset --cert, --key and --ca-secret.",
     );
   }
   if (hasFiles && hasSecret) {

@@ -39,12 +39,12 @@ test.for([
   {
     title: "with an unknown context",
     file: () => writeKubeconfig(KUBECONFIG.replace("current-context: x", "current-context: y")),
-    message: 'current-context "y" has no cluster with a server URL; set it with kubectl config use-context',
+    message: 'current-context "y" has no cluster with a server URL; select a context with kubectl config use-context',
   },
   {
     title: "without a context",
     file: () => writeKubeconfig("clusters: []"),
-    message: "current-context is not set; set it with kubectl config use-context",
+    message: "current-context is not set; select a context with kubectl config use-context",
   },
 ])("a kubeconfig $title is rejected, with its name in the message", async ({ file, message }) => {
   await expect(loadKubeConfig({ kubeconfigFile: file() })).rejects.toThrow(message);

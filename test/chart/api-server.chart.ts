@@ -238,7 +238,7 @@ describe("a Helm release on a real API server", () => {
       };
       const response = await sendOrThrow("POST", "/api/v1/namespaces/plain/pods?dryRun=All", pod);
       expect(warningTextsOf(response)).toEqual([
-        "lastcall: pod web, annotation lastcall.dev/inject: Set it as a label: webhook selectors do not match annotations.",
+        "lastcall: pod web, annotation lastcall.dev/inject: The annotation has no effect, because webhook selectors match only labels. Set the label.",
       ]);
       expect(statusAnnotationOf(response)).toBeUndefined();
     });

@@ -153,7 +153,7 @@ const INVALID_INPUTS: readonly {
           .fill(i === 0 ? "x" : `*k${i - 1}`)
           .join(",")}]`,
     ).join("\n")}\nkind: Pod\n`,
-    err: "error: standard input, document 1, line 1, column 1: aliases expand to more than 1000000 values; write them out\n",
+    err: "error: standard input, document 1, line 1, column 1: the document has more than 1000000 values after its aliases (*name) are expanded, and lastcall reads at most that many; remove nested aliases, or split the document\n",
   },
   {
     title: "an alias without an anchor",

@@ -49,7 +49,7 @@ test.for(["timeout", "handed-over"])("the demo's message has the reason of a dra
 test("the demo's message has the failed requests of the update with preStop: sleep, if that update ran", () => {
   const runs = { without: counts(9, 9), with: counts(9, 0), summaries: [], propagationMs: 2_000 };
   expect(compareRuns({ ...runs, sleep: counts(8, 2) }).sentence).toBe(
-    "A rolling update lost 9 of 9 requests without lastcall and none of 9 with it. With preStop: sleep 5 it lost 2 of 8.",
+    "A rolling update lost 9 of 9 requests without lastcall and none of 9 with it. The update with preStop: sleep 5 lost 2 of 8 requests.",
   );
   expect(compareRuns(runs).sentence).not.toContain("sleep");
 });

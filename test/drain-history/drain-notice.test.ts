@@ -24,9 +24,9 @@ test("the relay's status in a drain notice is optional", () => {
     const notice = noticeWith({ relay: "unknown: no answer", withdrawnAfterMs });
     expect(parseDrainNotice(notice)).toEqual({ ok: true, notice });
   }
-  expect(problemIn(noticeWith({ relay: 1 }))).toBe("report.relay: 1 is not a string.");
+  expect(problemIn(noticeWith({ relay: 1 }))).toBe("report.relay is 1, expected a string.");
   expect(problemIn(noticeWith({ withdrawnAfterMs: -2 }))).toContain(
-    "report.withdrawnAfterMs: -2 is not a number from 0",
+    "report.withdrawnAfterMs is -2, expected a number from 0",
   );
   const reading = parseDrainNotice(noticeWith({ relay: "\n".repeat(1_000) }));
   expect(reading.ok ? reading.notice.report.relay : "").toBe(`${"?".repeat(197)}...`);
@@ -40,9 +40,9 @@ test("the counts of closed clients in a drain notice are optional", () => {
     const notice = noticeWith({ preload });
     expect(parseDrainNotice(notice)).toEqual({ ok: true, notice });
   }
-  expect(problemIn(noticeWith({ preload: 1 }))).toBe("report.preload: 1 is not an object.");
+  expect(problemIn(noticeWith({ preload: 1 }))).toBe("report.preload is 1, expected an object.");
   expect(problemIn(noticeWith({ preload: { processes: -1, connections: 0 } }))).toContain(
-    "report.preload.processes: -1 is not a number from 0",
+    "report.preload.processes is -1, expected a number from 0",
   );
 });
 
@@ -50,10 +50,10 @@ test("the resets in a drain notice are optional", () => {
   const resets = { draining: 3, stopping: 1, probes: 0, stoppingMs: 950 };
   const notice = noticeWith({ resets });
   expect(parseDrainNotice(notice)).toEqual({ ok: true, notice });
-  expect(problemIn(noticeWith({ resets: [] }))).toBe("report.resets: a list is not an object.");
+  expect(problemIn(noticeWith({ resets: [] }))).toBe("report.resets is a list, expected an object.");
   for (const field of Object.keys(resets)) {
     const problem = problemIn(noticeWith({ resets: { ...resets, [field]: -1 } }));
-    expect(problem).toContain(`report.resets.${field}: -1 is not a number from 0`);
+    expect(problem).toContain(`report.resets.${field} is -1, expected a number from 0`);
   }
 });
 
@@ -64,80 +64,88 @@ test("unknown fields in the drain notice of a newer manager are ignored", () => 
 
 describe("a drain notice is rejected, with place and value, for", () => {
   test.for([
-    { title: "a list instead of an object", value: [], problem: "the notice: a list is not an object." },
-    { title: "null", value: null, problem: "the notice: null is not an object." },
-    { title: "a missing report", value: { namespace: "a", pod: "b", uid: "c" }, problem: "report: nothing is not an" },
-    { title: "another version", value: noticeWith({ version: 2 }), problem: "report.version: 2 is not 1." },
-    { title: "a version in quotes", value: noticeWith({ version: "1" }), problem: 'report.version: "1" is not 1.' },
+    { title: "a list instead of an object", value: [], problem: "the notice is a list, expected an object." },
+    { title: "null", value: null, problem: "the notice is null, expected an object." },
+    {
+      title: "a missing report",
+      value: { namespace: "a", pod: "b", uid: "c" },
+      problem: "report is missing, expected an",
+    },
+    { title: "another version", value: noticeWith({ version: 2 }), problem: "report.version is 2, expected 1." },
+    {
+      title: "a version in quotes",
+      value: noticeWith({ version: "1" }),
+      problem: 'report.version is "1", expected 1.',
+    },
     {
       title: "an unknown outcome",
       value: noticeWith({ outcome: "won" }),
-      problem: 'report.outcome: "won" is not one of',
+      problem: 'report.outcome is "won", expected one of',
     },
     {
       title: "a running drain without a deadline",
       value: noticeWith({ outcome: "none" }),
-      problem: "report.remainingMs: ",
+      problem: "report.remainingMs is ",
     },
     {
       title: "a property name that objects inherit",
       value: noticeWith({ phase: "constructor" }),
-      problem: "report.phase: ",
+      problem: "report.phase is ",
     },
     {
       title: "an unknown trigger",
       value: noticeWith({ trigger: 7 }),
-      problem: "report.trigger: 7 is not one of none, hook",
+      problem: "report.trigger is 7, expected one of none, hook",
     },
     {
       title: "a list instead of a string",
       value: noticeWith({ why: ["a"] }),
-      problem: "report.why: a list is not a string.",
+      problem: "report.why is a list, expected a string.",
     },
     {
       title: "a missing string",
       value: noticeWith({ evidenceSource: undefined }),
-      problem: "report.evidenceSource: nothing is not a string.",
+      problem: "report.evidenceSource is missing, expected a string.",
     },
     {
       title: "an object instead of a list",
       value: noticeWith({ left: {} }),
-      problem: "report.left: an object is not a list.",
+      problem: "report.left is an object, expected a list.",
     },
     {
       title: "ten thousand connections",
       value: noticeWith({ left: Array.from({ length: 10_000 }, () => CLIENT), leftTotal: 10_000 }),
-      problem: "report.left: has 10000 entries, more than the limit of 20.",
+      problem: "report.left has 10000 entries, expected at most 20.",
     },
     {
       title: "a total below the number of listed connections",
       value: noticeWith({ left: [CLIENT], leftTotal: 0 }),
-      problem: "report.leftTotal: 0 is not at least the 1 in left.",
+      problem: "report.leftTotal is 0, expected at least 1, the number of entries in report.left.",
     },
     {
       title: "a connection that is not an object",
       value: noticeWith({ left: [CLIENT, "x"], leftTotal: 2 }),
-      problem: 'report.left[1]: "x" is not an object.',
+      problem: 'report.left[1] is "x", expected an object.',
     },
     {
       title: "markup as the Pod's name",
       value: noticeWith({}, { pod: "<svg/onload=a>" }),
-      problem: 'pod: "<svg/onload=a>"',
+      problem: 'pod is "<svg/onload=a>"',
     },
     {
       title: "a path as the namespace",
       value: noticeWith({}, { namespace: "../kube" }),
-      problem: 'namespace: "../kube"',
+      problem: 'namespace is "../kube"',
     },
     {
       title: "a uid with a line break",
       value: noticeWith({}, { uid: "u\nv" }),
-      problem: 'uid: "u?v" is not the uid of a Pod.',
+      problem: 'uid is "u?v", expected the uid of a Pod.',
     },
     {
       title: "a name of a megabyte",
       value: noticeWith({}, { pod: "a".repeat(1_000_000) }),
-      problem: `pod: "${"a".repeat(37)}..." is not the name of a Pod.`,
+      problem: `pod is "${"a".repeat(37)}...", expected the name of a Pod.`,
     },
   ])("$title", ({ value, problem }) => {
     expect(problemIn(value)).toContain(problem);
@@ -148,10 +156,10 @@ describe("a drain notice is rejected, with place and value, for", () => {
     "%s instead of a number",
     (invalidNumber) => {
       const milliseconds = { ...someReport().milliseconds, draining: invalidNumber };
-      expect(problemIn(noticeWith({ milliseconds }))).toContain("report.milliseconds.draining: ");
-      expect(problemIn(noticeWith({ leftTotal: invalidNumber }))).toContain("report.leftTotal: ");
+      expect(problemIn(noticeWith({ milliseconds }))).toContain("report.milliseconds.draining is ");
+      expect(problemIn(noticeWith({ leftTotal: invalidNumber }))).toContain("report.leftTotal is ");
       expect(problemIn(noticeWith({ left: [{ ...CLIENT, ageMs: invalidNumber }], leftTotal: 1 }))).toContain(
-        "report.left[0].ageMs: ",
+        "report.left[0].ageMs is ",
       );
     },
   );
@@ -160,14 +168,14 @@ describe("a drain notice is rejected, with place and value, for", () => {
 test("a drain notice of deeply nested JSON is rejected", () => {
   const depth = 8_000;
   const nestedList: unknown = JSON.parse(`${"[".repeat(depth)}${"]".repeat(depth)}`);
-  expect(problemIn(nestedList)).toBe("the notice: a list is not an object.");
-  expect(problemIn(noticeWith({ why: nestedList }))).toBe("report.why: a list is not a string.");
+  expect(problemIn(nestedList)).toBe("the notice is a list, expected an object.");
+  expect(problemIn(noticeWith({ why: nestedList }))).toBe("report.why is a list, expected a string.");
 });
 
 test("inherited fields and __proto__ in a drain notice are ignored", () => {
   const json = JSON.stringify(noticeWith({}));
-  expect(problemIn(JSON.parse(`{"__proto__":${json}}`))).toContain("namespace: nothing");
-  expect(problemIn(Object.create(JSON.parse(json)))).toContain("namespace: nothing");
+  expect(problemIn(JSON.parse(`{"__proto__":${json}}`))).toContain("namespace is missing");
+  expect(problemIn(Object.create(JSON.parse(json)))).toContain("namespace is missing");
 });
 
 test("control, bidirectional and non-ASCII characters in a drain notice become question marks", () => {

@@ -70,11 +70,14 @@ describe("the terminal timeline", () => {
   });
 
   test.for([
-    { preload: { processes: 0, connections: 4 }, title: "no process has loaded the library" },
-    { preload: { processes: 1, connections: -1 }, title: "1 process has loaded the library; connections not counted" },
+    { preload: { processes: 0, connections: 4 }, title: "no process has loaded the preload library" },
+    {
+      preload: { processes: 1, connections: -1 },
+      title: "1 process has loaded the preload library; connections not counted",
+    },
     {
       preload: { processes: 3, connections: 20 },
-      title: "3 processes have loaded the library; 20 connections were open when the drain started",
+      title: "3 processes have loaded the preload library; 20 connections were open when the drain started",
     },
   ])("shows the line of the preload library: $title", ({ preload, title }) => {
     const text = terminalTimeline(someDrain({ report: someReport({ preload }) }), 200).join("\n");

@@ -126,7 +126,7 @@ test("a Pod whose patch exceeds the API server's size limit is skipped", () => {
   expect(outcome).toMatchObject({ kind: "unchanged", reason: "patch_too_large" });
   expect(warningsOf(outcome)).toEqual([
     expect.stringMatching(/^lastcall: not injected: /),
-    expect.stringMatching(/: The patch of [0-9]{7} bytes exceeds the limit of 1572864\.$/),
+    expect.stringMatching(/: The patch that injects the Pod has [0-9]{7} bytes, more than the limit of 1572864\.$/),
   ]);
   expect(inject(createPodWithLongName(700_000))).toMatchObject({ kind: "patched" });
 });

@@ -278,7 +278,9 @@ describe("the reason of a skipped Pod", () => {
   test("contains the size of a patch that is too large", () => {
     const limits = { containers: 1_000, patchBytes: 10 };
     const message = messageOf({ spec: { containers: [{ name: "app", image: "app" }] } }, { request: { limits } });
-    expect(message).toMatch(/^pod without name: The patch of [1-9][0-9]+ bytes exceeds the limit of 10\.$/);
+    expect(message).toMatch(
+      /^pod without name: The patch that injects the Pod has [1-9][0-9]+ bytes, more than the limit of 10\.$/,
+    );
   });
 
   test("is not sent as a warning for a Pod without opt-in", () => {

@@ -100,7 +100,12 @@ describe("the start of a drain", () => {
     { title: "nothing", statuses: [], answeredMs: 15_000 },
     {
       title: "a failed connection only",
-      statuses: [relayReported(2_100, "unknown", false, { reason: "no answer within 2000 ms", isFromRelay: false })],
+      statuses: [
+        relayReported(2_100, "unknown", false, {
+          reason: "the relay did not respond within 2000 ms",
+          isFromRelay: false,
+        }),
+      ],
       answeredMs: 15_000,
     },
     { title: "a status after 1.5 s", statuses: [relayReported(1_501, "in", false)], answeredMs: 5_000 },

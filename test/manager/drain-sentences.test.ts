@@ -49,7 +49,7 @@ const ONE_CLIENT = "10.0.0.1:40000 to port 8080 for 1.5s";
 const TWO_CLIENTS = `${ONE_CLIENT}, 10.0.0.2:40000 to port 8080`;
 const UNTRACKED_SENTENCE =
   " The manager tracks 131072 connections at once, and the Pod had 7 more, which never count as quiet.";
-const NO_RESPONSE_STATUS = { reason: "no answer within 2000 ms" };
+const NO_RESPONSE_STATUS = { reason: "the relay did not respond within 2000 ms" };
 const OFFERED_STATUS = { reason: "Service web still has the Pod as a ready endpoint" };
 const QUIET_SENTENCE = "Released 5s after the trigger: no traffic since the trigger.";
 
@@ -214,7 +214,7 @@ const SENTENCES: readonly (Partial<Script> & { readonly title: string; readonly 
   {
     title: "a relay that does not answer",
     events: [...TERMINATION, relayReported(200, "unknown", false, NO_RESPONSE_STATUS)],
-    why: `${QUIET_SENTENCE} Whether the Pod was withdrawn is unknown (no answer within 2000 ms), so the drain only waited for its drain delay.`,
+    why: `${QUIET_SENTENCE} Whether the Pod was withdrawn is unknown (the relay did not respond within 2000 ms), so the drain only waited for its drain delay.`,
   },
   {
     title: "a relay that stops responding",
@@ -223,7 +223,7 @@ const SENTENCES: readonly (Partial<Script> & { readonly title: string; readonly 
       relayReported(2_110, "out", true),
       relayReported(3_000, "unknown", false, NO_RESPONSE_STATUS),
     ],
-    why: `${QUIET_SENTENCE} The Pod was withdrawn after 2s; later updates were lost (no answer within 2000 ms).`,
+    why: `${QUIET_SENTENCE} The Pod was withdrawn after 2s; later updates were lost (the relay did not respond within 2000 ms).`,
   },
   {
     title: "a connection that stays open after the withdrawal",

@@ -273,7 +273,7 @@ describeOnClock("the Envoy driver", (build) => {
       const end = await drainPod(pod);
       expect(end).toMatchObject({
         outcome: "not-needed",
-        why: expect.stringMatching(/did not answer within 5(\.[0-9])?s/),
+        why: expect.stringMatching(/did not respond within 5(\.[0-9])?s/),
       });
       expect(end.ms).toBe(5_000);
     }),
@@ -331,7 +331,9 @@ describeOnClock("the Envoy driver", (build) => {
       await slowRequest;
       expect(end.outcome).toBe("drained");
       expect(end.ms).toBe(4_000);
-      expect(logMessages(pod).join("\n")).toContain("driver cannot count, using samples of sockets");
+      expect(logMessages(pod).join("\n")).toContain(
+        "driver cannot count requests or connections, using samples of sockets",
+      );
     }),
   );
 

@@ -230,7 +230,7 @@ describe("a drain of a workload whose last stopped Pods did not reset a connecti
   test("does not wait for the patience if the connection to the relay is lost afterwards", () => {
     const events = [
       ...[ownHook(0, 1), relayReported(100, "out", true, { isGraceful: true })],
-      relayReported(3_000, "unknown", false, { reason: "it closed the connection", isFromRelay: false }),
+      relayReported(3_000, "unknown", false, { reason: "the relay closed the connection", isFromRelay: false }),
     ];
     const { endMs } = drain(
       cyclingPod(() => ({ outstandingResponses: 0 })),

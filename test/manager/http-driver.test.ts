@@ -74,7 +74,7 @@ describe("the request to drain-url", () => {
   });
 
   test("is not sent if drain-url does not have an address", async () => {
-    expect(await startDrain({ drainUrl: "http://app.local/" })).toContain("is not an http URL");
+    expect(await startDrain({ drainUrl: "http://app.local/" })).toContain("expected an http URL");
   });
 });
 

@@ -119,7 +119,7 @@ describeBuilds("on the command line", (build) => {
     async (command) => {
       const end = await run([command, `--address-scope=${ownAddress()}`], {}, build);
       expect(end.code).toBe(4);
-      expect(end.stderr).toContain("no manager at");
+      expect(end.stderr).toContain("no manager listens on");
       expect(end.stderr).not.toContain(TOKEN);
     },
   );

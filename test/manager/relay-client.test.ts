@@ -124,11 +124,14 @@ describe("the manager's control of the relay's client process", () => {
     relay.deliver("{}");
     relay.setDemand({ kind: "none" });
     expect(clients[0]?.commands).toEqual(["report {}\n"]);
-    write("undelivered it answered 500\n");
+    write("undelivered the relay responded with status 500\n");
     clients[0]?.callbacks.onEnd("status 0");
     relay.deliver("{}");
     vi.advanceTimersByTime(6_000);
-    expect(reports).toEqual(["it answered 500", "the relay client did not deliver the report in time"]);
+    expect(reports).toEqual([
+      "the relay responded with status 500",
+      "the relay client did not deliver the report in time",
+    ]);
     expect(clients[1]?.isKilled).toBe(true);
   });
 
@@ -138,7 +141,7 @@ describe("the manager's control of the relay's client process", () => {
     relay.deliver("second");
     expect(clients.map(({ commands }) => commands)).toEqual([["report first\n"], ["report second\n"]]);
     expect(clients[0]?.isKilled).toBe(true);
-    expect(reports).toEqual(["a later report replaced it"]);
+    expect(reports).toEqual(["a later report replaced this report"]);
   });
 
   test("waits no longer than the limit for a report before the manager's exit", () => {

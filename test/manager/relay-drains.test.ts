@@ -28,7 +28,7 @@ afterAll(endRelays);
 afterAll(endManagers);
 
 const KILL_INTERVAL_MS = 100;
-const UNREACHABLE = "unknown: its address refuses connections";
+const UNREACHABLE = "unknown: the relay's address refuses connections";
 const FLAGS = ["--drain-delay=3s", "--quiet-period=300ms", "--drain-timeout=20s", "--app-grace=5s", "--hooks=app:app"];
 
 const drainPod = async (manager: Manager) => JSON.parse((await call(manager, `/${TOKEN}/drain`, "POST")).body);

@@ -78,7 +78,7 @@ describeBuilds("the relay's client", (build) => {
     await client.untilLine(/^dial$/);
     const cpuBeforeMs = cpuMs(client.child.pid ?? 0);
     // The client reports this two seconds after it has started to connect.
-    await client.untilLine(/^lost no answer within/);
+    await client.untilLine(/^lost the relay did not respond within/);
     expect(cpuMs(client.child.pid ?? 0) - cpuBeforeMs).toBeLessThan(500); // bound: CPU time, which other programs do not lengthen
     client.child.kill("SIGKILL");
   });
@@ -135,7 +135,7 @@ describeBuilds("the relay's client", (build) => {
     });
     const client = startClient(build, relay.env);
     client.child.stdin.write("report {}\n");
-    await client.untilLine(/^undelivered it answered 503$/);
+    await client.untilLine(/^undelivered the relay responded with status 503$/);
     expect(await client.ended).toBe(0);
     expect(attempts).toBeGreaterThanOrEqual(2);
   });
@@ -150,7 +150,7 @@ describeBuilds("the relay's client", (build) => {
     });
     const client = startClient(build, relay.env);
     client.child.stdin.write("report {}\n");
-    await client.untilLine(/^undelivered it answered 413$/);
+    await client.untilLine(/^undelivered the relay responded with status 413$/);
     expect(await client.ended).toBe(0);
     expect(paths.filter((path) => path === "/v1/drains")).toHaveLength(1);
   });

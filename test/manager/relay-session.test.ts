@@ -65,7 +65,7 @@ describe("the client's session with the relay", () => {
     const session = play([], DIAL_TIMEOUT_MS);
     expect(session.actions.slice(1)).toEqual([
       { kind: "drop", id: 1, atMs: 2_000 },
-      { kind: "lost", reason: "no answer within 2000 ms", atMs: 2_000 },
+      { kind: "lost", reason: "the relay did not respond within 2000 ms", atMs: 2_000 },
     ]);
   });
 

@@ -92,7 +92,7 @@ describe("invalid settings", () => {
       {
         code: "wrong_scope",
         where: "cluster, lastcall.dev/inject",
-        message: "No effect on a cluster. Set it on a pod or namespace.",
+        message: "Has no effect on a cluster. Set it on a pod or namespace.",
       },
       {
         code: "bad_value",

@@ -32,7 +32,7 @@ const INCOMPLETE_PAIR = { where: "--cert and --key", message: "Only one is set. 
 const NO_CA_TO_WRITE = {
   where: "--ca-file",
   message:
-    "Only for a certificate that the webhook generates in memory. Unset it, or unset --cert, --key and --ca-secret.",
+    "Applies only to a certificate that the webhook generates in memory. Unset it, or unset --cert, --key and --ca-secret.",
 };
 
 test.for<[string, Partial<Settings>, { where: string; message: string }]>([

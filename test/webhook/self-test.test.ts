@@ -94,7 +94,7 @@ describe("the self-test of a Helm release", () => {
       throw new Error("connect ECONNREFUSED");
     });
     expect(hasPassed).toBe(false);
-    expect(reportedSentences).toEqual(["The API server is unreachable: connect ECONNREFUSED"]);
+    expect(reportedSentences).toEqual(["The request to the API server failed: connect ECONNREFUSED"]);
   });
 
   test("fails if the API server's response is not a Pod", async () => {

@@ -46,7 +46,7 @@ test.for<[string, Fields, readonly string[]]>([
     "a namespace that opts in by annotation",
     createNamespaceReview({ annotations: { "lastcall.dev/inject": "enabled" } }),
     [
-      "lastcall: namespace shop, annotation lastcall.dev/inject: Set it as a label: webhook selectors do not match annotations.",
+      "lastcall: namespace shop, annotation lastcall.dev/inject: The annotation has no effect, because webhook selectors match only labels. Set the label.",
     ],
   ],
   [
@@ -65,7 +65,7 @@ test.for<[string, Fields, readonly string[]]>([
     "a Pod that opts in by annotation",
     { object: { ...POD, metadata: { ...POD.metadata, annotations: { "lastcall.dev/inject": "enabled" } } } },
     [
-      "lastcall: pod web-0, annotation lastcall.dev/inject: Set it as a label: webhook selectors do not match annotations.",
+      "lastcall: pod web-0, annotation lastcall.dev/inject: The annotation has no effect, because webhook selectors match only labels. Set the label.",
     ],
   ],
   ["valid settings", createWorkloadReview("Deployment", {}, { annotations: { "lastcall.dev/drain-delay": "5s" } }), []],

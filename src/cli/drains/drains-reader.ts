@@ -107,7 +107,7 @@ async function fetchDrains(
   const { value } = response;
   if (!isRawObject(value) || value["version"] !== 1 || !Array.isArray(value["drains"]))
     return {
-      problem: `${name} did not return its drains: the response has another format version; run a lastcall of the webhook's version`,
+      problem: `${name} did not return its drains: the response has another format version; run the webhook's version of lastcall`,
     };
   const { drains, unreadable } = drainsInValue(value);
   // Older replicas ignore the query parameter.
@@ -115,7 +115,7 @@ async function fetchDrains(
   const problem =
     unreadable > 0
       ? {
-          problem: `${name} returned ${unreadable} drains that this lastcall cannot read; run a lastcall of the webhook's version`,
+          problem: `${name} returned ${unreadable} drains that this version of lastcall cannot read; run the webhook's version of lastcall`,
         }
       : {};
   return { drains: matching, ...problem };

@@ -99,6 +99,6 @@ function readReplica(pod: RawObject): Replica | string {
 
 function withNotFoundProblem({ replicas, problems }: Listing, namespace: string | undefined): FoundReplicas {
   if (replicas.length > 0 || problems.length > 0) return { replicas, problems };
-  const where = namespace === undefined ? "any namespace" : `namespace ${namespace}`;
-  return { replicas, problems: [`no Pod of lastcall's webhook in ${where} (labels ${SELECTOR})`] };
+  const where = namespace === undefined ? "the cluster" : `namespace ${namespace}`;
+  return { replicas, problems: [`${where} does not have a Pod of lastcall's webhook (labels ${SELECTOR})`] };
 }

@@ -40,7 +40,9 @@ class NodeReader {
     const value = this.readWithoutAnchor(node);
     this.size += 1;
     if (this.size > VALUE_LIMIT)
-      throw new Unreadable(`aliases expand to more than ${VALUE_LIMIT} values; write them out`);
+      throw new Unreadable(
+        `the document has more than ${VALUE_LIMIT} values after its aliases (*name) are expanded, and lastcall reads at most that many; remove nested aliases, or split the document`,
+      );
     if (isNode(node) && !isAlias(node) && node.anchor !== undefined) {
       this.anchors.set(node.anchor, value);
       this.sizes.set(node.anchor, this.size - sizeBefore);
@@ -76,7 +78,8 @@ class NodeReader {
   }
 
   private readPair(ownValues: Record<string, unknown>, key: unknown, value: unknown): void {
-    if (!isScalar(key) || key.value === null) throw new Unreadable("a key is not a string, number or boolean");
+    if (!isScalar(key) || key.value === null)
+      throw new Unreadable("a mapping has a key that is not a string, number or boolean; quote the key");
     const text = keyText(key);
     if (Object.hasOwn(ownValues, text)) this.duplicates.push({ key: text, offset: key.range?.[0] ?? 0 });
     setKey(ownValues, text, value);
@@ -85,7 +88,10 @@ class NodeReader {
 
 export function addMerged(mergedValues: Record<string, unknown>, source: unknown): void {
   const maps = isList(source) ? source : [source];
-  if (!maps.every(isRawObject)) throw new Unreadable("<< needs a mapping, or a list of mappings");
+  if (!maps.every(isRawObject))
+    throw new Unreadable(
+      "the merge key << has a value that is neither a mapping nor a list of mappings; set it to an alias of a mapping, such as *base",
+    );
   for (const [key, value] of maps.flatMap((map) => Object.entries(map)))
     if (!Object.hasOwn(mergedValues, key)) setKey(mergedValues, key, value);
 }

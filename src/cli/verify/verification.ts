@@ -44,7 +44,7 @@ export function resultText({ record }: TerminatedPod): string {
   if (resets !== undefined) return `cut ${resetsText(resets)}`;
   return record.report.outcome === "lost"
     ? "its manager was killed"
-    : "no relay replica has a report from after its stop signal";
+    : "no relay replica has a report of the connections that it cut";
 }
 
 const COLUMNS = ["POD", "OUTCOME", "TOOK", "STOP", "RESULT"] as const;
@@ -73,7 +73,7 @@ export function summaryOf(workload: string, pods: readonly TerminatedPod[], allo
   if (cutCount === 0 && unknownCount === 0) return `${workload}: ${terminated} and cut no connection`;
   const parts = [
     ...(cutCount > 0 ? [`${cutCount} of them may have cut connections`] : []),
-    ...(unknownCount > 0 ? [`the result of ${unknownCount} is unknown`] : []),
+    ...(unknownCount > 0 ? [`the result of ${unknownCount} of them is unknown`] : []),
   ];
   return `${workload}: ${terminated}; ${parts.join(", and ")}`;
 }

@@ -48,7 +48,7 @@ export function leaseLoopbackNetwork(): string {
     const network = `127.${FIRST_SECOND_BYTE + (number % SECOND_BYTES)}.${Math.trunc(number / SECOND_BYTES)}`;
     if (bindAbstractSocket(`lastcall-loopback-${network}`)) return network;
   }
-  throw new Fault("ERR_DEMO_FAILED", "all loopback networks for Pods are in use");
+  throw new Fault("ERR_DEMO_FAILED", "all loopback networks for Pods are in use; end other runs of the demo");
 }
 
 /** @returns false if any process, this one included, has bound the name */

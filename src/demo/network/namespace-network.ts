@@ -53,8 +53,12 @@ function startHolder(): Promise<Holder> {
     stdio: ["pipe", "pipe", "inherit"],
   });
   return new Promise((resolve, reject) => {
-    child.once("error", (error) => reject(new Fault("ERR_DEMO_FAILED", "unshare did not start", error)));
-    child.once("exit", () => reject(new Fault("ERR_DEMO_FAILED", "cannot create a Pod's network namespace")));
+    child.once("error", (error) =>
+      reject(new Fault("ERR_DEMO_FAILED", "cannot start the program unshare; use --network loopback", error)),
+    );
+    child.once("exit", () =>
+      reject(new Fault("ERR_DEMO_FAILED", "cannot create a network namespace for a Pod; use --network loopback")),
+    );
     child.stdout.once("data", () => resolve({ pid: child.pid ?? 0, release: () => child.stdin.end() }));
   });
 }
@@ -68,7 +72,7 @@ async function run(argv: readonly string[]): Promise<void> {
   try {
     await promisify(execFile)(program, args, { timeout: 10_000 });
   } catch (cause) {
-    throw new Fault("ERR_DEMO_FAILED", argv.join(" "), cause);
+    throw new Fault("ERR_DEMO_FAILED", `the command failed: ${argv.join(" ")}`, cause);
   }
 }
 

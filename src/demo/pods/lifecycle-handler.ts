@@ -27,7 +27,7 @@ const BODY_LIMIT_BYTES = 10 * 1024;
 /** @throws Error when the hook fails */
 export async function runHook(handler: Handler, ports: HandlerActions): Promise<void> {
   if (handler.kind === "sleep") return ports.clock.wait(handler.seconds * 1_000, ports.podGoneSignal);
-  if (handler.kind === "tcpSocket") throw new Error("preStop tcpSocket is not supported by the kubelet");
+  if (handler.kind === "tcpSocket") throw new Error("the kubelet does not support tcpSocket as a preStop hook");
   if (handler.kind === "exec") {
     const status = await ports.exec(handler.command);
     if (status !== 0) throw new Error(`${handler.command.join(" ")} exited with status ${status}`);

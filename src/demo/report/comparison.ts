@@ -35,7 +35,9 @@ export function compareRuns(runs: RunResults): Comparison {
   );
   const { sleep } = runs;
   const sleepText =
-    sleep === undefined ? "" : ` With preStop: sleep ${SLEEP_SECONDS} it lost ${sleep.failed} of ${sleep.requests}.`;
+    sleep === undefined
+      ? ""
+      : ` The update with preStop: sleep ${SLEEP_SECONDS} lost ${sleep.failed} of ${sleep.requests} requests.`;
   if (failed > 0) {
     const count = failed === 1 ? "1 request" : `${failed} requests`;
     const reason = riskyDrain === undefined ? "Please report this as a bug." : riskyDrain.why;

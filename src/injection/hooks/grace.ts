@@ -66,8 +66,8 @@ function shortNoticeProblems(pod: RawObject, seconds: number, where: string): re
   const notice = interruptionNoticeOf(pod);
   if (notice === undefined || seconds <= notice.seconds) return [];
   const message =
-    `Such a node stops ${notice.seconds} s after its interruption notice, and the grace period is ${seconds} s. ` +
-    "Set lastcall.dev/profile: spot, or a shorter drain-timeout or grace period.";
+    `A spot or preemptible node stops ${notice.seconds} s after its interruption notice, and the grace period is ${seconds} s. ` +
+    "Set lastcall.dev/profile: spot, or shorten lastcall.dev/drain-timeout or the grace period.";
   return [{ code: "short_notice", where: `${where}, ${notice.field}`, message }];
 }
 

@@ -115,6 +115,6 @@ export function socketProblems(pod: RawObject, address: DriverAddress, where: st
   if (!driverUrl.startsWith("unix:") || copySocketMount(pod, address) !== undefined) return [];
   const message =
     `No container mounts the directory of ${quote(driverUrl)} from a writable volume without subPathExpr, so the ` +
-    "manager cannot reach the driver.";
+    "manager cannot connect to the proxy. Mount the directory from an emptyDir.";
   return [{ code: "socket_unmounted", where: `${where}, lastcall.dev/driver-url`, message }];
 }

@@ -45,7 +45,7 @@ function ineffectiveOptInProblems({ scope, name, object }: CheckedObject): reado
   const { labels, annotations } = metadataOf(object);
   if (scope !== "namespace" || annotations[INJECT] !== "enabled" || labels[INJECT] === "enabled") return [];
   const where = `namespace ${name}, annotation ${INJECT}`;
-  const message = "Set it as a label: webhook selectors do not match annotations.";
+  const message = "The annotation has no effect, because webhook selectors match only labels. Set the label.";
   return [
     { metadataField: "annotations", key: INJECT, value: "enabled", problem: { code: "wrong_scope", where, message } },
   ];
@@ -65,14 +65,15 @@ const ANNOTATION_KEYS: readonly string[] = FIELDS.map((field) => PREFIX + ANNOTA
 function labelProblem(key: string, value: unknown, where: string): Problem | undefined {
   if (!LABELS.includes(key)) return unknownLabelProblem(key, where);
   if (key !== INJECT || isAbsent(value) || value === "enabled" || value === "disabled") return undefined;
-  const got = typeof value === "string" ? quote(value) : `a ${typeof value}`;
+  const got = typeof value === "string" ? quote(value) : `${typeof value === "object" ? "an" : "a"} ${typeof value}`;
   const message = `Got ${got}, expected ${ANNOTATIONS.inject.codec.expects}.`;
   return { code: "bad_value", where: `${where}, label ${key}`, message };
 }
 
 function unknownLabelProblem(key: string, where: string): Problem {
   const code = "unknown_label";
-  if (ANNOTATION_KEYS.includes(key)) return { code, where, message: `${quote(key)} is an annotation, not a label.` };
+  if (ANNOTATION_KEYS.includes(key))
+    return { code, where, message: `${quote(key)} is an annotation, not a label. Set it as an annotation.` };
   const suggestion = findNearest(
     key.slice(PREFIX.length),
     LABELS.map((label) => label.slice(PREFIX.length)),

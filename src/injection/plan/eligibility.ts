@@ -97,7 +97,7 @@ export function chooseMode(
   if (refusal !== undefined) {
     return {
       mode: defaultMode,
-      problems: [{ code: "unsupported_mode", where, message: `${refusal}; ${defaultMode} is used.` }],
+      problems: [{ code: "unsupported_mode", where, message: `${refusal}; mode ${defaultMode} is used.` }],
     };
   }
   const mode = choice === "native" || choice === "classic" || choice === "sleep" ? choice : defaultMode;

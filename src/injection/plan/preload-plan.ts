@@ -33,7 +33,9 @@ export function planPreload(request: PlanRequest): PreloadPlan {
     if (isMeshProxy(pod, container)) continue;
     const name = nameOf(container);
     const isDuplicateName = names.indexOf(name) !== names.lastIndexOf(name);
-    const error = isDuplicateName ? "Another container of the Pod has the same name." : containerError(container);
+    const error = isDuplicateName
+      ? "Another container of the Pod has the same name. Rename one of them."
+      : containerError(container);
     if (error === undefined) edits.push(loadLibraryEdit(request, container));
     else problems.push(notPreloaded(`${where}, container ${name}`, error));
   }
@@ -76,7 +78,8 @@ function containerError(container: RawObject): string | undefined {
   const value = textAt(first, "value");
   if (first !== undefined && (value === undefined || value === ""))
     return `Sets ${PRELOAD_VARIABLE} to an empty value. Remove it, or set a value.`;
-  if (value?.includes(PRELOAD_FOLDER) === true) return `${PRELOAD_VARIABLE} contains ${PRELOAD_FOLDER} already.`;
+  if (value?.includes(PRELOAD_FOLDER) === true)
+    return `${PRELOAD_VARIABLE} contains a library in ${PRELOAD_FOLDER} already. Remove it.`;
   if (first === undefined && listAt(container, "envFrom").length > 0)
     return `envFrom may set ${PRELOAD_VARIABLE}. Set it by an env entry.`;
   const isTaken = objectsAt(container, "volumeMounts").some((mount) => mount["mountPath"] === PRELOAD_FOLDER);

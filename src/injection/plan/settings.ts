@@ -92,7 +92,7 @@ export function conflictProblems(request: SettingsRequest, settings: DrainSettin
   if (inBothLists.length > 0)
     messages.push(`drain-ports and ignore-ports both name ${portListText(inBothLists)}; drain-ports wins.`);
   if (lacksRequestCount(policy, driver))
-    messages.push("drained-when: requests requires a driver that counts requests; auto is used.");
+    messages.push("drained-when: requests requires a driver that counts requests; drained-when: auto is used.");
   if (callsApp && policy.drainUrl === "" && policy.activeUrl === "")
     messages.push(`Driver ${driver} has no effect. Set drain-url or active-url.`);
   if (usualUrl !== undefined && !reachesUnixSockets && settings.driverUrl.startsWith("unix:"))

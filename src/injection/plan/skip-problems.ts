@@ -100,6 +100,6 @@ export function patchProblem(patchText: string, patchBytes: number, where: strin
   return {
     code: "not_injected",
     where,
-    message: `The patch of ${bytes} bytes exceeds the limit of ${patchBytes}.`,
+    message: `The patch that injects the Pod has ${bytes} bytes, more than the limit of ${patchBytes}.`,
   };
 }

@@ -96,12 +96,13 @@ function boundProblem(
   where: string,
   { conflict, needs }: { readonly conflict: Bound; readonly needs: string },
 ): Problem {
-  const message = `Is ${conflict.text}, and the manager needs ${needs}; the Pod would be refused.`;
+  const message = `Is ${conflict.text}, and the manager needs ${needs}, so the API server would refuse the Pod. Raise the value.`;
   return { code: "limit_range", where: `${where}, ${conflict.origin}`, message };
 }
 
 function podLevelProblem(where: string): Problem {
-  const message = "Pod-level resources leave no room for the manager's resources that the LimitRanges require.";
+  const message =
+    "Leaves no room for the resources that the LimitRanges of the namespace require for the manager. Raise the pod-level resources.";
   return { code: "limit_range", where: `${where}, spec.resources`, message };
 }
 

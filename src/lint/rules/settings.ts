@@ -18,7 +18,7 @@ export const LASTCALL_SETTING: Rule = {
   title: "A label or annotation of lastcall has no effect",
   why: "A misspelt name, an invalid value or a setting on the wrong object has no effect: the value falls back to the namespace, then the cluster, then the default, or the Pod is not injected.",
   remedy:
-    "Correct it; the reference lists every annotation. Pass --config to resolve profiles of the cluster configuration.",
+    "Correct the label or annotation; the reference lists every annotation. Pass --config to resolve profiles of the cluster configuration.",
   level: "error",
   check: (set) =>
     set.objects.flatMap((object) => [...settingsOutsidePods(object, set.profiles), ...settingsOfPods(object, set)]),

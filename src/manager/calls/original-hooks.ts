@@ -1,4 +1,5 @@
 /** Reads the chained hooks, the containers' own preStop hooks that the manager runs, from LASTCALL_ORIGINAL. Pure. */
+import { VARIABLES } from "../../contract/manager-environment.ts";
 import { depthOf, isRecord } from "../json-reader.ts";
 
 export type ChainedHook =
@@ -26,7 +27,10 @@ const DEPTH_LIMIT = 16;
 export function readChainedHooks(text: string): ChainedHooks {
   if (text === "") return NOTHING_CHAINED;
   if (text.length > RECORD_LIMIT_CHARACTERS || depthOf(text) > DEPTH_LIMIT)
-    return { hooks: [], problem: "the record is longer or more deeply nested than one that injection writes" };
+    return {
+      hooks: [],
+      problem: `${VARIABLES.original} is longer or more deeply nested than a value that injection writes`,
+    };
   let record: unknown;
   try {
     record = JSON.parse(text);
@@ -40,7 +44,10 @@ export function readChainedHooks(text: string): ChainedHooks {
 }
 
 const NOTHING_CHAINED: ChainedHooks = { hooks: [], problem: "" };
-const NOT_A_RECORD: ChainedHooks = { hooks: [], problem: "the record is not the JSON that injection writes" };
+const NOT_A_RECORD: ChainedHooks = {
+  hooks: [],
+  problem: `${VARIABLES.original} is not the JSON that injection writes`,
+};
 
 /** Returns the valid hooks, and names the containers of invalid hooks in `problem`. */
 function hooksOf(chain: unknown): ChainedHooks {
@@ -57,7 +64,7 @@ function hooksOf(chain: unknown): ChainedHooks {
     problem:
       invalidContainers.length === 0
         ? ""
-        : `the hook of ${invalidContainers.join(", ")} is neither an HTTP httpGet nor a sleep`,
+        : `${VARIABLES.original}: the preStop hook of container ${invalidContainers.join(", ")} is neither a sleep nor an httpGet with the scheme HTTP`,
   };
 }
 

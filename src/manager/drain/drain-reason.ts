@@ -39,7 +39,7 @@ export function whyNotNeeded(state: DrainState, drain: Drain, nowMs: number): st
   const hasResponded = state.count.atMs < 0 || state.count.active !== NO_RESPONSE;
   return hasResponded
     ? `${start}.`
-    : `${start}; its proxy did not answer within ${durationText(nowMs - drain.triggeredAtMs)}.`;
+    : `${start}; its proxy did not respond within ${durationText(nowMs - drain.triggeredAtMs)}.`;
 }
 
 export function whyGone(state: DrainState, nowMs: number): string {

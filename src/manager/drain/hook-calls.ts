@@ -184,7 +184,7 @@ export function endDueMs(relay: RelayStatus, end: EndingContainer): number {
   return Math.max(end.dueMs, end.fromMs + confirmationWaitMs(relay));
 }
 
-/** Time to wait for the relay's confirmation, computed from the response time of the relay's first status. */
+/** Time to wait until the relay confirms the Pod's deletion: a multiple of the time that the relay took to send its first status. */
 function confirmationWaitMs(relay: RelayStatus): number {
   if (relay.requestedAtMs < 0) return 0;
   if (relay.responseMs < 0) return SIMULTANEOUS_HOOKS_WAIT_MS;

@@ -180,7 +180,7 @@ export function callHttp(call: HttpCall, done: (response: HttpResponse) => void)
   let size = 0;
   const append = (chunk: Buffer): string => {
     size = size + chunk.length;
-    if (size > RESPONSE_LIMIT_BYTES) return `response longer than ${RESPONSE_LIMIT_BYTES} bytes`;
+    if (size > RESPONSE_LIMIT_BYTES) return `the response is longer than ${RESPONSE_LIMIT_BYTES} bytes`;
     chunks.push(chunk);
     return "";
   };

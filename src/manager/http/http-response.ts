@@ -74,7 +74,7 @@ export function createHttpResponseReader(onBody: (chunk: Buffer) => string): Htt
   };
 
   const handleChunkEnd = (text: string): void => {
-    if (text !== "") failure = "chunk longer than its size";
+    if (text !== "") failure = "a chunk is longer than its size";
     part = "chunk-size";
   };
 
@@ -91,7 +91,7 @@ export function createHttpResponseReader(onBody: (chunk: Buffer) => string): Htt
     const end = newline < 0 ? bytes.length : newline;
     headBytes = headBytes + end - from;
     if (headBytes > HEAD_LIMIT_BYTES) {
-      failure = `response headers longer than ${HEAD_LIMIT_BYTES} bytes`;
+      failure = `the response headers are longer than ${HEAD_LIMIT_BYTES} bytes`;
       return bytes.length;
     }
     line = `${line}${bytes.subarray(from, end).toString("utf8")}`;

@@ -181,7 +181,7 @@ export function createRelayClient(parts: RelayClientParts): RelayClient {
       armHangTimer();
     },
     deliver: (report) => {
-      if (isDelivering) client.end("a later report replaced it");
+      if (isDelivering) client.end("a later report replaced this report");
       if (!client.isRunning()) start();
       isDelivering = true;
       client.send({ kind: "report", report });

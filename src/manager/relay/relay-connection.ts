@@ -16,24 +16,27 @@ import type { RelaySettings } from "./relay-settings.ts";
 
 type FailurePattern = { readonly hints: readonly string[]; readonly message: string };
 
-const TOO_LONG = "its response is too long";
+const TOO_LONG = "the relay's response is too long";
 
 /** Built when it is needed, because the idle manager keeps all constants in memory. */
 const failurePatterns = (): readonly FailurePattern[] => [
-  { hints: ["ECONNREFUSED"], message: "its address refuses connections" },
-  { hints: ["EHOSTUNREACH", "ENETUNREACH", "ETIMEDOUT", "EADDRNOTAVAIL"], message: "its address cannot be reached" },
-  { hints: ["expired"], message: "its certificate has expired" },
-  { hints: ["not yet valid"], message: "its certificate is not valid yet" },
-  { hints: ["altnames"], message: "its certificate is for another name" },
+  { hints: ["ECONNREFUSED"], message: "the relay's address refuses connections" },
+  {
+    hints: ["EHOSTUNREACH", "ENETUNREACH", "ETIMEDOUT", "EADDRNOTAVAIL"],
+    message: "the relay's address cannot be reached",
+  },
+  { hints: ["expired"], message: "the relay's certificate has expired" },
+  { hints: ["not yet valid"], message: "the relay's certificate is not valid yet" },
+  { hints: ["altnames"], message: "the relay's certificate is for another name" },
   {
     hints: ["verify", "self-signed", "self signed", "issuer"],
-    message: "its certificate is not signed by the configured CA",
+    message: "the relay's certificate is not signed by the configured CA",
   },
   { hints: [TOO_LONG], message: TOO_LONG },
-  { hints: ["EPROTO", "handshake failed", "SSL", "wrong version"], message: "the TLS handshake failed" },
+  { hints: ["EPROTO", "handshake failed", "SSL", "wrong version"], message: "the TLS handshake with the relay failed" },
   {
     hints: ["hang up", "disconnected", "ECONNRESET", "EPIPE", "closed", "aborted"],
-    message: "it closed the connection",
+    message: "the relay closed the connection",
   },
 ];
 
@@ -41,7 +44,7 @@ function failureText(failure: string): string {
   for (const { hints, message } of failurePatterns()) {
     if (hints.some((hint) => failure.includes(hint))) return message;
   }
-  return "the connection failed";
+  return "the connection to the relay failed";
 }
 
 type RelayCall = {
@@ -94,15 +97,15 @@ export function openWithdrawal(
 
   const readChunk = (chunk: Buffer): void => {
     const lines = buffer.addChunk(chunk);
-    if (lines === undefined) fail(`its line is longer than ${RELAY_LINE_LIMIT_BYTES} bytes`);
-    else if (!rateLimit.admits(chunk.length, lines.length)) fail("it sends too much data");
+    if (lines === undefined) fail(`the relay sent a line of more than ${RELAY_LINE_LIMIT_BYTES} bytes`);
+    else if (!rateLimit.admits(chunk.length, lines.length)) fail("the relay sends too much data");
     else for (const line of lines) readLine(line);
   };
   const readLine = (line: string): void => {
     // The handler of an earlier line in the same chunk may have ended the stream.
     if (!isOpen) return;
     const status = parseWithdrawalStatus(line);
-    if (status === undefined) fail("it sent an invalid line");
+    if (status === undefined) fail("the relay sent an invalid line");
     else callbacks.onStatus(status);
   };
 
@@ -112,13 +115,13 @@ export function openWithdrawal(
     { path, body: requestBody(settings) },
     {
       onStatus: (status) => {
-        if (status !== 200) fail(`it answered ${status}`);
+        if (status !== 200) fail(`the relay responded with status ${status}`);
       },
       onBytes: (chunk) => {
         if (isOpen) readChunk(chunk);
         return "";
       },
-      onEnd: (failure) => fail(failure === "" ? "it ended the response" : failure),
+      onEnd: (failure) => fail(failure === "" ? "the relay ended the response" : failure),
     },
   );
   destroy = exchange.destroy;
@@ -146,7 +149,7 @@ export function deliverReport(settings: RelaySettings, report: string, attempts:
   const { namespace, pod, uid } = settings;
   const body = `{"namespace":${JSON.stringify(namespace)},"pod":${JSON.stringify(pod)},"uid":${JSON.stringify(uid)},"report":${report}}`;
   if (Buffer.byteLength(body) > RELAY_BODY_LIMIT_BYTES) {
-    delivery.onEnd("the report is too long");
+    delivery.onEnd(`the report is longer than ${RELAY_BODY_LIMIT_BYTES} bytes`);
     return;
   }
   attempt(settings, body, attempts, delivery);
@@ -164,7 +167,10 @@ function attempt(settings: RelaySettings, body: string, attempts: number, delive
     if (failure === "" || isFinal || attempts <= 1) delivery.onEnd(failure);
     else attempt(settings, body, attempts - 1, delivery);
   };
-  const timer = setTimeout(() => settle(`no answer within ${ATTEMPT_TIMEOUT_MS} ms`, false), ATTEMPT_TIMEOUT_MS);
+  const timer = setTimeout(
+    () => settle(`the relay did not respond within ${ATTEMPT_TIMEOUT_MS} ms`, false),
+    ATTEMPT_TIMEOUT_MS,
+  );
   delivery.onDial();
   const exchange = callRelay(
     settings,
@@ -181,7 +187,7 @@ function attempt(settings: RelaySettings, body: string, attempts: number, delive
         const isAccepted = status >= 200 && status < 300;
         // A second attempt can only succeed after a 5xx or a broken connection.
         if (failure !== "" || isAccepted) settle(failure, false);
-        else settle(`it answered ${status}`, status < 500);
+        else settle(`the relay responded with status ${status}`, status < 500);
       },
     },
   );

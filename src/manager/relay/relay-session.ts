@@ -168,7 +168,7 @@ function advance(session: RelaySession, nowMs: number, actions: SessionAction[])
   let next = session;
   if (next.candidateId !== 0 && nowMs >= next.dialledAtMs + DIAL_TIMEOUT_MS) {
     actions.push({ kind: "drop", id: next.candidateId });
-    next = afterFailedDial(next, `no answer within ${DIAL_TIMEOUT_MS} ms`, nowMs);
+    next = afterFailedDial(next, `the relay did not respond within ${DIAL_TIMEOUT_MS} ms`, nowMs);
   }
   if (next.currentId !== 0 && nowMs >= next.lastReceivedAtMs + SILENCE_TIMEOUT_MS) {
     actions.push({ kind: "drop", id: next.currentId });

@@ -116,7 +116,7 @@ export function identityRecorder(log: IdentityLog, registry: Registry, isReady: 
       else if (event.kind === "lost")
         log.warn(
           { generations: event.generations },
-          "the relay's Secret lost CAs that Pods pin; those Pods drain without the relay until they are recreated",
+          "CAs that running Pods trust were removed from the relay's Secret; those Pods drain without the relay until they are recreated",
         );
     },
     recordFailure: (error, nowMs) => {

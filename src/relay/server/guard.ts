@@ -18,7 +18,7 @@ const MALFORMED = makeRefusal(400, "malformed", "The request is malformed.");
 const TOO_MANY_STREAMS = "Pods of this namespace have too many open streams.";
 const OTHER_NAMESPACE = "The credential is for another namespace.";
 const TOO_MANY_REQUESTS = "Pods of this namespace send too many requests; retry in a second.";
-const INVALID_CONTENT_TYPE = "The content type is invalid; expected application/json.";
+const INVALID_CONTENT_TYPE = "The content type is not application/json.";
 
 export const REFUSALS = {
   refused: {
@@ -26,7 +26,7 @@ export const REFUSALS = {
     rate: makeRefusal(429, "requests", "Pods of this namespace send too many requests; retry in a second."),
     pod_streams: makeRefusal(429, "pod_streams", "This Pod has too many open streams."),
     namespace_streams: makeRefusal(429, "namespace_streams", TOO_MANY_STREAMS),
-    content_type: makeRefusal(415, "content_type", "The content type is not application/json."),
+    content_type: makeRefusal(415, "content_type", INVALID_CONTENT_TYPE),
     too_large: makeRefusal(413, "too_large", `The body is larger than ${RELAY_BODY_LIMIT_BYTES} bytes.`),
     malformed: MALFORMED,
     unread: MALFORMED,

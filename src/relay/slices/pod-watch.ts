@@ -20,7 +20,7 @@ type PodWatchPorts = {
   readonly onFault: (fault: unknown) => void;
 };
 
-const INTERNAL_FAULT = "the relay failed to evaluate the slices";
+const INTERNAL_FAULT = "the relay failed to evaluate the EndpointSlices";
 
 /** In characters: two names of at most 253 and the text around them. */
 const REASON_LIMIT = 700;

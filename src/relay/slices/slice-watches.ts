@@ -100,7 +100,7 @@ export function createSliceWatches(parts: SliceWatchParts): SliceWatches {
   return {
     watchPod: (request, onStatus) => {
       const onFault = (err: unknown): void =>
-        parts.log.warn({ err, namespace: request.namespace, pod: request.pod }, "cannot evaluate slices");
+        parts.log.warn({ err, namespace: request.namespace, pod: request.pod }, "cannot evaluate EndpointSlices");
       const pod = watchOnePod(request, { onStatus, onFault }, "the limit of watched namespaces is reached");
       if (!attach(pod)) {
         pod.update();

@@ -79,7 +79,7 @@ export function startWorker(
   worker.on("error", (error) => {
     why = error;
   });
-  worker.once("exit", (status) => callbacks.onExit(why ?? new Error(`the thread ended with status ${status}`)));
+  worker.once("exit", (status) => callbacks.onExit(why ?? new Error(`the relay's thread ended with status ${status}`)));
   return {
     send: (request) => worker.postMessage(request),
     terminate: async () => {

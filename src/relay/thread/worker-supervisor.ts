@@ -96,7 +96,7 @@ export function superviseWorker(parts: SupervisorParts): RelayThread {
       if (stopController.signal.aborted) return;
       failureCount = clock.nowMs() - startedMs < STABLE_RUN_MS ? failureCount + 1 : 1;
       const pauseMs = retryDelayMs(failureCount, parts.random());
-      log.error({ err: why, pauseMs }, "relay worker exited, restarting it; admissions continue");
+      log.error({ err: why, pauseMs }, "the relay's thread exited, restarting it; admissions continue");
       void clock.sleep(pauseMs, stopController.signal).then(() => {
         if (!stopController.signal.aborted && streamsEnding === undefined) start();
       });
@@ -149,7 +149,7 @@ function createIssuer(parts: SupervisorParts, identity: () => IssuerIdentity): I
   if (address !== undefined)
     return createAccessIssuer(address, { identity, wallMs: parts.wallMs, newNonce: parts.newToken });
   const keys = { address: parts.address.slice(0, 100) };
-  parts.log.warn(keys, "the relay's address is not an IP address with a port; Pods are injected without the relay");
+  parts.log.warn(keys, "--relay-address is not an IP address with a port; Pods are injected without the relay");
   return undefined;
 }
 

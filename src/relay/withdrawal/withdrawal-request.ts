@@ -30,7 +30,7 @@ export function readWithdrawalRequest(body: string): RequestReading {
   for (const { field, isValid, expected } of FIELD_RULES) {
     const text = valueAt(value, field);
     if (typeof text !== "string" || !isValid(text))
-      return invalidReading(`${field} is ${displayValue(text)}; it must be ${expected}.`);
+      return invalidReading(`${field} is ${displayValue(text)}, expected ${expected}.`);
   }
   const problem = addressProblem(valueAt(value, "addresses"));
   if (problem !== "") return invalidReading(problem);
@@ -41,12 +41,12 @@ export function readWithdrawalRequest(body: string): RequestReading {
 /** @returns empty for valid addresses. An empty list is valid: the uid alone finds nearly every endpoint. */
 function addressProblem(addresses: unknown): string {
   if (!Array.isArray(addresses) || addresses.length > 2)
-    return `addresses is ${displayValue(addresses)}; it must be a list with at most one IP address per family.`;
+    return `addresses is ${displayValue(addresses)}, expected a list with at most one IP address per family.`;
   const families = new Set<number>();
   for (const [index, address] of addresses.entries()) {
     const place = `addresses[${index}] is ${displayValue(address)}`;
     const family = typeof address === "string" ? isIP(address) : 0;
-    if (family === 0) return `${place}; it must be an IP address.`;
+    if (family === 0) return `${place}, expected an IP address.`;
     if (families.has(family))
       return `${place}, a second IPv${family} address; a Pod has at most one per address family.`;
     families.add(family);

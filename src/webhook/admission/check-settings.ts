@@ -62,6 +62,6 @@ function settingProblems(object: RawObject, profiles: Profiles): SettingProblems
 /** The webhook at /settings receives only Pods without an effective opt-in: its selectors exclude Pods whose labels or namespace opt in. */
 function annotationOptInProblems(pod: RawObject): readonly Problem[] {
   if (!optsInByAnnotation(pod)) return [];
-  const message = "Set it as a label: webhook selectors do not match annotations.";
+  const message = "The annotation has no effect, because webhook selectors match only labels. Set the label.";
   return [{ code: "wrong_scope", where: `pod ${podName(pod)}, annotation ${INJECT}`, message }];
 }

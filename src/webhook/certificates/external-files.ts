@@ -54,7 +54,7 @@ async function readFiles<T>(files: readonly string[], read: (texts: readonly str
 
 function issuersOf(chain: string, cas: readonly PemBlock[]): readonly PemBlock[] {
   const lastBlock = pemBlocks(chain).blocks.at(-1);
-  if (lastBlock === undefined) throw new Error("contains no certificate");
+  if (lastBlock === undefined) throw new Error("the certificate file contains no certificate");
   const lastCertificate = new X509Certificate(lastBlock.cert);
   return cas.filter(({ id, cert }) => {
     if (id === lastBlock.id) return true;

@@ -37,7 +37,7 @@ export function certificateSource({
   return {
     current: () => {
       const certificate = current() ?? placeholder;
-      if (certificate === undefined) throw new Error("there is no certificate yet");
+      if (certificate === undefined) throw new Error("the webhook has no certificate yet");
       return certificate;
     },
     refresh: async (nowMs) => {

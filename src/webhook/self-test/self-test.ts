@@ -56,7 +56,7 @@ async function tryUntil(endMs: number, ports: SelfTestPorts, attempt: () => Prom
 }
 
 function unreachableText(error: unknown): string {
-  return `The API server is unreachable: ${error instanceof Error ? error.message : String(error)}`;
+  return `The request to the API server failed: ${error instanceof Error ? error.message : String(error)}`;
 }
 
 async function findError(spec: SelfTestSpec, request: SendRequest): Promise<string> {
@@ -131,7 +131,7 @@ export function startedPodIn(namespace: string, request: SendRequest): StartedPo
 
 function parseObject(text: string): RawObject {
   const value: unknown = JSON.parse(text);
-  if (!isRawObject(value)) throw new Error("its response is not an object");
+  if (!isRawObject(value)) throw new Error("the API server's response is not a JSON object");
   return value;
 }
 

@@ -138,10 +138,10 @@ describe("the command drains prints an error with a remedy", () => {
     const { status, err } = await runOnCluster(cluster, "drains");
     expect(status).toBe(1);
     expect(err).toContain(
-      "error: no Pod of lastcall's webhook in any namespace (labels app.kubernetes.io/name=lastcall,",
+      "error: the cluster does not have a Pod of lastcall's webhook (labels app.kubernetes.io/name=lastcall,",
     );
     expect((await runOnCluster(cluster, "drains", "--lastcall-namespace", "lastcall")).err).toContain(
-      "error: no Pod of lastcall's webhook in namespace lastcall",
+      "error: namespace lastcall does not have a Pod of lastcall's webhook",
     );
   });
 
@@ -191,7 +191,7 @@ describe("the command drains prints an error with a remedy", () => {
     const { status, err } = await runOnCluster(cluster, "drains");
     otherServer.close();
     expect(status).toBe(1);
-    expect(err).toContain("the response has another format version; run a lastcall of the webhook's version");
+    expect(err).toContain("the response has another format version; run the webhook's version of lastcall");
   });
 });
 

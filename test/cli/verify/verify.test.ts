@@ -125,7 +125,7 @@ describe("the command verify passes", () => {
     });
   });
 
-  test("with --allow-probes if probes explain all resets", async () => {
+  test("with --allow-probes if probes explain all cut connections", async () => {
     replica.add(createEndedDrain("web-1-a", { stopping: 2, probes: 2 }));
     const { status, out } = await verify();
     expect(status).toBe(1);
@@ -148,8 +148,10 @@ describe("the command verify fails", () => {
     replica.add(createEndedDrain("web-1-a", undefined));
     const { status, out } = await verify();
     expect(status).toBe(1);
-    expect(out).toContain("web-1-a  drained  7.3s  –     no relay replica has a report from after its stop signal\n");
-    expect(out).toContain("deployment/web: 1 Pod terminated; the result of 1 is unknown\n");
+    expect(out).toContain(
+      "web-1-a  drained  7.3s  –     no relay replica has a report of the connections that it cut\n",
+    );
+    expect(out).toContain("deployment/web: 1 Pod terminated; the result of 1 of them is unknown\n");
   });
 
   test("if a Pod that was terminating did not report its drain", async () => {

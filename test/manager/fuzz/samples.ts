@@ -112,9 +112,12 @@ export const SAMPLES: readonly Sample[] = [
   textSample("route", "/t0ken/drain?x=1", "POST"),
   textSample("route", "/t0ken/prestop/web-1", "GET"),
   textSample("relay-status", RELAY_STATUS),
-  ...[`status ${RELAY_STATUS}`, "lost its address refuses connections", "dial", "undelivered it answered 503"].map(
-    (value) => textSample("relay-message", value),
-  ),
+  ...[
+    `status ${RELAY_STATUS}`,
+    "lost the relay's address refuses connections",
+    "dial",
+    "undelivered the relay responded with status 503",
+  ].map((value) => textSample("relay-message", value)),
   ...["drain-delay 1500", "disconnect", 'report {"version":1,"why":"é"}'].map((value) =>
     textSample("relay-command", value),
   ),

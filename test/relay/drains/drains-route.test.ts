@@ -188,11 +188,11 @@ describe("a malformed report gets status 400 and a message:", () => {
     { title: "an empty body", body: "", sentence: "The body is not JSON.\n" },
     { title: "a truncated body", body: reportBody().slice(0, 99), sentence: "The body is not JSON.\n" },
     { title: "brackets up to the size limit", body: "[".repeat(16_384), sentence: "The body is not JSON.\n" },
-    { title: "an empty object", body: "{}", sentence: "namespace: nothing is not the name of a namespace.\n" },
+    { title: "an empty object", body: "{}", sentence: "namespace is missing, expected the name of a namespace.\n" },
     {
       title: "a number beyond its limit",
       body: reportBody().replace('"draining":2240', '"draining":1e308'),
-      sentence: "report.milliseconds.draining: 1e+308 is not a number from 0 to 100000000000.\n",
+      sentence: "report.milliseconds.draining is 1e+308, expected a number from 0 to 100000000000.\n",
     },
     {
       title: "NaN instead of a number",
@@ -202,12 +202,12 @@ describe("a malformed report gets status 400 and a message:", () => {
     {
       title: "markup as a Pod name",
       body: reportBody().replace('"web-1"', '"<script>alert(1)</script>"'),
-      sentence: 'pod: "<script>alert(1)</script>" is not the name of a Pod.\n',
+      sentence: 'pod is "<script>alert(1)</script>", expected the name of a Pod.\n',
     },
     {
       title: "more connections than a report may list",
       body: reportBody().replace('"left":[]', `"left":[${Array.from({ length: 8_000 }, () => 0).join()}]`),
-      sentence: "report.left: has 8000 entries, more than the limit of 20.\n",
+      sentence: "report.left has 8000 entries, expected at most 20.\n",
     },
   ])("$title", async ({ body, sentence }) => {
     const server = createDrainsServer();

@@ -72,7 +72,9 @@ test("an unhandled rejection in the relay's thread ends the thread", TIMEOUT, as
 });
 
 test("an exit of the relay's thread without an exception is reported with the exit status", TIMEOUT, async () => {
-  expect(await runThread("process.exit(7);").ended).toMatchObject({ message: "the thread ended with status 7" });
+  expect(await runThread("process.exit(7);").ended).toMatchObject({
+    message: "the relay's thread ended with status 7",
+  });
 });
 
 test("a full heap ends the relay's thread and not the process", TIMEOUT, async () => {
@@ -92,7 +94,7 @@ test("a thread in an endless loop can be terminated", TIMEOUT, async () => {
   await message;
   thread.send({ kind: "end-streams" });
   await thread.terminate();
-  expect(await ended).toMatchObject({ message: "the thread ended with status 1" });
+  expect(await ended).toMatchObject({ message: "the relay's thread ended with status 1" });
 });
 
 test("a signing key from the worker thread creates the same signatures in the main thread", TIMEOUT, async () => {

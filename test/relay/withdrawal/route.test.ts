@@ -205,7 +205,7 @@ describe("a request for a withdrawal is rejected", () => {
       title: "JSON with an invalid field",
       body: JSON.stringify({ ...REQUEST, pod: 7 }),
       status: 400,
-      message: "pod is 7; it must be",
+      message: "pod is 7, expected",
     },
   ])("if its body is $title, with the reason in the message", async ({ body, status, message }) => {
     const response = await relay.send({ body });

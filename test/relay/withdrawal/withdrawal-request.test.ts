@@ -24,18 +24,18 @@ test.for([
   { body: "[".repeat(16_000), message: "The body is not JSON" },
   { body: "null", message: "The body is null" },
   { body: "[1]", message: "The body is [1]" },
-  { body: "{}", message: "namespace is missing; it must be the name of a namespace." },
-  { body: JSON.stringify({ ...COMPLETE_REQUEST, namespace: "a/b" }), message: 'namespace is "a/b"; it must be' },
+  { body: "{}", message: "namespace is missing, expected the name of a namespace." },
+  { body: JSON.stringify({ ...COMPLETE_REQUEST, namespace: "a/b" }), message: 'namespace is "a/b", expected' },
   { body: JSON.stringify({ ...COMPLETE_REQUEST, namespace: "../kube-system" }), message: "namespace is" },
   { body: JSON.stringify({ ...COMPLETE_REQUEST, namespace: "a".repeat(64) }), message: "namespace is" },
   {
     body: JSON.stringify({ ...COMPLETE_REQUEST, pod: ["web"] }),
-    message: 'pod is ["web"]; it must be the name of a Pod.',
+    message: 'pod is ["web"], expected the name of a Pod.',
   },
   { body: JSON.stringify({ ...COMPLETE_REQUEST, pod: "web\n" }), message: 'pod is "web\\n"' },
-  { body: JSON.stringify({ ...COMPLETE_REQUEST, uid: "" }), message: 'uid is ""; it must be the uid of a Pod.' },
+  { body: JSON.stringify({ ...COMPLETE_REQUEST, uid: "" }), message: 'uid is "", expected the uid of a Pod.' },
   { body: JSON.stringify({ ...COMPLETE_REQUEST, uid: 7 }), message: "uid is 7" },
-  { body: JSON.stringify(POD), message: "addresses is missing; it must be a list" },
+  { body: JSON.stringify(POD), message: "addresses is missing, expected a list" },
   { body: JSON.stringify({ ...COMPLETE_REQUEST, addresses: "10.0.0.1" }), message: 'addresses is "10.0.0.1"' },
   {
     body: JSON.stringify({ ...COMPLETE_REQUEST, addresses: ["10.0.0.1", "fd00::1", "10.0.0.2"] }),
@@ -44,7 +44,7 @@ test.for([
   { body: JSON.stringify({ ...COMPLETE_REQUEST, addresses: ["10.0.0.1", "10.0.0.2"] }), message: "addresses[1] is" },
   {
     body: JSON.stringify({ ...COMPLETE_REQUEST, addresses: [null] }),
-    message: "addresses[0] is null; it must be an IP address.",
+    message: "addresses[0] is null, expected an IP address.",
   },
   { body: JSON.stringify({ ...COMPLETE_REQUEST, addresses: ["example.com"] }), message: "addresses[0] is" },
 ])("an invalid withdrawal request is rejected with the message: $message", ({ body, message }) => {

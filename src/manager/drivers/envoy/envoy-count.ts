@@ -43,11 +43,11 @@ export function countRequests(
 type Classification = { readonly kind: CountResultKind; readonly why: string };
 
 function classify(end: HttpEnd, parseError: string, count: EnvoyCount): Classification {
-  if (end.timedOut) return { kind: "hung", why: `Envoy's admin interface did not answer: ${end.failure}` };
+  if (end.timedOut) return { kind: "hung", why: `Envoy's admin interface did not respond: ${end.failure}` };
   if (parseError !== "") return { kind: "useless", why: parseError };
   if (end.status === 0) return { kind: "absent", why: `Envoy's admin interface is unreachable: ${end.failure}` };
   if (end.status !== 200) {
-    const why = `Envoy's admin interface answered status ${end.status}`;
+    const why = `Envoy's admin interface responded with status ${end.status}`;
     return { kind: end.status >= 500 ? "absent" : "useless", why };
   }
   if (count.problem !== "") return { kind: count.isTemporary ? "absent" : "useless", why: count.problem };

@@ -51,7 +51,7 @@ export function createEnvoyDriver(settings: DrainSettings, sendHttp: HttpStream,
   };
 
   const warnBlind = (why: string): void => {
-    if (!isUseless && !isAbsent) warn("driver cannot count, using samples of sockets", why);
+    if (!isUseless && !isAbsent) warn("driver cannot count requests or connections, using samples of sockets", why);
   };
 
   const onPossibleRestart = (): void => {
@@ -108,7 +108,7 @@ export function createEnvoyDriver(settings: DrainSettings, sendHttp: HttpStream,
       done(NO_RESPONSE, false);
       return;
     }
-    if (isAbsent && !isUseless) warn("driver counts again", "Envoy answers again");
+    if (isAbsent && !isUseless) warn("driver counts again", "Envoy responds again");
     isAbsent = false;
     hasCounted = true;
     absentSinceMs = -1;
@@ -130,7 +130,7 @@ export function createEnvoyDriver(settings: DrainSettings, sendHttp: HttpStream,
       isDrainRequested = true;
       if (admins.length === 0)
         done(
-          `Envoy's drain was not started: ${settings.driverUrl} is neither an http URL with an IP nor unix:/PATH of at most 107 bytes`,
+          `Envoy's drain was not started: lastcall.dev/driver-url is ${settings.driverUrl}, expected an http URL with an IP, or unix:/PATH of at most 107 bytes`,
         );
       else if (envoyAdmin !== undefined) sendDrain(envoyAdmin, done);
       // Commands are sent only after a count has identified the program as Envoy.

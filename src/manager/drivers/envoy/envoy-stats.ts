@@ -74,10 +74,11 @@ export function createEnvoyStats(settings: DrainSettings): EnvoyStats {
   return {
     addChunk: (chunk) => {
       const completeLines = lines.addChunk(chunk);
-      if (completeLines === undefined) sums.error = `a line of the statistics is longer than ${LINE_LIMIT_BYTES} bytes`;
+      if (completeLines === undefined)
+        sums.error = `a line of Envoy's statistics is longer than ${LINE_LIMIT_BYTES} bytes`;
       else for (const line of completeLines) addLine(sums, line, settings);
       if (sums.prefixes.size + sums.ignored.size > NAMES_LIMIT)
-        sums.error = `the statistics name more than ${NAMES_LIMIT} prefixes and listeners`;
+        sums.error = `Envoy's statistics name more than ${NAMES_LIMIT} prefixes and listeners`;
       return sums.error;
     },
     count: () => countOf(sums),

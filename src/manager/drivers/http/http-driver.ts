@@ -28,7 +28,10 @@ export function createHttpDriver(settings: DrainSettings): Driver {
       const restMs = Math.floor(leftMs - (performance.now() - startedMs) - NOTIFY_PAUSE_MS);
       const shouldRetry = response.status === 0 || response.status >= 500;
       if (shouldRetry && restMs > 0) setTimeout(() => notify(target, restMs, done), NOTIFY_PAUSE_MS);
-      else done(`the app was not notified: ${response.status === 0 ? response.failure : `status ${response.status}`}`);
+      else
+        done(
+          `the app was not notified of the drain, POST ${settings.drainUrl}: ${response.status === 0 ? response.failure : `status ${response.status}`}`,
+        );
     });
   };
 
@@ -40,7 +43,9 @@ export function createHttpDriver(settings: DrainSettings): Driver {
     startDrain: (done) => {
       if (settings.drainUrl === "") done("");
       else if (drainTarget === undefined)
-        done(`the app was not notified: ${settings.drainUrl} is not an http URL with an IP`);
+        done(
+          `the app was not notified of the drain: lastcall.dev/drain-url is ${settings.drainUrl}, expected an http URL with an IP`,
+        );
       else notify(drainTarget, NOTIFY_TIMEOUT_MS, done);
     },
     countActive: (done) => {

@@ -11,7 +11,7 @@ import type { Driver, DriverWarning } from "../../ports.ts";
 import { sumOfSamples } from "../metric-samples.ts";
 
 const [DEFAULT_URL = ""] = driverRow("linkerd").defaultUrls;
-const CANNOT_COUNT = "driver cannot count, using samples of sockets";
+const CANNOT_COUNT = "driver cannot count requests or connections, using samples of sockets";
 const OPEN_CONNECTIONS = 'tcp_open_connections{direction="inbound",peer="src"}';
 const METRIC_PREFIX = "tcp_open_connections{";
 /** Limits the memory: the metrics of a busy proxy have several megabytes. */
@@ -30,7 +30,11 @@ export function createLinkerdDriver(settings: DrainSettings, stream: HttpStream,
     if (!isUseless) warn(CANNOT_COUNT, why);
     isUseless = true;
   };
-  if (isUseless) warn(CANNOT_COUNT, `${settings.driverUrl} is not an http URL with an IP, such as ${DEFAULT_URL}`);
+  if (isUseless)
+    warn(
+      CANNOT_COUNT,
+      `lastcall.dev/driver-url is ${settings.driverUrl}, expected an http URL with an IP, such as ${DEFAULT_URL}`,
+    );
 
   const recordAbsence = (why: string): void => {
     const nowMs = performance.now();
