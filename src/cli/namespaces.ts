@@ -16,7 +16,7 @@ type KnownNamespace = {
 const OPT_IN_LABELS: readonly string[] = [INJECT, "istio-injection", "istio.io/rev"];
 
 export function namespacesIn(manifests: readonly OpenManifest[]): ReadonlyMap<string, KnownNamespace> {
-  const found = new Map<string, KnownNamespace>();
+  const knownNamespaces = new Map<string, KnownNamespace>();
   for (const document of manifests.flatMap(({ parsed }) => parsed.documents)) {
     const value = objectAt({ value: document.value }, "value");
     if (textAt(value, "kind") !== "Namespace" || textAt(value, "apiVersion") !== "v1") continue;
@@ -26,9 +26,9 @@ export function namespacesIn(manifests: readonly OpenManifest[]): ReadonlyMap<st
     const labels = objectAt(metadata, "labels") ?? {};
     const optIns = Object.entries(labels).filter(([key]) => OPT_IN_LABELS.includes(key));
     const annotations = { ...objectAt(metadata, "annotations"), ...Object.fromEntries(optIns) };
-    found.set(name, { labels, annotations });
+    knownNamespaces.set(name, { labels, annotations });
   }
-  return found;
+  return knownNamespaces;
 }
 
 export function settingWarnings(

@@ -68,11 +68,11 @@ export async function injectManifests(request: InjectRequest, ports: Ports): Pro
       decisions.push({ report, pod, namespaceLabels: namespace?.labels, outcome, explanation: outcome.explanation });
       return outcome.kind === "patched" ? withTemplatePolicy(locatedPod, outcome.pod) : undefined;
     };
-  const changed = editManifests(opened.manifests, edit, true);
+  const editedManifests = editManifests(opened.manifests, edit, true);
   const reports = decisions.map(({ report }) => report);
   const warnings = [...opened.warnings, ...settingWarnings(opened.manifests, request)];
   return {
-    ...combineResults({ ...opened, warnings }, changed, reports),
+    ...combineResults({ ...opened, warnings }, editedManifests, reports),
     decisions,
     sources: request.paths.map(sourceName),
   };
@@ -123,14 +123,14 @@ function editManifests(
   preserve: boolean,
 ): ChangedManifests {
   const problems: FileProblem[] = [];
-  const changed = manifests.map(({ name, text, byteOrderMark, parsed }) => {
+  const changedManifests = manifests.map(({ name, text, byteOrderMark, parsed }) => {
     // After a problem nothing is written, so the other documents are not edited.
     if (parsed.problems.length > 0) return { name, before: byteOrderMark + text, after: byteOrderMark + text };
-    const edited = editManifest(text, parsed, edit(name), preserve);
-    if (!edited.ok) problems.push({ ...edited.problem, file: name });
-    return { name, before: byteOrderMark + text, after: byteOrderMark + (edited.ok ? edited.text : text) };
+    const editResult = editManifest(text, parsed, edit(name), preserve);
+    if (!editResult.ok) problems.push({ ...editResult.problem, file: name });
+    return { name, before: byteOrderMark + text, after: byteOrderMark + (editResult.ok ? editResult.text : text) };
   });
-  return { manifests: changed, problems };
+  return { manifests: changedManifests, problems };
 }
 
 type WorkloadPlace = {

@@ -24,8 +24,8 @@ describe("drains are read from text", () => {
   });
 
   test("that is a manager's log, without the log's other lines", () => {
-    const { drains, unreadable } = drainsInText(`${OTHER_LINES}${LINE}\n${OTHER_LINES}`);
-    expect(unreadable).toBe(0);
+    const { drains, unreadableCount } = drainsInText(`${OTHER_LINES}${LINE}\n${OTHER_LINES}`);
+    expect(unreadableCount).toBe(0);
     expect(drains).toEqual([
       someDrain({ id: "line-000005", pod: "web-0", uid: "", ownerKind: "", ownerName: "", endedAtMs: 0 }),
     ]);
@@ -97,7 +97,9 @@ describe("a file for the command drains", () => {
       pod: fc.anything(),
       namespace: fc.anything(),
     });
-    fc.assert(fc.property(invalidRecord, (value) => void expect(drainsInText(jsonText([value])).unreadable).toBe(1)));
+    fc.assert(
+      fc.property(invalidRecord, (value) => void expect(drainsInText(jsonText([value])).unreadableCount).toBe(1)),
+    );
   });
 });
 
