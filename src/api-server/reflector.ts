@@ -57,14 +57,17 @@ export async function runReflector<T>(
   signal: AbortSignal,
 ): Promise<void> {
   let position: WatchPosition | undefined;
-  let failures = 0;
+  let failureCount = 0;
   while (!signal.aborted) {
     const result = await listAndWatch(position, resource, { ports, signal });
     position = result.position;
-    failures = result.hasSucceeded ? 0 : failures + 1;
+    failureCount = result.hasSucceeded ? 0 : failureCount + 1;
     if (result.failure !== undefined && !signal.aborted) ports.onFailed(result.failure);
-    if (failures === 0) continue;
-    const pauseMs = Math.min(retryDelayMs(failures, ports.random()), resource.retryLimitMs ?? Number.POSITIVE_INFINITY);
+    if (failureCount === 0) continue;
+    const pauseMs = Math.min(
+      retryDelayMs(failureCount, ports.random()),
+      resource.retryLimitMs ?? Number.POSITIVE_INFINITY,
+    );
     await ports.sleep(Math.max(pauseMs, result.retryAfterMs ?? 0), signal);
   }
 }
@@ -149,11 +152,11 @@ async function watchFrom<T>(
     ...(resource.fieldSelector === undefined ? {} : { fieldSelector: resource.fieldSelector }),
   });
   const splitLines = createLineSplitter();
-  let events = 0;
+  let eventCount = 0;
   const onChunk = (chunk: Buffer): void => {
     for (const line of splitLines(chunk)) {
       applyLine(line, position, resource.store);
-      events += 1;
+      eventCount += 1;
       position.lastEventMs = ports.nowMs();
       ports.onResponse();
     }
@@ -164,7 +167,7 @@ async function watchFrom<T>(
   if (resource.silenceLimitMs !== undefined && endMs - position.lastEventMs >= resource.silenceLimitMs())
     position.listDueMs = endMs;
   // The server's timer may run slightly faster than this clock, so a watch may end a little early.
-  return events > 0 || endMs - startMs >= Math.min(MIN_WATCH_MS, 0.9 * watchMs);
+  return eventCount > 0 || endMs - startMs >= Math.min(MIN_WATCH_MS, 0.9 * watchMs);
 }
 
 function applyLine<T>(line: string, position: WatchPosition, store: Store<T>): void {
