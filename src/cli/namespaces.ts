@@ -1,6 +1,6 @@
 /** Reads settings of Namespaces in the input, and warns about settings outside of Pod templates, which have no effect. */
 import { objectAt, type RawObject, textAt } from "../kubernetes/raw-json.ts";
-import { manifestSet } from "../lint/manifest-set.ts";
+import { createManifestSet } from "../lint/manifest-set.ts";
 import { settingsOutsidePods } from "../lint/rules/settings.ts";
 import { INJECT } from "../policy/fields.ts";
 import { placeOf } from "./manifest/place-of.ts";
@@ -37,7 +37,7 @@ export function settingWarnings(
 ): readonly FileProblem[] {
   return manifests.flatMap(({ name: file, text, parsed }) =>
     parsed.documents.flatMap(({ number, value, pods, tree }) => {
-      const { objects } = manifestSet([{ file, number, value, pods }], namespace);
+      const { objects } = createManifestSet([{ file, number, value, pods }], namespace);
       return objects
         .flatMap((object) => settingsOutsidePods(object, config.profiles))
         .map(({ path, message }) => ({ file, document: number, place: placeOf(text, tree, path), message }));

@@ -3,7 +3,7 @@ import { injectPod } from "../injection/inject.ts";
 import type { Explanation, Outcome } from "../injection/outcome.ts";
 import { uninjectPod } from "../injection/uninject.ts";
 import type { LocatedPod } from "../kubernetes/pod-template.ts";
-import { isRawObject, objectAt, type RawObject, valueAt, without } from "../kubernetes/raw-json.ts";
+import { isRawObject, objectAt, type RawObject, valueAt, withoutKey } from "../kubernetes/raw-json.ts";
 import { editManifest, type PodEdit } from "./manifest/edit-manifest.ts";
 import { namespacesIn, settingWarnings } from "./namespaces.ts";
 import {
@@ -167,6 +167,6 @@ function withTemplatePolicy(locatedPod: LocatedPod, changed: object): object {
   const templatePolicy = valueAt(objectAt(locatedPod.pod, "spec"), "restartPolicy");
   return {
     ...changed,
-    spec: templatePolicy === undefined ? without(spec, "restartPolicy") : { ...spec, restartPolicy: templatePolicy },
+    spec: templatePolicy === undefined ? withoutKey(spec, "restartPolicy") : { ...spec, restartPolicy: templatePolicy },
   };
 }
