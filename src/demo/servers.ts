@@ -30,7 +30,7 @@ export type Servers = {
   readonly stop: () => Promise<void>;
 };
 
-/** A start takes 2 s of CPU time, mostly for compiling, which is half a minute on a machine with thirty busy processes. */
+/** A start takes 2 s of CPU time, mostly for compilation; on a machine with thirty busy processes this takes half a minute. */
 const START_LIMIT_MS = 60_000;
 const STOP_LIMIT_MS = 2_000;
 const POLL_MS = 50;

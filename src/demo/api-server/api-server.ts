@@ -78,7 +78,7 @@ type ApiRequest = {
 
 type ApiResponse = { readonly status: number; readonly body: Json };
 
-/** Handles every request except watches. Lists are complete: a server may ignore `limit`. */
+/** Handles every request except watches. Lists have one page, because a server may ignore `limit`. */
 function respond(apiRequest: ApiRequest, target: Target | undefined, store: ObjectStore): ApiResponse {
   const { method, pathname, hasSelector, body } = apiRequest;
   if (method === "GET" && pathname === "/version")
@@ -117,7 +117,7 @@ function listResponse(target: Target, store: ObjectStore): Json {
   };
 }
 
-/** Ends when the client disconnects, at its timeout, or when the server closes. */
+/** Ends when the client disconnects, after the client's `timeoutSeconds`, or when the server closes. */
 async function streamWatch(
   collection: Collection,
   query: URLSearchParams,

@@ -14,8 +14,7 @@ export type LoadOptions = {
   readonly endlessClients: number;
   readonly maxConnectionMs: number;
   readonly path: string;
-  /** Path of a request that takes `ms`; if absent, slow clients request `path`. */
-  /** Path of slow requests, to which their milliseconds are appended; `undefined`: the app has none. */
+  /** Path of slow requests, to which their duration in milliseconds is appended; if `undefined`, slow clients request `path`. */
   readonly slowPath: string | undefined;
 };
 

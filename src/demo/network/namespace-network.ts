@@ -85,7 +85,7 @@ const UNSHARE_COMMANDS: readonly (readonly string[])[] = [
 const TRIAL_SCRIPT =
   "ip link set lo up && ip link add trial type bridge && ip link add v0 type veth peer name v1 && nsenter --net=/proc/self/ns/net -- true";
 
-/** Runs a trial, the only test that covers privileges, kernel settings and installed programs. */
+/** Creates namespaces on trial, because only a trial covers privileges, kernel settings and installed programs. */
 export function detectNamespaces(): NamespaceSupport {
   const failures: string[] = [];
   for (const prefix of UNSHARE_COMMANDS) {
@@ -114,7 +114,7 @@ const EXIT_LIMIT_MS = 5_000;
  */
 export async function runInside(run: InsideRun): Promise<number> {
   const [program = "", ...args] = [...run.prefix, ...run.command];
-  // In the same session the terminal's Ctrl-C would reach the command directly.
+  // Detached, because in the same session the terminal's Ctrl-C would reach the command directly.
   const child = spawn(program, args, { stdio: ["pipe", "inherit", "inherit"], detached: true, env: run.environment });
   let limit: NodeJS.Timeout | undefined;
   run.stop.addEventListener("abort", () => {

@@ -27,7 +27,7 @@ export type PodEnd = {
 };
 
 export type EndedPod = PodEnd & {
-  /** From the deletion to the first stop signal of a regular container, or to the last event if there was none. */
+  /** Time from the deletion to the first stop signal of a regular container, or to the last event if there was none. */
   readonly drainSeconds: number;
 };
 
