@@ -36,7 +36,7 @@ export function createApiClient(kubeConfig: KubeConfig): ApiClient {
     const prefix = pathname === "/" ? "" : pathname.replace(/\/$/, "");
     return {
       ...options,
-      // The agent of `@kubernetes/client-node` keeps the CA of its first request, so it is used only for a proxy, which requires it.
+      // Only a proxy requires the agent of `@kubernetes/client-node`, which keeps the CA of its first request.
       agent: usesProxy ? options.agent : agent,
       protocol,
       hostname: hostname.replace(/^\[|\]$/g, ""),

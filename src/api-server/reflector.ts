@@ -40,7 +40,7 @@ export type ReflectorPorts = {
   readonly onFailed: (reason: string) => void;
 };
 
-/** A shorter watch without an event counts as failed; otherwise a server that closes at once would be retried without a pause. */
+/** A shorter watch without an event counts as failed; otherwise a server that closes every watch at once would be retried without a pause. */
 const MIN_WATCH_MS = 5_000;
 
 /** Time by which the server may exceed `timeoutSeconds` before the watch is aborted. */
@@ -73,7 +73,7 @@ export async function runReflector<T>(
 }
 
 type RoundResult = {
-  /** `undefined` when a list has to follow. */
+  /** `undefined` if the next round must list all objects. */
   readonly position: WatchPosition | undefined;
   readonly hasSucceeded: boolean;
   readonly failure?: string;
@@ -181,5 +181,5 @@ function applyLine<T>(line: string, position: WatchPosition, store: Store<T>): v
 
 class ExpiredWatch extends Error {}
 
-/** An event may be lost, so a list has to follow. */
+/** An event may be lost, so the next round must list all objects. */
 class BrokenWatch extends Error {}

@@ -31,7 +31,7 @@ export function createKeyedBuckets(size: BucketSize, limit: number): KeyedBucket
 }
 
 /**
- * Keyed buckets below one shared bucket. A key with an empty bucket does not take a token from the shared bucket.
+ * Limits each key with a bucket of its own, and all keys together with a shared bucket. A key with an empty bucket does not take a token from the shared bucket.
  *
  * @returns a function like {@link KeyedBuckets.take}
  */
