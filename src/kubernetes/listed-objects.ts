@@ -12,7 +12,7 @@ export type ListedObject = {
   readonly apiVersion: string;
 };
 
-/** Nested Lists are legal. Deeper objects are ignored. */
+/** Lists may be nested. Objects below this depth are ignored. */
 const LIST_DEPTH_LIMIT = 8;
 
 export function objectsIn(document: unknown): readonly ListedObject[] {

@@ -50,7 +50,7 @@ export function containerNamed(pod: RawObject, name: string): RawObject | undefi
   return containersOf(pod).find(hasName) ?? initContainersOf(pod).find(hasName);
 }
 
-/** Index for repeated calls of {@link containerNamed}. */
+/** Returns an index, which is faster than repeated calls of {@link containerNamed}. */
 export function containersByName(pod: RawObject): ReadonlyMap<unknown, RawObject> {
   const containers = new Map<unknown, RawObject>();
   for (const container of [...containersOf(pod), ...initContainersOf(pod)]) {

@@ -5,9 +5,9 @@ import type { FoundTemplate } from "./template-shape.ts";
 
 export type TemplatePath = {
   readonly text: string;
-  /** Empty: applies to every kind. */
+  /** Empty if the path applies to every kind. */
   readonly kind: string;
-  /** Empty: applies to every group. */
+  /** Empty if the path applies to every group. */
   readonly group: string;
   readonly steps: readonly Step[];
 };
