@@ -9,7 +9,7 @@ export const DUPLICATE_WINDOW_MS = 60_000;
 
 /**
  * Sorts the newest first. The latest record of an id replaces the others, because a replica may receive a later report.
- * If a drain was reported to two replicas, the earlier record is returned, with the resets of the later.
+ * If a drain was reported to two replicas, the earlier record is returned, with the resets of the later record.
  */
 export function mergeDrains(lists: readonly (readonly DrainRecord[])[]): readonly DrainRecord[] {
   const sortedRecords = lists
@@ -48,7 +48,7 @@ function dropSuperseded(records: readonly DrainRecord[]): readonly DrainRecord[]
   });
 }
 
-/** With the namespace, because a false report can have the uid of a Pod in another namespace. */
+/** Contains the namespace, because a false report can have the uid of a Pod in another namespace. */
 function podKey({ namespace, uid }: DrainRecord): string {
   return `${namespace}/${uid}`;
 }
