@@ -12,7 +12,7 @@ export type ServerNames = { readonly dns: readonly string[]; readonly ip?: reado
 export type NewCa = {
   readonly nowMs: number;
   readonly lifeMs: number;
-  /** Start of the validity of the earliest trusted CA. The new CA is valid from this time or earlier, even if this clock is ahead. */
+  /** Start of the validity of the earliest trusted CA. The new CA is valid from this time or earlier, even if this replica's clock is ahead. */
   readonly validFromMs?: number | undefined;
 };
 

@@ -28,7 +28,7 @@ export const SHELL_HIDES_SIGNALS: Rule = {
     ),
 };
 
-/** bash and busybox sh exec a simple last command; dash does not. */
+/** bash and busybox's sh replace their process by a simple last command (exec); dash does not. */
 function execsLastCommand(shell: string, container: RawObject): boolean {
   return shell.endsWith("bash") || /alpine|busybox/.test(textAt(container, "image") ?? "");
 }
