@@ -6,7 +6,7 @@ import { writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { parseArgs } from "node:util";
 import { realClock } from "../../src/demo/clock.ts";
-import { createRequestCounter, DEFAULT_LOAD, type LoadShape, startLoad } from "../../src/demo/load/load.ts";
+import { createRequestCounter, DEFAULT_LOAD, type LoadOptions, startLoad } from "../../src/demo/load/load.ts";
 import { recordFailures } from "./failure-times.ts";
 
 const DEFAULT_FLAGS = {
@@ -44,7 +44,7 @@ function readFlags(): NumericFlags {
 
 const flags = readFlags();
 const host = values.host ?? "";
-const shape: LoadShape = {
+const loadOptions: LoadOptions = {
   newConnectionClients: flags["new-connections"],
   pooledClients: flags.pooled,
   slowClients: flags.slow,
@@ -59,7 +59,7 @@ const stopping = new AbortController();
 process.once("SIGTERM", () => stopping.abort());
 
 await waitUntilReachable(host, flags.port);
-const load = startLoad(shape, {
+const load = startLoad(loadOptions, {
   clock: realClock,
   target: {
     clock: realClock,

@@ -9,7 +9,7 @@ import {
   ResponseTooLarge,
   type SendRequest,
 } from "./api-request.ts";
-import { retryAfterMs } from "./retry-delay.ts";
+import { parseRetryAfterMs } from "./retry-delay.ts";
 
 /** Maximum size of the response to a request without `limitBytes`. */
 const RESPONSE_LIMIT_BYTES = 64 * 1024 * 1024;
@@ -36,7 +36,7 @@ export function createApiClient(kubeConfig: KubeConfig): ApiClient {
     const prefix = pathname === "/" ? "" : pathname.replace(/\/$/, "");
     return {
       ...options,
-      // The agent of `@kubernetes/client-node` keeps the CA of its first request, so it is used only for a proxy, which requires it.
+      // Only a proxy requires the agent of `@kubernetes/client-node`, which keeps the CA of its first request.
       agent: usesProxy ? options.agent : agent,
       protocol,
       hostname: hostname.replace(/^\[|\]$/g, ""),
@@ -57,10 +57,10 @@ export function createApiClient(kubeConfig: KubeConfig): ApiClient {
   const send = async (method: string, path: string, signal: AbortSignal, body?: string): Promise<IncomingMessage> => {
     const options = await readRequestOptions(method, path, body);
     return new Promise((resolve, reject) => {
-      const outgoing = (server.protocol === "http:" ? requestHttp : requestHttps)({ ...options, signal }, resolve);
-      outgoing.on("socket", (socket) => socket.setKeepAlive(true, KEEP_ALIVE_PROBE_MS));
-      outgoing.on("error", reject);
-      outgoing.end(body);
+      const clientRequest = (server.protocol === "http:" ? requestHttp : requestHttps)({ ...options, signal }, resolve);
+      clientRequest.on("socket", (socket) => socket.setKeepAlive(true, KEEP_ALIVE_PROBE_MS));
+      clientRequest.on("error", reject);
+      clientRequest.end(body);
     });
   };
 
@@ -80,7 +80,7 @@ export function createApiClient(kubeConfig: KubeConfig): ApiClient {
         const response = await rejectOnAbort(anySignal, send("GET", path, anySignal));
         if (response.statusCode !== 200) {
           response.destroy();
-          throw new ApiStatusError(response.statusCode ?? 0, path, retryAfterMs(response.headers["retry-after"]));
+          throw new ApiStatusError(response.statusCode ?? 0, path, parseRetryAfterMs(response.headers["retry-after"]));
         }
         onOpen();
         for await (const chunk of response) onChunk(chunk as Buffer);
@@ -109,13 +109,13 @@ export function rejectOnAbort<T>(signal: AbortSignal, work: Promise<T>): Promise
 /** @throws ResponseTooLarge without reading the remaining body */
 export async function readResponse(response: IncomingMessage, limitBytes = RESPONSE_LIMIT_BYTES): Promise<ApiResponse> {
   const chunks: Buffer[] = [];
-  let bytes = 0;
+  let byteCount = 0;
   for await (const chunk of response) {
-    bytes += (chunk as Buffer).length;
-    if (bytes > limitBytes) throw new ResponseTooLarge(limitBytes);
+    byteCount += (chunk as Buffer).length;
+    if (byteCount > limitBytes) throw new ResponseTooLarge(limitBytes);
     chunks.push(chunk as Buffer);
   }
   const result = { status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString("utf8") };
-  const pauseMs = retryAfterMs(response.headers["retry-after"]);
+  const pauseMs = parseRetryAfterMs(response.headers["retry-after"]);
   return pauseMs === 0 ? result : { ...result, retryAfterMs: pauseMs };
 }

@@ -30,8 +30,8 @@ export function toEventObject(spec: EventSpec, occurrence: Occurrence): RawObjec
     reason,
     message,
     count: occurrence.count,
-    firstTimestamp: wholeSeconds(occurrence.firstMs),
-    lastTimestamp: wholeSeconds(occurrence.lastMs),
+    firstTimestamp: formatWholeSeconds(occurrence.firstMs),
+    lastTimestamp: formatWholeSeconds(occurrence.lastMs),
     source: { component: "lastcall", host: occurrence.instance },
     reportingComponent: occurrence.reporter,
     reportingInstance: occurrence.instance,
@@ -43,7 +43,7 @@ export function eventPath(spec: EventSpec): string {
 }
 
 /** Formats a `metav1.Time`, which has no fractions of a second. */
-function wholeSeconds(ms: number): string {
+function formatWholeSeconds(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }
 

@@ -42,15 +42,15 @@ export function createEventRecorder(ports: EventPorts): RecordEvent {
   const checkLimits = createEventLimits();
   const queue: QueuedEvent[] = [];
   let isSending = false;
-  let failures = 0;
+  let failureCount = 0;
   let pausedUntilMs = 0;
 
-  const sendOne = async (queued: QueuedEvent): Promise<EventResult> => {
+  const sendOne = async (queuedEvent: QueuedEvent): Promise<EventResult> => {
     // After a failed request, Events are dropped until the pause ends: sent later, they would be outdated.
     if (ports.nowMs() < pausedUntilMs) return "failed";
-    const result = await send(ports, queued);
-    failures = result === "unavailable" ? failures + 1 : 0;
-    pausedUntilMs = ports.nowMs() + retryDelayMs(failures, ports.random());
+    const result = await send(ports, queuedEvent);
+    failureCount = result === "unavailable" ? failureCount + 1 : 0;
+    pausedUntilMs = ports.nowMs() + retryDelayMs(failureCount, ports.random());
     return result === "sent" ? "sent" : "failed";
   };
 
@@ -83,8 +83,8 @@ export function createEventRecorder(ports: EventPorts): RecordEvent {
 }
 
 /** After `refused` the next Event is sent at once; `unavailable` pauses the recorder. */
-async function send(ports: EventPorts, queued: QueuedEvent): Promise<"sent" | "refused" | "unavailable"> {
-  const { spec, count, firstMs, lastMs } = queued;
+async function send(ports: EventPorts, queuedEvent: QueuedEvent): Promise<"sent" | "refused" | "unavailable"> {
+  const { spec, count, firstMs, lastMs } = queuedEvent;
   const { instance, reporter } = ports;
   const event = toEventObject(spec, {
     count,

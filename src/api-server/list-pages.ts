@@ -42,10 +42,14 @@ export async function listAll<T>(request: SendRequest, list: ListRequest<T>): Pr
 async function listPaged<T>(request: SendRequest, list: ListRequest<T>, pageSize: number): Promise<ListResult<T>> {
   const objects = list.newEntries?.() ?? new Map<string, T>();
   let continueToken = "";
-  let size = pageSize;
+  let currentPageSize = pageSize;
   for (;;) {
-    const { page, bytes, size: fittingSize } = await fetchFittingPage(request, list, size, continueToken);
-    size = nextPageSize(fittingSize, { bytes, maximum: pageSize });
+    const {
+      page,
+      byteCount,
+      size: fittingSize,
+    } = await fetchFittingPage(request, list, currentPageSize, continueToken);
+    currentPageSize = nextPageSize(fittingSize, { byteCount, maximum: pageSize });
     for (const object of objectsAt(page, "items")) {
       const value = list.reduce(object);
       if (value !== undefined) objects.set(keyOf(object), value);
@@ -64,7 +68,7 @@ function pathOf(list: ListRequest<unknown>, pageSize: number, continueToken: str
   return query.size === 0 ? path : `${path}?${query}`;
 }
 
-type PageResponse = { readonly page: RawObject; readonly bytes: number };
+type PageResponse = { readonly page: RawObject; readonly byteCount: number };
 
 /** Requests a page with fewer objects until it fits. A continue token does not contain the page size, so it is valid for the smaller page. */
 async function fetchFittingPage<T>(
@@ -86,13 +90,13 @@ async function fetchFittingPage<T>(
 
 async function fetchPage(request: SendRequest, path: string, size: number, signal: AbortSignal): Promise<PageResponse> {
   // A list without pages cannot be split, so only the client's limit applies.
-  const limit = size === 0 ? {} : { limitBytes: PAGE_LIMIT_BYTES };
-  const response = await request({ method: "GET", path, limitMs: PAGE_LIMIT_MS, ...limit, signal });
+  const limitOption = size === 0 ? {} : { limitBytes: PAGE_LIMIT_BYTES };
+  const response = await request({ method: "GET", path, limitMs: PAGE_LIMIT_MS, ...limitOption, signal });
   if (response.status !== 200) throw new ApiStatusError(response.status, path, response.retryAfterMs);
   const page: unknown = JSON.parse(response.text);
   if (!isRawObject(page) || !Array.isArray(page["items"] ?? []))
     throw new Error(`the response to ${path} is not a list`);
-  return { page, bytes: Buffer.byteLength(response.text) };
+  return { page, byteCount: Buffer.byteLength(response.text) };
 }
 
 /** Largest page in bytes. An API server stores objects of up to about 1.5 MiB, and JSON may escape a byte as six characters. */
@@ -105,7 +109,7 @@ export function smallerPageSize(size: number): number | undefined {
 /** Doubles the page size, up to the maximum, if a page of twice the bytes would fit into `PAGE_LIMIT_BYTES`. */
 export function nextPageSize(
   size: number,
-  { bytes, maximum }: { readonly bytes: number; readonly maximum: number },
+  { byteCount, maximum }: { readonly byteCount: number; readonly maximum: number },
 ): number {
-  return bytes * 2 <= PAGE_LIMIT_BYTES ? Math.min(size * 2, maximum) : size;
+  return byteCount * 2 <= PAGE_LIMIT_BYTES ? Math.min(size * 2, maximum) : size;
 }

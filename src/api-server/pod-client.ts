@@ -20,7 +20,7 @@ export function createPodClient(kubeConfig: KubeConfig, request: SendRequest): P
     const send = async (): Promise<ApiResponse> => {
       const portForward = await openPortForward(kubeConfig, target, signal).catch(async (cause: unknown) => {
         if (signal.aborted) throw cause;
-        return requestRejection(cause, target, request, apiRequest.limitMs, signal);
+        return fetchRejection(cause, target, request, apiRequest.limitMs, signal);
       });
       if ("status" in portForward) return portForward;
       try {
@@ -99,7 +99,7 @@ function withAbortSignal(kubeConfig: KubeConfig, signal: AbortSignal): KubeConfi
  * Returns the API server's reason for a failed handshake. `WebSocketHandler` reports only the status; a plain GET gets the same
  * status, with a Status object as body.
  */
-async function requestRejection(
+async function fetchRejection(
   cause: unknown,
   target: PodPort,
   request: SendRequest,

@@ -40,7 +40,7 @@ export type ReflectorPorts = {
   readonly onFailed: (reason: string) => void;
 };
 
-/** A shorter watch without an event counts as failed; otherwise a server that closes at once would be retried without a pause. */
+/** A shorter watch without an event counts as failed; otherwise a server that closes every watch at once would be retried without a pause. */
 const MIN_WATCH_MS = 5_000;
 
 /** Time by which the server may exceed `timeoutSeconds` before the watch is aborted. */
@@ -57,20 +57,23 @@ export async function runReflector<T>(
   signal: AbortSignal,
 ): Promise<void> {
   let position: WatchPosition | undefined;
-  let failures = 0;
+  let failureCount = 0;
   while (!signal.aborted) {
     const result = await listAndWatch(position, resource, { ports, signal });
     position = result.position;
-    failures = result.hasSucceeded ? 0 : failures + 1;
+    failureCount = result.hasSucceeded ? 0 : failureCount + 1;
     if (result.failure !== undefined && !signal.aborted) ports.onFailed(result.failure);
-    if (failures === 0) continue;
-    const pauseMs = Math.min(retryDelayMs(failures, ports.random()), resource.retryLimitMs ?? Number.POSITIVE_INFINITY);
+    if (failureCount === 0) continue;
+    const pauseMs = Math.min(
+      retryDelayMs(failureCount, ports.random()),
+      resource.retryLimitMs ?? Number.POSITIVE_INFINITY,
+    );
     await ports.sleep(Math.max(pauseMs, result.retryAfterMs ?? 0), signal);
   }
 }
 
 type RoundResult = {
-  /** `undefined` when a list has to follow. */
+  /** `undefined` if the next round must list all objects. */
   readonly position: WatchPosition | undefined;
   readonly hasSucceeded: boolean;
   readonly failure?: string;
@@ -149,11 +152,11 @@ async function watchFrom<T>(
     ...(resource.fieldSelector === undefined ? {} : { fieldSelector: resource.fieldSelector }),
   });
   const splitLines = createLineSplitter();
-  let events = 0;
+  let eventCount = 0;
   const onChunk = (chunk: Buffer): void => {
     for (const line of splitLines(chunk)) {
       applyLine(line, position, resource.store);
-      events += 1;
+      eventCount += 1;
       position.lastEventMs = ports.nowMs();
       ports.onResponse();
     }
@@ -164,7 +167,7 @@ async function watchFrom<T>(
   if (resource.silenceLimitMs !== undefined && endMs - position.lastEventMs >= resource.silenceLimitMs())
     position.listDueMs = endMs;
   // The server's timer may run slightly faster than this clock, so a watch may end a little early.
-  return events > 0 || endMs - startMs >= Math.min(MIN_WATCH_MS, 0.9 * watchMs);
+  return eventCount > 0 || endMs - startMs >= Math.min(MIN_WATCH_MS, 0.9 * watchMs);
 }
 
 function applyLine<T>(line: string, position: WatchPosition, store: Store<T>): void {
@@ -178,5 +181,5 @@ function applyLine<T>(line: string, position: WatchPosition, store: Store<T>): v
 
 class ExpiredWatch extends Error {}
 
-/** An event may be lost, so a list has to follow. */
+/** An event may be lost, so the next round must list all objects. */
 class BrokenWatch extends Error {}

@@ -2,8 +2,8 @@
 import { objectAt } from "../kubernetes/raw-json.ts";
 import type { SendRequest } from "./api-request.ts";
 import {
-  base64,
   decodeBase64,
+  encodeBase64,
   type Operation,
   readObject,
   requireResourceVersion,
@@ -46,8 +46,8 @@ export function createSecretStore(request: SendRequest, namespace: string, name:
     create: (data) => {
       // Sets no labels: a label that the chart sets to another value would be a conflict in every later upgrade of the chart.
       const metadata = { name, namespace };
-      const encoded = Object.fromEntries(Object.entries(data).map(([key, text]) => [key, base64(text)]));
-      const secret = { apiVersion: "v1", kind: "Secret", metadata, type: "Opaque", data: encoded };
+      const encodedData = Object.fromEntries(Object.entries(data).map(([key, text]) => [key, encodeBase64(text)]));
+      const secret = { apiVersion: "v1", kind: "Secret", metadata, type: "Opaque", data: encodedData };
       return writeObject(request, { method: "POST", path: collectionPath, body: JSON.stringify(secret) }, displayName);
     },
     update: (current, changes) =>
@@ -66,7 +66,7 @@ function secretPatch(
   const operations: Operation[] = [requireResourceVersion(current.resourceVersion)];
   if (Object.keys(current.data).length === 0) operations.push({ op: "add", path: "/data", value: {} });
   for (const [key, text] of Object.entries(changes)) {
-    if (text !== undefined) operations.push({ op: "add", path: `/data/${key}`, value: base64(text) });
+    if (text !== undefined) operations.push({ op: "add", path: `/data/${key}`, value: encodeBase64(text) });
     else if (Object.hasOwn(current.data, key)) operations.push({ op: "remove", path: `/data/${key}` });
   }
   return operations;

@@ -21,7 +21,7 @@ export function resourceVersionOf(object: RawObject): string {
   return textAt(objectAt(object, "metadata"), "resourceVersion") ?? "";
 }
 
-export function base64(text: string): string {
+export function encodeBase64(text: string): string {
   return Buffer.from(text, "utf8").toString("base64");
 }
 
@@ -37,7 +37,7 @@ export async function readObject(
   const response = await send(request, { method: "GET", path }, `read ${displayName}`);
   if (response.status === 404) return undefined;
   const object = parseObject(response.text);
-  if (response.status !== 200 || object === undefined) throw statusError(`read ${displayName}`, response);
+  if (response.status !== 200 || object === undefined) throw createStatusError(`read ${displayName}`, response);
   return object;
 }
 
@@ -50,7 +50,7 @@ export async function writeObject(
   const response = await send(request, write, action);
   if (response.status === 200 || response.status === 201) return "done";
   if (isConflict(write.method, response)) return "conflict";
-  throw statusError(action, response);
+  throw createStatusError(action, response);
 }
 
 async function send(
@@ -72,7 +72,7 @@ function isConflict(method: string, { status, text }: ApiResponse): boolean {
   return status === 404 || (status === 422 && objectsAt(objectAt(parseObject(text), "details"), "causes").length === 0);
 }
 
-function statusError(action: string, { status, text }: ApiResponse): Error {
+function createStatusError(action: string, { status, text }: ApiResponse): Error {
   const message = textAt(parseObject(text), "message") ?? text.slice(0, 200);
   return new Error(`cannot ${action}: the API server responded with ${status} ${message}`.trim());
 }

@@ -20,7 +20,7 @@ export function createKeyedBuckets(size: BucketSize, limit: number): KeyedBucket
 
   return {
     take: (key, nowMs) => {
-      const { bucket, isTaken } = takeToken(buckets.get(key) ?? fullBucket(size, nowMs), size, nowMs);
+      const { bucket, isTaken } = takeToken(buckets.get(key) ?? createFullBucket(size, nowMs), size, nowMs);
       buckets.delete(key);
       buckets.set(key, bucket);
       evict(nowMs);
@@ -31,7 +31,7 @@ export function createKeyedBuckets(size: BucketSize, limit: number): KeyedBucket
 }
 
 /**
- * Keyed buckets below one shared bucket. A key with an empty bucket does not take a token from the shared bucket.
+ * Limits each key with a bucket of its own, and all keys together with a shared bucket. A key with an empty bucket does not take a token from the shared bucket.
  *
  * @returns a function like {@link KeyedBuckets.take}
  */
@@ -40,7 +40,7 @@ export function createNestedBuckets(overall: BucketSize, size: BucketSize, limit
   let sharedBucket: Bucket | undefined;
   return (key, nowMs) => {
     if (!keyBuckets.take(key, nowMs)) return false;
-    const { bucket, isTaken } = takeToken(sharedBucket ?? fullBucket(overall, nowMs), overall, nowMs);
+    const { bucket, isTaken } = takeToken(sharedBucket ?? createFullBucket(overall, nowMs), overall, nowMs);
     sharedBucket = bucket;
     return isTaken;
   };
@@ -54,7 +54,7 @@ export type BucketSize = {
 
 export type Bucket = { readonly tokens: number; readonly atMs: number };
 
-export function fullBucket(size: BucketSize, nowMs: number): Bucket {
+export function createFullBucket(size: BucketSize, nowMs: number): Bucket {
   return { tokens: size.capacity, atMs: nowMs };
 }
 

@@ -54,18 +54,18 @@ type SplitLines = (chunk: Buffer) => readonly string[];
 /** @throws Error when a line exceeds the limit, which bounds the memory of an unterminated line */
 export function createLineSplitter(limit: number = LINE_LIMIT): SplitLines {
   const decoder = new StringDecoder("utf8");
-  let partial = "";
+  let partialLine = "";
   return (chunk) => {
     const text = decoder.write(chunk);
     const parts = text.split("\n");
-    const last = parts.pop() ?? "";
+    const lastPart = parts.pop() ?? "";
     if (parts.length === 0) {
-      partial += last;
+      partialLine += lastPart;
     } else {
-      parts[0] = partial + parts[0];
-      partial = last;
+      parts[0] = partialLine + parts[0];
+      partialLine = lastPart;
     }
-    if (partial.length > limit) throw new Error(`a line of the watch response is longer than ${limit} characters`);
+    if (partialLine.length > limit) throw new Error(`a line of the watch response is longer than ${limit} characters`);
     return parts.filter((line) => line.trim() !== "");
   };
 }

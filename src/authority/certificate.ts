@@ -36,7 +36,7 @@ export function fingerprintOf({ id }: Pick<Ca, "id">): string {
   return createHash("sha256").update(Buffer.from(id, "base64")).digest("hex").slice(0, FINGERPRINT_CHARACTERS);
 }
 
-export function caReader(name: string): CaReader {
+export function createCaReader(name: string): CaReader {
   const subject = new RegExp(`^CN=${name} [0-9a-f]{16}$`);
   return {
     readCa: (cert) => {
@@ -88,27 +88,27 @@ type PemBlocks = {
 
 const BLOCK = /-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]*)-----END CERTIFICATE-----/g;
 
-export function pemBlocks(text: string): PemBlocks {
+export function parsePemBlocks(text: string): PemBlocks {
   const blocks = [...text.matchAll(BLOCK)].map((match) => ({ id: idOf(match[1] ?? ""), cert: `${match[0]}\n` }));
   return { blocks, hasOtherText: text.replaceAll(BLOCK, "").trim() !== "" };
 }
 
 /** `undefined` unless the text is exactly one certificate. */
 export function pemId(text: string): string | undefined {
-  const { blocks, hasOtherText } = pemBlocks(text);
+  const { blocks, hasOtherText } = parsePemBlocks(text);
   const [first, ...others] = blocks;
   return hasOtherText || others.length > 0 || first?.id === "" ? undefined : first?.id;
 }
 
 export function containsExactly(text: string, expected: readonly Pick<PemBlock, "id">[]): boolean {
-  const { blocks, hasOtherText } = pemBlocks(text);
+  const { blocks, hasOtherText } = parsePemBlocks(text);
   const foundIds = new Set(blocks.map((block) => block.id));
   const expectedIds = new Set(expected.map((ca) => ca.id));
   return !hasOtherText && foundIds.size === expectedIds.size && [...expectedIds].every((id) => foundIds.has(id));
 }
 
 export function containsCertificate(text: string, ca: Pick<PemBlock, "id">): boolean {
-  return pemBlocks(text).blocks.some((block) => block.id === ca.id);
+  return parsePemBlocks(text).blocks.some((block) => block.id === ca.id);
 }
 
 export function bundleText(cas: readonly Pick<PemBlock, "cert">[]): string {

@@ -19,7 +19,7 @@ type Leaf<T> = { readonly prepared: T; readonly createdMs: number; readonly rene
 export function createLeaves<T>({ lifeMs, renewAfterFraction, namesOf, prepare }: LeafOptions<T>): Leaves<T> {
   let leaves: ReadonlyMap<string, Leaf<T>> = new Map();
 
-  const newLeaf = async (ca: SigningCa, names: ServerNames, wallMs: number): Promise<Leaf<T>> => {
+  const createLeaf = async (ca: SigningCa, names: ServerNames, wallMs: number): Promise<Leaf<T>> => {
     const validUntilMs = Math.min(wallMs + lifeMs, ca.validUntilMs);
     const prepared = prepare(await makeLeaf(ca, names, validUntilMs));
     return { prepared, createdMs: wallMs, renewMs: wallMs + (validUntilMs - wallMs) * renewAfterFraction };
@@ -31,10 +31,11 @@ export function createLeaves<T>({ lifeMs, renewAfterFraction, namesOf, prepare }
       for (const ca of cas.filter((candidate) => isValidAt(candidate, wallMs))) {
         const names = namesOf(ca);
         const [name = ""] = names.dns;
-        const existing = leaves.get(name);
+        const existingLeaf = leaves.get(name);
         // If the clock was set back, a leaf created in the future would be renewed too late.
-        const isCurrent = existing !== undefined && wallMs >= existing.createdMs && wallMs < existing.renewMs;
-        nextLeaves.set(name, isCurrent ? existing : await newLeaf(ca, names, wallMs));
+        const isCurrent =
+          existingLeaf !== undefined && wallMs >= existingLeaf.createdMs && wallMs < existingLeaf.renewMs;
+        nextLeaves.set(name, isCurrent ? existingLeaf : await createLeaf(ca, names, wallMs));
       }
       leaves = nextLeaves;
     },

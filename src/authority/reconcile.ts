@@ -30,15 +30,15 @@ type FailureFilter = {
 };
 
 export function createFailureFilter(): FailureFilter {
-  let last = { message: "", atMs: 0 };
+  let lastFailure = { message: "", atMs: 0 };
   return {
     isDue: (message, nowMs) => {
-      if (message === last.message && Math.abs(nowMs - last.atMs) < REPEAT_MS) return false;
-      last = { message, atMs: nowMs };
+      if (message === lastFailure.message && Math.abs(nowMs - lastFailure.atMs) < REPEAT_MS) return false;
+      lastFailure = { message, atMs: nowMs };
       return true;
     },
     reset: () => {
-      last = { message: "", atMs: 0 };
+      lastFailure = { message: "", atMs: 0 };
     },
   };
 }

@@ -50,11 +50,13 @@ export async function writeSecret<R>(
   { changes, reason }: { readonly changes: EntryChanges; readonly reason: R },
 ): Promise<void> {
   if (secretErrors.length > 0) recordEvent({ kind: "secret-errors", errors: secretErrors });
-  const result = await (stored === undefined ? secrets.create(present(changes)) : secrets.update(stored, changes));
+  const result = await (stored === undefined
+    ? secrets.create(presentEntriesOf(changes))
+    : secrets.update(stored, changes));
   recordEvent(result === "done" ? { kind: "secret-written", reason } : { kind: "conflict", on: "Secret" });
 }
 
-function present(changes: EntryChanges): Entries {
+function presentEntriesOf(changes: EntryChanges): Entries {
   return Object.fromEntries(
     Object.entries(changes).filter((entry): entry is [string, string] => entry[1] !== undefined),
   );

@@ -1,7 +1,7 @@
 /** Creates certificates with EC P-256 and SHA-256. The API server refuses SHA-1, which is the default of `selfsigned`. */
 import { randomBytes } from "node:crypto";
 import { generate } from "selfsigned";
-import { type CaReader, caReader, readPair, type ServerCertificate, type SigningCa } from "./certificate.ts";
+import { type CaReader, createCaReader, readPair, type ServerCertificate, type SigningCa } from "./certificate.ts";
 
 export type Issuer = { readonly cert: string; readonly key: string };
 
@@ -12,7 +12,7 @@ export type ServerNames = { readonly dns: readonly string[]; readonly ip?: reado
 export type NewCa = {
   readonly nowMs: number;
   readonly lifeMs: number;
-  /** Start of the validity of the earliest trusted CA. The new CA is valid from this time or earlier, even if this clock is ahead. */
+  /** Start of the validity of the earliest trusted CA. The new CA is valid from this time or earlier, even if this replica's clock is ahead. */
   readonly validFromMs?: number | undefined;
 };
 
@@ -27,8 +27,8 @@ export type CertificateTools = CaReader & {
 /** Certificates start in the past, because clients with a slow clock would refuse a certificate that is not valid yet. */
 const BACKDATE_MS = 3_600_000;
 
-export function certificateTools(name: string, names: ServerNames): CertificateTools {
-  const reader = caReader(name);
+export function createCertificateTools(name: string, names: ServerNames): CertificateTools {
+  const reader = createCaReader(name);
   return {
     ...reader,
     makeCa: async ({ nowMs, lifeMs, validFromMs }) => {
@@ -52,7 +52,7 @@ const KEY_OPTIONS = { keyType: "ec", curve: "P-256", algorithm: "sha256" } as co
 
 /** `name` must differ between CAs: without key identifiers, clients distinguish CAs only by their subject. */
 export async function makeCaPair(name: string, validity: Validity): Promise<Issuer> {
-  const generated = await generate([{ name: "commonName", value: name }], {
+  const generatedPair = await generate([{ name: "commonName", value: name }], {
     ...KEY_OPTIONS,
     ...datesOf(validity),
     extensions: [
@@ -60,7 +60,7 @@ export async function makeCaPair(name: string, validity: Validity): Promise<Issu
       { name: "keyUsage", keyCertSign: true, cRLSign: true, critical: true },
     ],
   });
-  return { cert: generated.cert, key: generated.private };
+  return { cert: generatedPair.cert, key: generatedPair.private };
 }
 
 /** The subject, which X.509 limits to 64 characters, is the first DNS name that is short enough. */

@@ -37,11 +37,13 @@ function kubeconfigFiles(
   { environment, homeFolder }: UserEnvironment,
 ): readonly string[] | undefined {
   if (choice.kubeconfig !== undefined) return [choice.kubeconfig];
-  const listed = (environment["KUBECONFIG"] ?? "").split(delimiter).filter((file) => file !== "");
-  if (listed.length > 0) {
-    const existing = listed.filter((file) => existsSync(file));
-    if (existing.length > 0) return existing;
-    throw new ConnectionProblem(`KUBECONFIG: no such file: ${listed.join(", ")}; correct it or set --kubeconfig FILE`);
+  const listedFiles = (environment["KUBECONFIG"] ?? "").split(delimiter).filter((file) => file !== "");
+  if (listedFiles.length > 0) {
+    const existingFiles = listedFiles.filter((file) => existsSync(file));
+    if (existingFiles.length > 0) return existingFiles;
+    throw new ConnectionProblem(
+      `KUBECONFIG: no such file: ${listedFiles.join(", ")}; correct it or set --kubeconfig FILE`,
+    );
   }
   const defaultFile = join(homeFolder, ".kube", "config");
   if (existsSync(defaultFile)) return [defaultFile];

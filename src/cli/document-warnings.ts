@@ -33,13 +33,13 @@ export function documentWarnings(
     return warning("this is not a Kubernetes object (a mapping with apiVersion and kind); left unchanged");
   const kind = textAt(value, "kind") ?? "";
   const apiVersion = textAt(value, "apiVersion") ?? "";
-  const groups = Object.hasOwn(API_GROUPS_BY_KIND, kind) ? API_GROUPS_BY_KIND[kind] : undefined;
+  const validGroups = Object.hasOwn(API_GROUPS_BY_KIND, kind) ? API_GROUPS_BY_KIND[kind] : undefined;
   const group = apiVersion.split("/")[0] ?? "";
   if (kind === "List" && group === "v1" && !Array.isArray(value["items"]))
     return warning("the field items of this List is not a list; left unchanged");
   const templateWarnings = ignoredTemplates(value, knownPaths).flatMap(warning);
-  if (groups === undefined) return templateWarnings;
-  if (groups.includes(group)) {
+  if (validGroups === undefined) return templateWarnings;
+  if (validGroups.includes(group)) {
     if (pods.length > 0) return templateWarnings;
     return warning(`this ${kind} has no mapping at ${templateOf(kind)}; left unchanged`);
   }
@@ -57,19 +57,20 @@ function ignoredTemplates(document: unknown, knownPaths: readonly TemplatePath[]
   return objectsIn(document).flatMap((listed) => ignoredTemplatesOf(listed, knownPaths));
 }
 
-function ignoredTemplatesOf(listed: ListedObject, named: readonly TemplatePath[]): readonly string[] {
+function ignoredTemplatesOf(listed: ListedObject, knownPaths: readonly TemplatePath[]): readonly string[] {
   const { object, kind, apiVersion } = listed;
-  const recognized = templatesOf(listed, named).map(({ path }) => path);
+  const recognizedPaths = templatesOf(listed, knownPaths).map(({ path }) => path);
   const { templates, podShapes } = shapesIn(object);
-  const ignored = [...templates.map(({ path }) => path), ...podShapes].filter(
-    (path) => !recognized.some((other) => isWithin(path, other)),
+  const ignoredPaths = [...templates.map(({ path }) => path), ...podShapes].filter(
+    (path) => !recognizedPaths.some((other) => isWithin(path, other)),
   );
   const exception = findUninjectedKind(apiVersion, kind);
   if (exception !== undefined) {
-    const isRelevant = ignored.length > 0 || (exception.warnsOnlyAboutPodShapes !== true && recognized.length === 0);
+    const isRelevant =
+      ignoredPaths.length > 0 || (exception.warnsOnlyAboutPodShapes !== true && recognizedPaths.length === 0);
     return isRelevant ? [`this ${kind} is left unchanged: ${exception.reason}`] : [];
   }
-  return ignored.map(
+  return ignoredPaths.map(
     (path) =>
       `${pathText(path) || "the root"} of this ${kind || "document"} ${NOT_RECOGNIZED}${templatePathHint(listed, path)}`,
   );

@@ -13,7 +13,7 @@ export type Moment = {
 export function expectedShutdown(settings: DrainSettings, graceSeconds: number): readonly Moment[] {
   const withdrawnMs = settings.drainDelayMs + settings.deregistrationDelayMs;
   const deadlineMs = withdrawnMs + settings.drainTimeoutMs;
-  const app = formatDuration(settings.appGraceMs);
+  const appGraceText = formatDuration(settings.appGraceMs);
   return [
     { atMs: 0, what: "the Pod is deleted; every preStop hook starts, and the Pod keeps serving new connections" },
     ...(settings.deregistrationDelayMs > 0
@@ -29,7 +29,10 @@ export function expectedShutdown(settings: DrainSettings, graceSeconds: number):
       what: `earliest end of the drain: ${drainEndText(settings)}; then the containers get SIGTERM`,
     },
     ...handOverMoment(settings, withdrawnMs),
-    { atMs: deadlineMs, what: `deadline: the containers get SIGTERM even with open connections, and ${app} to stop` },
+    {
+      atMs: deadlineMs,
+      what: `deadline: the containers get SIGTERM even with open connections, and ${appGraceText} to stop`,
+    },
     { atMs: graceSeconds * 1_000, what: "the grace period ends: running containers are killed" },
   ];
 }
@@ -37,12 +40,12 @@ export function expectedShutdown(settings: DrainSettings, graceSeconds: number):
 function handOverMoment(settings: DrainSettings, withdrawnMs: number): readonly Moment[] {
   const patienceMs = patienceMsOf(settings);
   if (criterionOf(settings) !== "quiet" || patienceMs === 0 || patienceMs >= settings.drainTimeoutMs) return [];
-  const end = "end of the patience: the drain no longer waits for clients that only keep sending requests";
+  const patienceEndText = "end of the patience: the drain no longer waits for clients that only keep sending requests";
   // The patience ends early if no connection was reset when earlier Pods stopped. Only the relay has a record of those Pods.
   const what =
     settings.shutdown === "auto"
-      ? `${end} (patience 0 after three Pods of the workload reset no connection when they stopped)`
-      : end;
+      ? `${patienceEndText} (patience 0 after three Pods of the workload reset no connection when they stopped)`
+      : patienceEndText;
   return [{ atMs: withdrawnMs + patienceMs, what }];
 }
 
@@ -55,20 +58,20 @@ export function sleepModeShutdown(sleepMs: number, graceSeconds: number): readon
 }
 
 function drainEndText(settings: DrainSettings): string {
-  const quiet = formatDuration(settings.quietPeriodMs);
+  const quietText = formatDuration(settings.quietPeriodMs);
   switch (criterionOf(settings)) {
     case "deadline":
       return "only at the deadline (drained-when: deadline)";
     case "connections":
       return "when no connection is open";
     case "requests":
-      return `when the driver has counted no active request for ${quiet}`;
+      return `when the driver has counted no active request for ${quietText}`;
     case "clients":
-      return `when the driver has counted no client at the mesh's proxy for ${quiet}`;
+      return `when the driver has counted no client at the mesh's proxy for ${quietText}`;
     case "quiet":
       return patienceMsOf(settings) === 0
-        ? `when traffic has been absent for ${quiet}, except requests of clients that keep sending, which the app finishes`
-        : `when traffic has been absent for ${quiet}`;
+        ? `when traffic has been absent for ${quietText}, except requests of clients that keep sending, which the app finishes`
+        : `when traffic has been absent for ${quietText}`;
   }
 }
 

@@ -51,8 +51,10 @@ export type WorkloadExplanation = {
 export function explain(decision: Decision, { facts, release }: ExplainRequest): WorkloadExplanation {
   const selection = selectionFor(decision, release);
   if (selection.kind === "not-selected") return explainUnselected(decision, selection.because);
-  const explained = explainInjection(decision, facts);
-  return selection.kind === "selected" ? explained : { ...explained, assumed: assumption(decision.report.namespace) };
+  const injectionExplanation = explainInjection(decision, facts);
+  return selection.kind === "selected"
+    ? injectionExplanation
+    : { ...injectionExplanation, assumed: assumptionText(decision.report.namespace) };
 }
 
 /** Selectors do not matter for a Pod that is injected already or opts out. */
@@ -62,7 +64,7 @@ function selectionFor({ pod, outcome, namespaceLabels }: Decision, release: Rele
   return selectionOf(pod, namespaceLabels, release);
 }
 
-function assumption(namespace: string): string {
+function assumptionText(namespace: string): string {
   return `namespace ${namespace}, which is not among the manifests, opts in`;
 }
 

@@ -22,20 +22,20 @@ export function addFileFlags(command: Command): Command {
         "--template-path <path>",
         "path of Pod templates in other kinds, such as spec.workers[].pod or Widget.example.com=spec.pod; repeatable",
       )
-        .argParser(collectTemplatePath)
+        .argParser(appendTemplatePath)
         .default([], "none"),
     )
     .option("--json", "report as JSON", false)
     .allowExcessArguments(false);
 }
 
-function appendPath(path: string, collected: readonly string[]): readonly string[] {
-  return [...collected, path];
+function appendPath(path: string, previousPaths: readonly string[]): readonly string[] {
+  return [...previousPaths, path];
 }
 
-function collectTemplatePath(text: string, before: readonly TemplatePath[]): readonly TemplatePath[] {
+function appendTemplatePath(text: string, previousPaths: readonly TemplatePath[]): readonly TemplatePath[] {
   const path = readTemplatePath(text);
-  if (path !== undefined) return [...before, path];
+  if (path !== undefined) return [...previousPaths, path];
   throw new InvalidArgumentError(`Got ${quote(text)}, expected a path such as spec.workers[].pod or Kind=spec.pod.`);
 }
 

@@ -1,6 +1,6 @@
 /** Reads settings of Namespaces in the input, and warns about settings outside of Pod templates, which have no effect. */
 import { objectAt, type RawObject, textAt } from "../kubernetes/raw-json.ts";
-import { manifestSet } from "../lint/manifest-set.ts";
+import { createManifestSet } from "../lint/manifest-set.ts";
 import { settingsOutsidePods } from "../lint/rules/settings.ts";
 import { INJECT } from "../policy/fields.ts";
 import { placeOf } from "./manifest/place-of.ts";
@@ -16,7 +16,7 @@ type KnownNamespace = {
 const OPT_IN_LABELS: readonly string[] = [INJECT, "istio-injection", "istio.io/rev"];
 
 export function namespacesIn(manifests: readonly OpenManifest[]): ReadonlyMap<string, KnownNamespace> {
-  const found = new Map<string, KnownNamespace>();
+  const knownNamespaces = new Map<string, KnownNamespace>();
   for (const document of manifests.flatMap(({ parsed }) => parsed.documents)) {
     const value = objectAt({ value: document.value }, "value");
     if (textAt(value, "kind") !== "Namespace" || textAt(value, "apiVersion") !== "v1") continue;
@@ -26,9 +26,9 @@ export function namespacesIn(manifests: readonly OpenManifest[]): ReadonlyMap<st
     const labels = objectAt(metadata, "labels") ?? {};
     const optIns = Object.entries(labels).filter(([key]) => OPT_IN_LABELS.includes(key));
     const annotations = { ...objectAt(metadata, "annotations"), ...Object.fromEntries(optIns) };
-    found.set(name, { labels, annotations });
+    knownNamespaces.set(name, { labels, annotations });
   }
-  return found;
+  return knownNamespaces;
 }
 
 export function settingWarnings(
@@ -37,7 +37,7 @@ export function settingWarnings(
 ): readonly FileProblem[] {
   return manifests.flatMap(({ name: file, text, parsed }) =>
     parsed.documents.flatMap(({ number, value, pods, tree }) => {
-      const { objects } = manifestSet([{ file, number, value, pods }], namespace);
+      const { objects } = createManifestSet([{ file, number, value, pods }], namespace);
       return objects
         .flatMap((object) => settingsOutsidePods(object, config.profiles))
         .map(({ path, message }) => ({ file, document: number, place: placeOf(text, tree, path), message }));

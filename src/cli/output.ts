@@ -5,7 +5,7 @@ import { graceSentence } from "./expected-shutdown.ts";
 import type { WorkloadExplanation } from "./explanation.ts";
 import { problemLine } from "./open-manifests.ts";
 import type { Ports } from "./ports.ts";
-import { alignedRows, printable } from "./terminal-text.ts";
+import { alignRows, printable } from "./terminal-text.ts";
 import type { ChangedManifest, Transformed } from "./transform.ts";
 import { reportLines, workloadTitle } from "./workload-report.ts";
 
@@ -84,5 +84,5 @@ export function explanationText(explanation: WorkloadExplanation): string {
 }
 
 function table(rows: readonly (readonly string[])[]): readonly string[] {
-  return alignedRows(rows).map((row) => `    ${row}`);
+  return alignRows(rows).map((row) => `    ${row}`);
 }

@@ -13,7 +13,7 @@ export function printable(line: string): string {
   return line.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, "?");
 }
 
-export function alignedRows(rows: readonly (readonly string[])[]): readonly string[] {
+export function alignRows(rows: readonly (readonly string[])[]): readonly string[] {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? "").length)));
   return rows.map((row) =>
     row.map((cell, column) => (column === row.length - 1 ? cell : cell.padEnd(widths[column] ?? 0))).join("  "),

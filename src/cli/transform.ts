@@ -3,7 +3,7 @@ import { injectPod } from "../injection/inject.ts";
 import type { Explanation, Outcome } from "../injection/outcome.ts";
 import { uninjectPod } from "../injection/uninject.ts";
 import type { LocatedPod } from "../kubernetes/pod-template.ts";
-import { isRawObject, objectAt, type RawObject, valueAt, without } from "../kubernetes/raw-json.ts";
+import { isRawObject, objectAt, type RawObject, valueAt, withoutKey } from "../kubernetes/raw-json.ts";
 import { editManifest, type PodEdit } from "./manifest/edit-manifest.ts";
 import { namespacesIn, settingWarnings } from "./namespaces.ts";
 import {
@@ -68,11 +68,11 @@ export async function injectManifests(request: InjectRequest, ports: Ports): Pro
       decisions.push({ report, pod, namespaceLabels: namespace?.labels, outcome, explanation: outcome.explanation });
       return outcome.kind === "patched" ? withTemplatePolicy(locatedPod, outcome.pod) : undefined;
     };
-  const changed = editManifests(opened.manifests, edit, true);
+  const editedManifests = editManifests(opened.manifests, edit, true);
   const reports = decisions.map(({ report }) => report);
   const warnings = [...opened.warnings, ...settingWarnings(opened.manifests, request)];
   return {
-    ...combineResults({ ...opened, warnings }, changed, reports),
+    ...combineResults({ ...opened, warnings }, editedManifests, reports),
     decisions,
     sources: request.paths.map(sourceName),
   };
@@ -123,14 +123,14 @@ function editManifests(
   preserve: boolean,
 ): ChangedManifests {
   const problems: FileProblem[] = [];
-  const changed = manifests.map(({ name, text, byteOrderMark, parsed }) => {
+  const changedManifests = manifests.map(({ name, text, byteOrderMark, parsed }) => {
     // After a problem nothing is written, so the other documents are not edited.
     if (parsed.problems.length > 0) return { name, before: byteOrderMark + text, after: byteOrderMark + text };
-    const edited = editManifest(text, parsed, edit(name), preserve);
-    if (!edited.ok) problems.push({ ...edited.problem, file: name });
-    return { name, before: byteOrderMark + text, after: byteOrderMark + (edited.ok ? edited.text : text) };
+    const editResult = editManifest(text, parsed, edit(name), preserve);
+    if (!editResult.ok) problems.push({ ...editResult.problem, file: name });
+    return { name, before: byteOrderMark + text, after: byteOrderMark + (editResult.ok ? editResult.text : text) };
   });
-  return { manifests: changed, problems };
+  return { manifests: changedManifests, problems };
 }
 
 type WorkloadPlace = {
@@ -167,6 +167,6 @@ function withTemplatePolicy(locatedPod: LocatedPod, changed: object): object {
   const templatePolicy = valueAt(objectAt(locatedPod.pod, "spec"), "restartPolicy");
   return {
     ...changed,
-    spec: templatePolicy === undefined ? without(spec, "restartPolicy") : { ...spec, restartPolicy: templatePolicy },
+    spec: templatePolicy === undefined ? withoutKey(spec, "restartPolicy") : { ...spec, restartPolicy: templatePolicy },
   };
 }

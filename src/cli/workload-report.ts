@@ -86,18 +86,18 @@ export function podProblem(pod: unknown): string | undefined {
   const metadata = objectAt(pod, "metadata");
   const spec = objectAt(pod, "spec");
   return (
-    unlessMappingOrAbsent(pod, "metadata", "") ??
-    unlessMappingOrAbsent(metadata, "annotations", "metadata.") ??
-    unlessMappingOrAbsent(metadata, "labels", "metadata.") ??
+    mappingProblem(pod, "metadata", "") ??
+    mappingProblem(metadata, "annotations", "metadata.") ??
+    mappingProblem(metadata, "labels", "metadata.") ??
     annotationsLengthProblem(pod) ??
     (spec === undefined ? problemAt("spec", valueAt(pod, "spec"), "a mapping") : specProblem(spec))
   );
 }
 
 function annotationsLengthProblem(pod: RawObject): string | undefined {
-  const characters = annotationCharacters(pod);
-  if (characters <= ANNOTATIONS_LIMIT_BYTES) return undefined;
-  return `metadata.annotations has ${characters} characters, expected at most ${ANNOTATIONS_LIMIT_BYTES}`;
+  const characterCount = annotationCharacters(pod);
+  if (characterCount <= ANNOTATIONS_LIMIT_BYTES) return undefined;
+  return `metadata.annotations has ${characterCount} characters, expected at most ${ANNOTATIONS_LIMIT_BYTES}`;
 }
 
 function specProblem(spec: RawObject): string | undefined {
@@ -115,40 +115,40 @@ function specProblem(spec: RawObject): string | undefined {
 
 function containersProblem(spec: RawObject): string | undefined {
   const names = new Set<string>();
-  for (const list of ["containers", "initContainers"]) {
-    for (const [index, container] of listAt(spec, list).entries()) {
-      const at = `spec.${list}[${index}]`;
-      if (!isRawObject(container)) return problemAt(at, container, "a mapping");
-      const containerProblem = nameProblem(at, container) ?? fieldsProblem(at, container);
+  for (const listKey of ["containers", "initContainers"]) {
+    for (const [index, container] of listAt(spec, listKey).entries()) {
+      const place = `spec.${listKey}[${index}]`;
+      if (!isRawObject(container)) return problemAt(place, container, "a mapping");
+      const containerProblem = nameProblem(place, container) ?? fieldsProblem(place, container);
       if (containerProblem !== undefined) return containerProblem;
       const name = String(container["name"]);
-      if (names.has(name)) return `${at}.name is ${quote(name)} more than once, expected unique names`;
+      if (names.has(name)) return `${place}.name is ${quote(name)} more than once, expected unique names`;
       names.add(name);
     }
   }
   return undefined;
 }
 
-function nameProblem(at: string, container: RawObject): string | undefined {
+function nameProblem(place: string, container: RawObject): string | undefined {
   const name = container["name"];
-  if (typeof name !== "string") return problemAt(`${at}.name`, name, "a string");
+  if (typeof name !== "string") return problemAt(`${place}.name`, name, "a string");
   if (isDnsLabel(name)) return undefined;
-  return `${at}.name is ${quote(name)}, expected at most 63 characters of a-z, 0-9 and - (no - at the ends)`;
+  return `${place}.name is ${quote(name)}, expected at most 63 characters of a-z, 0-9 and - (no - at the ends)`;
 }
 
-function fieldsProblem(at: string, container: RawObject): string | undefined {
+function fieldsProblem(place: string, container: RawObject): string | undefined {
   return (
-    unlessMappingOrAbsent(container, "lifecycle", `${at}.`) ??
-    unlessMappingOrAbsent(objectAt(container, "lifecycle"), "preStop", `${at}.lifecycle.`) ??
-    unlessMappingOrAbsent(container, "livenessProbe", `${at}.`) ??
-    unlessMappingOrAbsent(container, "startupProbe", `${at}.`) ??
-    unlessMappingOrAbsent(container, "resources", `${at}.`)
+    mappingProblem(container, "lifecycle", `${place}.`) ??
+    mappingProblem(objectAt(container, "lifecycle"), "preStop", `${place}.lifecycle.`) ??
+    mappingProblem(container, "livenessProbe", `${place}.`) ??
+    mappingProblem(container, "startupProbe", `${place}.`) ??
+    mappingProblem(container, "resources", `${place}.`)
   );
 }
 
-function unlessMappingOrAbsent(parent: RawObject | undefined, key: string, before: string): string | undefined {
+function mappingProblem(parent: RawObject | undefined, key: string, parentPath: string): string | undefined {
   const value = valueAt(parent, key);
-  return isAbsent(value) || isRawObject(value) ? undefined : problemAt(before + key, value, "a mapping");
+  return isAbsent(value) || isRawObject(value) ? undefined : problemAt(parentPath + key, value, "a mapping");
 }
 
 function problemAt(place: string, value: unknown, expected: string): string {

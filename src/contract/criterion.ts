@@ -24,7 +24,7 @@ export function isCounted(criterion: Criterion): boolean {
   return criterion === "requests" || criterion === "clients";
 }
 
-/** Whether samples of the sockets end the drain. Such samples must be frequent, because the time of the last traffic is that of the sample that observed it. */
+/** Whether samples of the sockets end the drain. The samples must be frequent, because the time of the last traffic is the time of the sample that observed the traffic. */
 export function usesSockets(criterion: Criterion): boolean {
   return criterion === "quiet" || criterion === "connections";
 }

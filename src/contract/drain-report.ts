@@ -39,7 +39,7 @@ export type PhaseDurations = {
 export type PreloadReport = {
   /** Number of processes that received the memory page with the drain flag from this manager. */
   readonly processes: number;
-  /** Processes that requested the page but did not receive it, so the drain waits for their clients. Older managers omit it. */
+  /** Processes that requested the page but did not receive it, so the drain waits for their clients. Older managers omit this field. */
   readonly missed?: number | undefined;
   /** Open connections when the manager set the drain flag; -1 before that, or if the sample failed. */
   readonly connections: number;
@@ -53,7 +53,7 @@ export type PreloadReport = {
 export type ResetsReport = {
   /** Number of resets from the trigger until the preStop calls of the apps were answered. */
   readonly draining: number;
-  /** Number of resets from then until the manager exits, after the apps have exited. */
+  /** Number of resets from these answers until the manager exits, which it does after the apps. */
   readonly stopping: number;
   /** Number of the kubelet's probes that `stopping` may include. */
   readonly probes: number;

@@ -7,9 +7,9 @@
  */
 export function plainText(text: string, limit: number): string {
   // Cuts first, so that the cost does not grow with the length of the text.
-  const start = text.slice(0, limit + 1);
-  const clean = start.replaceAll("…", "...").replace(/[^\x20-\x7e]/g, "?");
-  return clean.length > limit ? `${clean.slice(0, limit - 3)}...` : clean;
+  const boundedText = text.slice(0, limit + 1);
+  const printableText = boundedText.replaceAll("…", "...").replace(/[^\x20-\x7e]/g, "?");
+  return printableText.length > limit ? `${printableText.slice(0, limit - 3)}...` : printableText;
 }
 
 /** An RFC 1123 label: the form of names of containers, namespaces and profiles. */

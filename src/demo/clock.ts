@@ -24,7 +24,7 @@ export const realClock: Clock = {
   wait: async (ms, stop) => {
     const dueMs = performance.now() + ms;
     // Node's timers may fire a millisecond early.
-    for (let leftMs = ms; leftMs > 0 && stop?.aborted !== true; leftMs = dueMs - performance.now())
-      await timeout(Math.ceil(leftMs), undefined, { signal: stop }).catch(() => {});
+    for (let remainingMs = ms; remainingMs > 0 && stop?.aborted !== true; remainingMs = dueMs - performance.now())
+      await timeout(Math.ceil(remainingMs), undefined, { signal: stop }).catch(() => {});
   },
 };

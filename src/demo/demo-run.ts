@@ -1,7 +1,7 @@
 /** Runs the rolling update without lastcall and with it, and prints the result. */
 import { writeFile } from "node:fs/promises";
 import { realClock } from "./clock.ts";
-import { DEFAULT_LOAD, type LoadShape } from "./load/load.ts";
+import { DEFAULT_LOAD, type LoadOptions } from "./load/load.ts";
 import type { PodNetwork } from "./network/pod-network.ts";
 import type { DemoOptions } from "./options.ts";
 import { localManagerImage } from "./pods/pod-runner.ts";
@@ -31,7 +31,7 @@ const DEFAULT_COLUMNS = 100;
 export async function runDemo(run: PreparedRun, ports: RunPorts): Promise<number> {
   const { options, imageEnvironment } = run;
   const { network, processes } = ports;
-  const { propagationMs, longRequest } = options;
+  const { propagationMs, longRequest: hasLongRequest } = options;
   const { manager, ...image } = localManagerImage();
   const print = (text: string) => {
     if (!options.json) process.stdout.write(`${text}\n`);
@@ -44,7 +44,7 @@ export async function runDemo(run: PreparedRun, ports: RunPorts): Promise<number
   print(`Manager: ${manager === "native" ? "native build" : `Node build, Node ${process.version}`}.`);
   if (!options.withoutRelay) print("API server: simulated.");
   const servers = await startServers(
-    { relay: !options.withoutRelay, namespace: identityOf(run.deployment).namespace },
+    { hasRelay: !options.withoutRelay, namespace: identityOf(run.deployment).namespace },
     {
       ...ports,
       clock: realClock,
@@ -52,28 +52,28 @@ export async function runDemo(run: PreparedRun, ports: RunPorts): Promise<number
       host: network.webhookAddress,
     },
   );
-  const request = { ...run, propagationMs, longRequest, load: loadOf(options) };
+  const request = { ...run, propagationMs, hasLongRequest, loadOptions: loadOptionsOf(options) };
   const variantPorts = { ...image, clock: realClock, processes, network, imageEnvironment };
   try {
     print("\nRolling update without lastcall …");
     const admitUnchanged = (pod: object) => Promise.resolve(pod);
-    const unchanged = { ...variantPorts, admit: admitUnchanged, writeSlice: undefined };
-    const without = await runVariant(request, unchanged);
-    print(`  finished after ${(without.tookMs / 1_000).toFixed(1)} s`);
-    const sleep = options.compare === "sleep" ? await runWithSleep(request, unchanged, print) : undefined;
+    const unchangedPodPorts = { ...variantPorts, admit: admitUnchanged, writeSlice: undefined };
+    const withoutLastcall = await runVariant(request, unchangedPodPorts);
+    print(`  finished after ${(withoutLastcall.durationMs / 1_000).toFixed(1)} s`);
+    const sleep = options.compare === "sleep" ? await runWithSleep(request, unchangedPodPorts, print) : undefined;
     print("Rolling update with lastcall …");
     const admit = admitWith(servers.webhook, (warning) => print(`  warning of the webhook: ${warning}`));
-    const variantResult = await runVariant(request, { ...variantPorts, admit, writeSlice: servers.writeSlice });
-    print(`  finished after ${(variantResult.tookMs / 1_000).toFixed(1)} s`);
+    const withLastcall = await runVariant(request, { ...variantPorts, admit, writeSlice: servers.writeSlice });
+    print(`  finished after ${(withLastcall.durationMs / 1_000).toFixed(1)} s`);
     const comparison = compareRuns({
-      without: without.counts,
+      without: withoutLastcall.counts,
       sleep: sleep?.counts,
-      with: variantResult.counts,
-      summaries: variantResult.endedPods.flatMap((end) => end.summary ?? []),
+      with: withLastcall.counts,
+      summaries: withLastcall.endedPods.flatMap((end) => end.summary ?? []),
       propagationMs,
     });
-    const demoResult = { without, sleep, with: variantResult, comparison };
-    const drawnPod = longestDrain(variantResult.endedPods);
+    const demoResult = { without: withoutLastcall, sleep, with: withLastcall, comparison };
+    const drawnPod = longestDrain(withLastcall.endedPods);
     if (options.svg !== "" && drawnPod !== undefined) await writeFile(options.svg, timelineSvg(timelineOf(drawnPod)));
     if (options.json)
       process.stdout.write(`${resultJson(demoResult, { network: network.kind, manager, propagationMs })}\n`);
@@ -92,21 +92,21 @@ async function runWithSleep(
   print(`Rolling update with preStop: sleep ${SLEEP_SECONDS}, without lastcall …`);
   const deployment = withSleepHooks(request.deployment, SLEEP_SECONDS);
   const result = await runVariant({ ...request, deployment }, ports);
-  print(`  finished after ${(result.tookMs / 1_000).toFixed(1)} s`);
+  print(`  finished after ${(result.durationMs / 1_000).toFixed(1)} s`);
   return result;
 }
 
 function admitWith(webhook: AdmissionTarget, onWarning: (warning: string) => void) {
-  const reported = new Set<string>();
+  const reportedWarnings = new Set<string>();
   return async (pod: object): Promise<object> => {
     const { pod: admitted, warnings } = await admitPod(pod, webhook);
-    for (const warning of warnings.filter((candidate) => !reported.has(candidate))) onWarning(warning);
-    for (const warning of warnings) reported.add(warning);
+    for (const warning of warnings.filter((candidate) => !reportedWarnings.has(candidate))) onWarning(warning);
+    for (const warning of warnings) reportedWarnings.add(warning);
     return admitted;
   };
 }
 
-function loadOf(options: DemoOptions): LoadShape {
+function loadOptionsOf(options: DemoOptions): LoadOptions {
   return {
     ...DEFAULT_LOAD,
     endlessClients: options.endlessClients ? ENDLESS_CLIENTS : 0,

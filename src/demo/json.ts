@@ -11,23 +11,23 @@ export function parsedJson(text: string): unknown {
 }
 
 export function objectAt(value: unknown, ...path: readonly string[]): Json {
-  const found = valueAt(value, path);
-  return isObject(found) ? found : {};
+  const foundValue = valueAt(value, path);
+  return isObject(foundValue) ? foundValue : {};
 }
 
 export function listAt(value: unknown, ...path: readonly string[]): readonly unknown[] {
-  const found = valueAt(value, path);
-  return Array.isArray(found) ? found : [];
+  const foundValue = valueAt(value, path);
+  return Array.isArray(foundValue) ? foundValue : [];
 }
 
 export function textAt(value: unknown, ...path: readonly string[]): string | undefined {
-  const found = valueAt(value, path);
-  return typeof found === "string" ? found : undefined;
+  const foundValue = valueAt(value, path);
+  return typeof foundValue === "string" ? foundValue : undefined;
 }
 
 export function numberAt(value: unknown, ...path: readonly string[]): number | undefined {
-  const found = valueAt(value, path);
-  return typeof found === "number" && Number.isFinite(found) ? found : undefined;
+  const foundValue = valueAt(value, path);
+  return typeof foundValue === "number" && Number.isFinite(foundValue) ? foundValue : undefined;
 }
 
 export function textsAt(value: unknown, ...path: readonly string[]): readonly string[] {

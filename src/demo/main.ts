@@ -76,7 +76,7 @@ async function runInProcess(
   }
 }
 
-/** Exits on Ctrl-C, on SIGTERM, or when the process exits that started this one in namespaces. @returns a function that removes the listeners */
+/** Exits on Ctrl-C, on SIGTERM and, inside the namespaces, when the outer demo exits. @returns a function that removes the listeners */
 function exitWhenStopped(isInside: boolean): () => void {
   const exit = () => process.exit(EXIT_INTERRUPTED);
   process.on("SIGINT", exit).on("SIGTERM", exit);

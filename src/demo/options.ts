@@ -10,7 +10,7 @@ import {
   waitSetting,
 } from "../settings/setting.ts";
 
-/** Upper limits reject wrong units, which would make the demo run for hours. */
+/** The limits reject values in a wrong unit, with which the demo would run for hours. */
 const PROPAGATION_LIMIT_MS = 30_000;
 const DELAY_LIMIT_MS = 120_000;
 const TIMEOUT_LIMIT_MS = 600_000;

@@ -24,21 +24,21 @@ export async function prepareRun(
 ): Promise<PreparedRun> {
   const { deployment, problems } =
     options.file === ""
-      ? { deployment: sampleFor(options, network), problems: [] }
+      ? { deployment: createSample(options, network), problems: [] }
       : await readDeployment(options.file);
   const machine = thisMachine(imageEnvironment["PATH"] ?? "");
-  const unstartable = problems.length > 0 ? [] : startProblems(deployment, machine);
+  const machineProblems = problems.length > 0 ? [] : startProblems(deployment, machine);
   return {
     options,
     deployment: withAnnotations(deployment, drainAnnotations(options)),
     replicas: replicasOf(deployment),
     port: servicePort(deployment),
     imageEnvironment,
-    problems: [...problems, ...unstartable, ...svgProblems(options.svg)],
+    problems: [...problems, ...machineProblems, ...svgProblems(options.svg)],
   };
 }
 
-function sampleFor(options: DemoOptions, network: PodNetwork): object {
+function createSample(options: DemoOptions, network: PodNetwork): object {
   const sample = sampleDeployment({
     command: [process.execPath, SAMPLE_APP, ...(options.shutdown === "graceful" ? ["graceful"] : [])],
     listensOnPodAddress: network.kind === "loopback",

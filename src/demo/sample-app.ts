@@ -12,24 +12,24 @@ const port = Number(process.env["PORT"] ?? "8080");
 const host = process.env["LISTEN_ON"] ?? "::";
 /** For this time after the stop signal, requests on idle connections are still answered, with `Connection: close`. */
 const IDLE_CLOSE_MS = 2_000;
-let draining = false;
-let active = 0;
+let isDraining = false;
+let activeCount = 0;
 
 const server = createServer(async (request, response) => {
   const url = new URL(request.url ?? "/", "http://app");
-  if (url.pathname === "/active") return response.end(String(active));
+  if (url.pathname === "/active") return response.end(String(activeCount));
   if (url.pathname === "/healthz") return response.end("ok\n");
   if (url.pathname === "/drain" && request.method === "POST") {
-    draining = true;
+    isDraining = true;
     return response.end("draining\n");
   }
-  active += 1;
+  activeCount += 1;
   response.once("close", () => {
-    active -= 1;
+    activeCount -= 1;
   });
   const ms = url.pathname === "/slow" ? Number(url.searchParams.get("ms") ?? "0") : 5;
   await wait(ms);
-  if (draining) response.setHeader("Connection", "close");
+  if (isDraining) response.setHeader("Connection", "close");
   return response.end("hello\n");
 });
 
@@ -38,7 +38,7 @@ server.keepAliveTimeout = 75_000;
 server.listen(port, host);
 process.once("SIGTERM", () => {
   if (!process.argv.includes("graceful")) process.exit(143);
-  draining = true;
+  isDraining = true;
   // Stops listening. Unlike `close` of `http.Server`, keeps idle connections open, because a request may be arriving on them.
   TcpServer.prototype.close.call(server, () => process.exit(0));
   setTimeout(() => server.closeIdleConnections(), IDLE_CLOSE_MS);

@@ -10,7 +10,7 @@ import type { ProcessTable } from "./pods/process-table.ts";
 import type { AdmissionTarget } from "./rollout/admission-client.ts";
 
 type ServersRequest = {
-  readonly relay: boolean;
+  readonly hasRelay: boolean;
   readonly namespace: string;
 };
 
@@ -30,15 +30,15 @@ export type Servers = {
   readonly stop: () => Promise<void>;
 };
 
-/** A start takes 2 s of CPU time, mostly for compiling, which is half a minute on a machine with thirty busy processes. */
+/** A start takes 2 s of CPU time, mostly for compilation; on a machine with thirty busy processes this takes half a minute. */
 const START_LIMIT_MS = 60_000;
 const STOP_LIMIT_MS = 2_000;
 const POLL_MS = 50;
 const OUTPUT_LINES = 20;
 
 /** @throws Fault ERR_DEMO_FAILED with the webhook's last output when a server does not start */
-export async function startServers({ relay, namespace }: ServersRequest, ports: ServerPorts): Promise<Servers> {
-  const cluster = relay ? await startDemoCluster({ ...ports, namespace }) : undefined;
+export async function startServers({ hasRelay, namespace }: ServersRequest, ports: ServerPorts): Promise<Servers> {
+  const cluster = hasRelay ? await startDemoCluster({ ...ports, namespace }) : undefined;
   try {
     const webhook = await startWebhook(cluster, ports);
     return {
@@ -67,7 +67,7 @@ async function startWebhook(cluster: DemoCluster | undefined, { clock, processes
     environment: ports.environment,
     onLine: (line) => void output.push(line),
   });
-  const untilMs = clock.nowMs() + START_LIMIT_MS;
+  const deadlineMs = clock.nowMs() + START_LIMIT_MS;
   for (;;) {
     const authority = await readFile(caFile, "utf8").catch(() => "");
     if (authority.includes("END CERTIFICATE") && (await accepts({ host, port }))) {
@@ -79,7 +79,7 @@ async function startWebhook(cluster: DemoCluster | undefined, { clock, processes
       };
       return { target: { host, port, authority }, stop };
     }
-    if (!server.isRunning() || clock.nowMs() > untilMs)
+    if (!server.isRunning() || clock.nowMs() > deadlineMs)
       throw new Fault(
         "ERR_DEMO_FAILED",
         `the webhook did not start; last output: ${output.slice(-OUTPUT_LINES).join(" | ")}`,

@@ -1,19 +1,19 @@
 /** Runs one of the rolling updates under load. */
 import { createEndpointFeed, createSliceController, type SlicePorts } from "./api-server/slice-controller.ts";
-import type { LoadShape } from "./load/load.ts";
+import type { LoadOptions } from "./load/load.ts";
 import { startTraffic } from "./load/traffic.ts";
 import { createPodRunner, type PodRunnerPorts } from "./pods/pod-runner.ts";
 import { deletedMs, podEndOf, type VariantResult } from "./report/pod-end.ts";
 import { identityOf } from "./rollout/deployment.ts";
-import { allReady, createPod, replacePods } from "./rollout/rollout.ts";
+import { createPod, replacePods, waitForAllReady } from "./rollout/rollout.ts";
 
 export type VariantRequest = {
   readonly deployment: object;
   readonly replicas: number;
   readonly port: number;
   readonly propagationMs: number;
-  readonly load: LoadShape;
-  readonly longRequest: boolean;
+  readonly loadOptions: LoadOptions;
+  readonly hasLongRequest: boolean;
 };
 
 export type VariantPorts = Omit<PodRunnerPorts, "onEvent"> & {
@@ -38,28 +38,28 @@ export async function runVariant(request: VariantRequest, ports: VariantPorts): 
     network: { serviceAddress, trafficAddress },
     port,
     propagationMs,
-    load: request.load,
+    loadOptions: request.loadOptions,
   });
-  const slices = slicesOf(request, ports);
+  const sliceController = sliceControllerOf(request, ports);
   const forwardEvent = createEndpointFeed((change, pod) => {
     traffic.enqueue(change);
-    slices?.enqueue(change, pod);
+    sliceController?.enqueue(change, pod);
   });
   const runner = createPodRunner({ ...ports, onEvent: forwardEvent });
   const newPods = { runner, admit: ports.admit };
   try {
     const createWithRevision = (revision: string) => createPod(deployment, revision, newPods);
     const oldPods = await Promise.all(Array.from({ length: request.replicas }, () => createWithRevision("5d9c7b")));
-    await allReady(oldPods, clock);
+    await waitForAllReady(oldPods, clock);
     traffic.flush();
-    slices?.flush();
+    sliceController?.flush();
     traffic.start();
     await clock.wait(STEADY_MS);
     const { oldPodsRemoved } = await replacePods(oldPods, {
       clock,
       createPod: () => createWithRevision("7f4d86"),
       beforeDelete: async (pod) => {
-        if (!request.longRequest) return;
+        if (!request.hasLongRequest) return;
         traffic.requestLong(pod.address, LONG_REQUEST_MS);
         await clock.wait(LONG_REQUEST_LEAD_MS);
       },
@@ -67,24 +67,24 @@ export async function runVariant(request: VariantRequest, ports: VariantPorts): 
     await oldPodsRemoved;
     const appliedMs = Math.max(...oldPods.map(deletedMs)) + propagationMs;
     await clock.wait(Math.max(0, appliedMs - clock.nowMs()) + AFTER_UPDATE_MS);
-    const { counts, forwarded } = await traffic.stop();
+    const { counts, forwardedConnections } = await traffic.stop();
     const endedPods = oldPods.map((pod) =>
       podEndOf(pod, {
-        forwarded,
+        forwardedConnections,
         propagationMs,
-        slicesWithdrawnMs: slices?.withdrawnMs(pod.plan),
+        slicesWithdrawnMs: sliceController?.withdrawnMs(pod.plan),
       }),
     );
-    return { counts, endedPods, tookMs: clock.nowMs() - startedMs };
+    return { counts, endedPods, durationMs: clock.nowMs() - startedMs };
   } finally {
     await runner.close();
     await traffic.close();
-    slices?.close();
+    sliceController?.close();
   }
 }
 
 /** The EndpointSlice changes after half of the propagation time; the proxy applies the change after all of it. */
-function slicesOf({ deployment, port, propagationMs }: VariantRequest, { clock, writeSlice }: VariantPorts) {
+function sliceControllerOf({ deployment, port, propagationMs }: VariantRequest, { clock, writeSlice }: VariantPorts) {
   if (writeSlice === undefined) return undefined;
   const service = { ...identityOf(deployment), port };
   return createSliceController({ clock, service, lagMs: propagationMs / 2, write: writeSlice });

@@ -13,17 +13,18 @@ const RUNNING_REASON = /^Still draining, (.+)$/;
 
 export function drainSentence(record: DrainRecord): string {
   const { report } = record;
-  const start = `Pod ${record.pod} ${OUTCOME_TEXT[report.outcome]}${triggerText(report)}`;
-  const sentences = withReason(start, report.why);
-  const resets = report.resets === undefined ? "" : `When it stopped, it cut or refused ${resetsText(report.resets)}.`;
-  return [...sentences, openConnectionsText(report), resets].filter((part) => part !== "").join(" ");
+  const sentenceStart = `Pod ${record.pod} ${OUTCOME_TEXT[report.outcome]}${triggerText(report)}`;
+  const sentences = sentencesWithReason(sentenceStart, report.why);
+  const resetsPart =
+    report.resets === undefined ? "" : `When it stopped, it cut or refused ${resetsText(report.resets)}.`;
+  return [...sentences, openConnectionsText(report), resetsPart].filter((part) => part !== "").join(" ");
 }
 
-function withReason(start: string, why: string): readonly string[] {
+function sentencesWithReason(sentenceStart: string, why: string): readonly string[] {
   const [, reason] = TIMED_REASON.exec(why) ?? [];
-  if (reason !== undefined) return [`${start}: ${reason}`];
+  if (reason !== undefined) return [`${sentenceStart}: ${reason}`];
   const [, runningReason] = RUNNING_REASON.exec(why) ?? [];
-  return runningReason === undefined ? [`${start}.`, why] : [`${start}, ${runningReason}`];
+  return runningReason === undefined ? [`${sentenceStart}.`, why] : [`${sentenceStart}, ${runningReason}`];
 }
 
 function triggerText(report: RecordedReport): string {
@@ -35,13 +36,13 @@ function triggerText(report: RecordedReport): string {
 function openConnectionsText({ left, leftTotal, why }: RecordedReport): string {
   const [first] = left;
   if (leftTotal === 0 || (first !== undefined && why.includes(first.peer))) return "";
-  const connections = leftTotal === 1 ? "1 connection was" : `${leftTotal} connections were`;
+  const connectionsText = leftTotal === 1 ? "1 connection was" : `${leftTotal} connections were`;
   const connectionTexts = left.slice(0, NAMED_CLIENTS_LIMIT).map(connectionText);
-  const more =
+  const moreText =
     leftTotal > connectionTexts.length && connectionTexts.length > 0
       ? ` and ${leftTotal - connectionTexts.length} more`
       : "";
-  return `${connections} still open${connectionTexts.length === 0 ? "" : `: ${connectionTexts.join(", ")}${more}`}.`;
+  return `${connectionsText} still open${connectionTexts.length === 0 ? "" : `: ${connectionTexts.join(", ")}${moreText}`}.`;
 }
 
 function connectionText({ local, peer, ageMs }: OpenConnection): string {

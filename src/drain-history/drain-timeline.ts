@@ -57,16 +57,16 @@ function phaseBars({ milliseconds, outcome }: RecordedReport): readonly Bar[] {
 /** The age starts with the manager's first sample of the connection; if it is unknown (0), the bar has no length. */
 function connectionBar({ local, peer, ageMs, state }: OpenConnection, endMs: number): Bar {
   const port = local.slice(local.lastIndexOf(":") + 1);
-  const age = ageMs > 0 ? `observed for ${spanText(ageMs)}` : "observed at the end";
+  const ageText = ageMs > 0 ? `observed for ${spanText(ageMs)}` : "observed at the end";
   const fromMs = Math.max(0, endMs - ageMs);
-  return { kind: "connection", label: peer, detail: `to port ${port}, ${state}, ${age}`, fromMs, toMs: endMs };
+  return { kind: "connection", label: peer, detail: `to port ${port}, ${state}, ${ageText}`, fromMs, toMs: endMs };
 }
 
 function momentsOf(report: RecordedReport): readonly Moment[] {
   if (report.outcome === "lost") return lostMoments(report);
   const { withdrawing, deregistration, draining, holding } = report.milliseconds;
   const triggerMoment = { atMs: 0, label: `trigger: ${TRIGGER_TEXT[report.trigger]}` };
-  const withdrawingEnd = { atMs: withdrawing, label: "withdrawal complete" };
+  const withdrawingEndMoment = { atMs: withdrawing, label: "withdrawal complete" };
   const afterMs = report.withdrawnAfterMs ?? -1;
   const withdrawnMs = Math.min(afterMs, totalMs(report));
   const withdrawalMoment = { atMs: withdrawnMs, label: withdrawnMs === 0 ? "withdrawn already" : "withdrawn" };
@@ -81,7 +81,7 @@ function momentsOf(report: RecordedReport): readonly Moment[] {
   const moments: Moment[] = [
     triggerMoment,
     ...(afterMs >= 0 ? [withdrawalMoment] : []),
-    ...(deregistration + draining > 0 ? [withdrawingEnd] : []),
+    ...(deregistration + draining > 0 ? [withdrawingEndMoment] : []),
     ...(report.remainingMs === undefined
       ? [releaseMoment]
       : [lastReportMoment, deadlineOf(report, report.remainingMs)]),

@@ -9,17 +9,17 @@ export const DUPLICATE_WINDOW_MS = 60_000;
 
 /**
  * Sorts the newest first. The latest record of an id replaces the others, because a replica may receive a later report.
- * If a drain was reported to two replicas, the earlier record is returned, with the resets of the later.
+ * If a drain was reported to two replicas, the earlier record is returned, with the resets of the later record.
  */
 export function mergeDrains(lists: readonly (readonly DrainRecord[])[]): readonly DrainRecord[] {
-  const sorted = lists
+  const sortedRecords = lists
     .flat()
     .map((record) => ({ record, key: contentKey(record) }))
     .sort(compareTimes);
-  const latest = new Map(sorted.map((keyed) => [keyed.record.id, keyed]));
+  const latestById = new Map(sortedRecords.map((keyed) => [keyed.record.id, keyed]));
   const lastByContent = new Map<string, { readonly endedAtMs: number; readonly index: number }>();
   const mergedRecords: DrainRecord[] = [];
-  for (const { record, key } of [...latest.values()].sort(compareTimes)) {
+  for (const { record, key } of [...latestById.values()].sort(compareTimes)) {
     const previous = lastByContent.get(key);
     const earlierRecord = mergedRecords[previous?.index ?? -1];
     if (previous !== undefined && earlierRecord !== undefined && isDuplicate(record.endedAtMs, previous.endedAtMs)) {
@@ -29,11 +29,11 @@ export function mergeDrains(lists: readonly (readonly DrainRecord[])[]): readonl
     lastByContent.set(key, { endedAtMs: record.endedAtMs, index: mergedRecords.length });
     mergedRecords.push(record);
   }
-  return withoutSuperseded(mergedRecords).toReversed();
+  return dropSuperseded(mergedRecords).toReversed();
 }
 
 /** Drops the report of a running drain if another replica received a later report of that drain, or its final report. @param records the newest last */
-function withoutSuperseded(records: readonly DrainRecord[]): readonly DrainRecord[] {
+function dropSuperseded(records: readonly DrainRecord[]): readonly DrainRecord[] {
   const lastIndexByPod = new Map<string, number>();
   const lastEndMsByPod = new Map<string, number>();
   for (const [index, record] of records.entries()) {
@@ -48,7 +48,7 @@ function withoutSuperseded(records: readonly DrainRecord[]): readonly DrainRecor
   });
 }
 
-/** With the namespace, because a false report can have the uid of a Pod in another namespace. */
+/** Contains the namespace, because a false report can have the uid of a Pod in another namespace. */
 function podKey({ namespace, uid }: DrainRecord): string {
   return `${namespace}/${uid}`;
 }
@@ -62,9 +62,9 @@ function withResets(record: DrainRecord, duplicate: DrainRecord): DrainRecord {
 type KeyedRecord = { readonly record: DrainRecord; readonly key: string };
 
 function compareTimes(a: KeyedRecord, b: KeyedRecord): number {
-  const byTime = a.record.endedAtMs - b.record.endedAtMs;
+  const timeDifference = a.record.endedAtMs - b.record.endedAtMs;
   return (
-    byTime ||
+    timeDifference ||
     compareCodeUnits(a.record.id, b.record.id) ||
     compareCodeUnits(a.key, b.key) ||
     compareCodeUnits(resetsKey(a.record), resetsKey(b.record))

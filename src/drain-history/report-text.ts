@@ -55,9 +55,9 @@ export function connectionCloseText({ processes, missed = 0, connections }: Prel
 /** Returns the number of connections without a verb, as the end of a sentence. */
 export function resetsText({ stopping, probes }: ResetsReport): string {
   if (stopping === 0) return "no connection";
-  const connections = stopping === 1 ? "at most 1 connection" : `at most ${stopping} connections`;
-  if (probes === 0) return connections;
-  return `${connections}, of which ${probes} may be ${probes === 1 ? "a probe" : "probes"} of the kubelet`;
+  const connectionsText = stopping === 1 ? "at most 1 connection" : `at most ${stopping} connections`;
+  if (probes === 0) return connectionsText;
+  return `${connectionsText}, of which ${probes} may be ${probes === 1 ? "a probe" : "probes"} of the kubelet`;
 }
 
 export function resetsSentence(pod: string, resets: ResetsReport): string {

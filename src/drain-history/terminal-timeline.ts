@@ -46,9 +46,9 @@ function titleOf({ namespace, pod, ownerKind, ownerName }: DrainRecord): string 
 }
 
 function detailsOf({ id, endedAtMs, report }: DrainRecord): string {
-  const relay = report.relay === undefined ? "" : `, relay: ${relayText(report.relay)}`;
+  const relayPart = report.relay === undefined ? "" : `, relay: ${relayText(report.relay)}`;
   const closingText = report.preload === undefined ? "" : `, preload: ${connectionCloseText(report.preload)}`;
-  return `${instantText(endedAtMs)}, drain ${id}, evidence source ${report.evidenceSource}${relay}${closingText}`;
+  return `${instantText(endedAtMs)}, drain ${id}, evidence source ${report.evidenceSource}${relayPart}${closingText}`;
 }
 
 function phaseLabel({ label, detail }: Bar): string {

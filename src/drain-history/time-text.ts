@@ -6,14 +6,14 @@ export function spanText(ms: number): string {
   const tenths = Math.round(ms / 100);
   if (tenths < 1_200) return `${tenths / 10}s`;
   const seconds = Math.round(ms / 1_000);
-  if (seconds < 3_600) return twoUnits(Math.floor(seconds / 60), "m", seconds % 60, "s");
+  if (seconds < 3_600) return formatTwoUnits(Math.floor(seconds / 60), "m", seconds % 60, "s");
   const minutes = Math.round(ms / 60_000);
-  if (minutes < 1_440) return twoUnits(Math.floor(minutes / 60), "h", minutes % 60, "m");
+  if (minutes < 1_440) return formatTwoUnits(Math.floor(minutes / 60), "h", minutes % 60, "m");
   const hours = Math.round(ms / 3_600_000);
-  return twoUnits(Math.floor(hours / 24), "d", hours % 24, "h");
+  return formatTwoUnits(Math.floor(hours / 24), "d", hours % 24, "h");
 }
 
-function twoUnits(large: number, largeUnit: string, small: number, smallUnit: string): string {
+function formatTwoUnits(large: number, largeUnit: string, small: number, smallUnit: string): string {
   return small === 0 ? `${large}${largeUnit}` : `${large}${largeUnit} ${small}${smallUnit}`;
 }
 
@@ -39,8 +39,8 @@ const STEPS_LIMIT = 10;
 export function ticksTo(endMs: number): readonly Tick[] {
   const fits = (stepMs: number): boolean => endMs / stepMs <= STEPS_LIMIT;
   const stepMs = STEPS_MS.find(fits) ?? Math.ceil(endMs / STEPS_LIMIT / DAY_MS) * DAY_MS;
-  const count = Math.floor(endMs / stepMs) + 1;
-  return Array.from({ length: count }, (_, index) => ({
+  const tickCount = Math.floor(endMs / stepMs) + 1;
+  return Array.from({ length: tickCount }, (_, index) => ({
     atMs: index * stepMs,
     text: index === 0 ? "0" : spanText(index * stepMs),
   }));

@@ -11,7 +11,7 @@ const LABELS_WIDTH = 336;
 const MARGIN = 12;
 const ROW_HEIGHT = 34;
 const LINE_HEIGHT = 18;
-const TOP = 96;
+const TOP_HEIGHT = 96;
 
 /** In characters; longer lines would exceed the width. */
 const LINE_LIMIT = 140;
@@ -34,7 +34,7 @@ export function timelineSvg(record: DrainRecord): string {
   const { endMs, bars, moments } = timelineOf(record);
   const pixelsPerMs = (WIDTH - LABELS_WIDTH - 3 * MARGIN) / endMs;
   const xOf = (ms: number): number => LABELS_WIDTH + Math.round(Math.min(ms, endMs) * pixelsPerMs);
-  const bottom = TOP + bars.length * ROW_HEIGHT;
+  const bottom = TOP_HEIGHT + bars.length * ROW_HEIGHT;
   const lines = wrapText(record.report.why, LINE_LIMIT).slice(0, WHY_LINES_LIMIT);
   const height = bottom + (moments.length + lines.length) * LINE_HEIGHT + 2 * MARGIN;
   const title = `Drain of Pod ${record.namespace}/${record.pod}`;
@@ -45,10 +45,10 @@ export function timelineSvg(record: DrainRecord): string {
     textElement(MARGIN, 26, "lc-text", truncate(title, 100), 'font-size="16" font-weight="bold"'),
     textElement(MARGIN, 46, "lc-faint", subtitleOf(record)),
     ...ticksTo(endMs).flatMap((tick) => [
-      `<line class="lc-grid" x1="${xOf(tick.atMs)}" y1="${TOP - 12}" x2="${xOf(tick.atMs)}" y2="${bottom}"/>`,
-      textElement(xOf(tick.atMs), TOP - 18, "lc-faint", tick.text, 'text-anchor="middle"'),
+      `<line class="lc-grid" x1="${xOf(tick.atMs)}" y1="${TOP_HEIGHT - 12}" x2="${xOf(tick.atMs)}" y2="${bottom}"/>`,
+      textElement(xOf(tick.atMs), TOP_HEIGHT - 18, "lc-faint", tick.text, 'text-anchor="middle"'),
     ]),
-    ...bars.flatMap((bar, index) => barElements(bar, TOP + index * ROW_HEIGHT, xOf)),
+    ...bars.flatMap((bar, index) => barElements(bar, TOP_HEIGHT + index * ROW_HEIGHT, xOf)),
     ...moments.flatMap((moment, index) => momentElements(moment, bottom, bottom + (index + 1) * LINE_HEIGHT, xOf)),
     ...lines.map((line, index) =>
       textElement(MARGIN, bottom + (moments.length + index + 1) * LINE_HEIGHT + 6, "lc-text", line),
@@ -82,7 +82,7 @@ function momentElements(moment: Moment, bottom: number, y: number, xOf: (ms: num
   const className = isFault ? "lc-fault" : "lc-mark";
   const timeText = `${(atMs / 1_000).toFixed(2)} s`;
   return [
-    `<line class="${className}" x1="${xOf(atMs)}" y1="${TOP - 12}" x2="${xOf(atMs)}" y2="${bottom}"/>`,
+    `<line class="${className}" x1="${xOf(atMs)}" y1="${TOP_HEIGHT - 12}" x2="${xOf(atMs)}" y2="${bottom}"/>`,
     textElement(MARGIN, y, `${className}-text`, `${timeText}: ${truncate(label, LINE_LIMIT)}`),
   ];
 }

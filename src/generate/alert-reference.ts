@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { parse } from "yaml";
 import { code } from "./markdown-table.ts";
 
-const FILE = join(import.meta.dirname, "../../charts/lastcall/alerts/lastcall.yaml");
+const ALERTS_FILE = join(import.meta.dirname, "../../charts/lastcall/alerts/lastcall.yaml");
 
 type Alert = {
   readonly alert: string;
@@ -13,12 +13,12 @@ type Alert = {
 };
 
 export function alertReference(): string {
-  const { groups } = parse(readFileSync(FILE, "utf8")) as { groups: readonly { rules: readonly Alert[] }[] };
+  const { groups } = parse(readFileSync(ALERTS_FILE, "utf8")) as { groups: readonly { rules: readonly Alert[] }[] };
   const alerts = groups.flatMap(({ rules }) => rules);
-  const unknown = Object.keys(ALERT_COMMANDS).filter((name) => !alerts.some(({ alert }) => alert === name));
-  if (unknown.length > 0)
+  const unknownAlerts = Object.keys(ALERT_COMMANDS).filter((name) => !alerts.some(({ alert }) => alert === name));
+  if (unknownAlerts.length > 0)
     throw new Error(
-      `src/generate/alert-reference.ts: ALERT_COMMANDS has unknown alerts: ${unknown.join(", ")}; remove or rename them`,
+      `src/generate/alert-reference.ts: ALERT_COMMANDS has unknown alerts: ${unknownAlerts.join(", ")}; remove or rename them`,
     );
   return alerts
     .map(({ alert, labels, annotations }) => {

@@ -117,7 +117,7 @@ const PEER: Schema = {
   minProperties: 1,
 };
 
-/** The Service's name, the longest derived name, adds -webhook; it has at most 63 characters and does not start with a digit. */
+/** The longest derived name is the Service's, with the suffix -webhook: at most 63 characters, and no digit at the start. */
 const NAME_PREFIX: Schema = { type: "string", pattern: "^$|^[a-z]([-a-z0-9]*[a-z0-9])?$", maxLength: 40 };
 
 const IMAGE = {

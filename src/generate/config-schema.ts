@@ -2,11 +2,11 @@
 import { ANNOTATIONS, FIELDS, fallbackText } from "../policy/fields.ts";
 
 export function configSchema(): object {
-  const settable = FIELDS.map((field) => ({ field, row: ANNOTATIONS[field] })).filter(({ row }) =>
+  const settableFields = FIELDS.map((field) => ({ field, row: ANNOTATIONS[field] })).filter(({ row }) =>
     row.scopes.includes("cluster"),
   );
   const properties = Object.fromEntries(
-    settable.map(({ field, row }) => [
+    settableFields.map(({ field, row }) => [
       row.name,
       { ...row.codec.schema, description: `${row.summary} Default: ${fallbackText(field)}.` },
     ]),

@@ -106,16 +106,16 @@ const YAML_MARKS: Marks = {
   end: "  # end of policy",
 };
 
-const FOLDER = join(import.meta.dirname, "../../changes");
+const CHANGES_FOLDER = join(import.meta.dirname, "../../changes");
 
 /** One entry per file of `changes`. Nothing is released yet, so Keep a Changelog's sections are not needed. */
 function unreleasedChanges(): string {
-  const entries = readdirSync(FOLDER)
+  const entries = readdirSync(CHANGES_FOLDER)
     .filter((file) => file.endsWith(".md"))
     .sort()
     .map(
       (file) =>
-        `- ${readFileSync(join(FOLDER, file), "utf8")
+        `- ${readFileSync(join(CHANGES_FOLDER, file), "utf8")
           .trim()
           .replace(/\s*\n\s*/g, " ")}`,
     );

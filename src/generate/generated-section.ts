@@ -10,9 +10,9 @@ export type GeneratedFile = {
 export type Marks = { readonly file: string; readonly begin: string; readonly end: string };
 
 export function replaceBetween(text: string, { file, begin, end }: Marks, section: string): string {
-  const from = text.indexOf(begin);
-  const to = text.indexOf(end);
-  if (from < 0 || to < from)
+  const beginOffset = text.indexOf(begin);
+  const endOffset = text.indexOf(end);
+  if (beginOffset < 0 || endOffset < beginOffset)
     throw new Error(`${file}: cannot find a section between ${begin} and ${end}; restore both lines`);
-  return `${text.slice(0, from + begin.length)}\n${section}\n${text.slice(to)}`;
+  return `${text.slice(0, beginOffset + begin.length)}\n${section}\n${text.slice(endOffset)}`;
 }

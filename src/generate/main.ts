@@ -4,8 +4,8 @@ import { join } from "node:path";
 import type { GeneratedFile } from "./generated-section.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-const checkOnly = process.argv.includes("--check");
-const stale: string[] = [];
+const isCheckOnly = process.argv.includes("--check");
+const staleFiles: string[] = [];
 
 /** These files are written first, because the modules that render the other files import them. */
 const { MANAGER_SOURCES } = await import("./manager-settings.ts");
@@ -16,14 +16,14 @@ GENERATED_FILES.forEach(update);
 function update({ path: name, render }: GeneratedFile): void {
   const path = join(ROOT, name);
   const current = readIfExists(path);
-  const rendered = render(current);
-  if (current === rendered) return;
-  stale.push(name);
-  if (!checkOnly) writeFileSync(path, rendered);
+  const renderedText = render(current);
+  if (current === renderedText) return;
+  staleFiles.push(name);
+  if (!isCheckOnly) writeFileSync(path, renderedText);
 }
 
-if (checkOnly && stale.length > 0) {
-  process.stderr.write(`Generated files are stale: ${[...new Set(stale)].join(", ")}. Run npm run generate.\n`);
+if (isCheckOnly && staleFiles.length > 0) {
+  process.stderr.write(`Generated files are stale: ${[...new Set(staleFiles)].join(", ")}. Run npm run generate.\n`);
   process.exitCode = 1;
 }
 

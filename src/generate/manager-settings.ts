@@ -119,27 +119,27 @@ function drainSettingsSource(): string {
 }
 
 function managerFlagsSource(): string {
-  const alwaysWritten = VALUE_FIELDS.filter(({ isAlwaysWritten }) => isAlwaysWritten);
-  const optional = VALUE_FIELDS.filter(({ isAlwaysWritten }) => !isAlwaysWritten);
+  const alwaysWrittenFields = VALUE_FIELDS.filter(({ isAlwaysWritten }) => isAlwaysWritten);
+  const optionalFields = VALUE_FIELDS.filter(({ isAlwaysWritten }) => !isAlwaysWritten);
   const types = ["DEFAULT_SETTINGS", ...CHOICE_FIELDS.map(({ key }) => typeName(key)), "DrainSettings"];
-  const values = VALUE_FIELDS.flatMap(({ kind }) => FLAG_VALUE_IMPORTS[kind]);
+  const valueImports = VALUE_FIELDS.flatMap(({ kind }) => FLAG_VALUE_IMPORTS[kind]);
   return [
     "/** The manager's flags. Generated from src/policy/fields.ts by `npm run generate`. */",
     importLine(types, "./drain-settings.ts"),
     importLine(["formatDuration"], "./duration.ts"),
-    importLine(["FlagProblem", "FlagTexts", ...values], "./flag-values.ts"),
+    importLine(["FlagProblem", "FlagTexts", ...valueImports], "./flag-values.ts"),
     "",
     "export type FlagText = { readonly flag: string; readonly text: string };",
     "",
     "export function alwaysWrittenFlags(settings: DrainSettings): FlagText[] {",
     "  return [",
-    ...alwaysWritten.map(flagText),
+    ...alwaysWrittenFields.map(flagText),
     "  ];",
     "}",
     "",
     "export function optionalFlags(settings: DrainSettings): FlagText[] {",
     "  return [",
-    ...optional.map(flagText),
+    ...optionalFields.map(flagText),
     "  ];",
     "}",
     "",
@@ -183,8 +183,10 @@ const LINE_WIDTH = 120;
 
 /** Imports names in PascalCase as types. */
 function importLine(names: readonly string[], from: string): string {
-  const sorted = [...new Set(names)].sort((left, right) => left.localeCompare(right, "en", { sensitivity: "base" }));
-  const specifiers = sorted.map((name) => (/^[A-Z][a-z]/.test(name) ? `type ${name}` : name));
+  const sortedNames = [...new Set(names)].sort((left, right) =>
+    left.localeCompare(right, "en", { sensitivity: "base" }),
+  );
+  const specifiers = sortedNames.map((name) => (/^[A-Z][a-z]/.test(name) ? `type ${name}` : name));
   const line = `import { ${specifiers.join(", ")} } from "${from}";`;
   if (line.length <= LINE_WIDTH) return line;
   return ["import {", ...specifiers.map((name) => `  ${name},`), `} from "${from}";`].join("\n");

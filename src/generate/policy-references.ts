@@ -73,39 +73,51 @@ export function profileReference(): string {
 
 type Resources = { readonly requests?: RawObject; readonly limits?: RawObject };
 
-const SMALL = { cpu: "500m", memory: "512Mi" };
-const LARGE = { cpu: "1", memory: "1Gi" };
+const SMALL_AMOUNTS = { cpu: "500m", memory: "512Mi" };
+const LARGE_AMOUNTS = { cpu: "1", memory: "1Gi" };
 
-const examplePod = (resources: Resources, podResources?: Resources): RawObject => ({
+const createExamplePod = (resources: Resources, podResources?: Resources): RawObject => ({
   spec: {
     containers: [{ name: "app", resources }],
     ...(podResources === undefined ? {} : { resources: podResources }),
   },
 });
 
-const ROWS: readonly { readonly title: string; readonly pod: RawObject }[] = [
-  { title: "set no resources", pod: examplePod({}) },
-  { title: "request memory", pod: examplePod({ requests: { memory: SMALL.memory } }) },
-  { title: "request CPU and memory", pod: examplePod({ requests: SMALL }) },
-  { title: "request both, and limit memory", pod: examplePod({ requests: SMALL, limits: { memory: LARGE.memory } }) },
-  { title: "request both, with larger limits of both", pod: examplePod({ requests: SMALL, limits: LARGE }) },
-  { title: "request both, with equal limits", pod: examplePod({ requests: SMALL, limits: SMALL }) },
+const RESOURCE_EXAMPLES: readonly { readonly title: string; readonly pod: RawObject }[] = [
+  { title: "set no resources", pod: createExamplePod({}) },
+  { title: "request memory", pod: createExamplePod({ requests: { memory: SMALL_AMOUNTS.memory } }) },
+  { title: "request CPU and memory", pod: createExamplePod({ requests: SMALL_AMOUNTS }) },
+  {
+    title: "request both, and limit memory",
+    pod: createExamplePod({ requests: SMALL_AMOUNTS, limits: { memory: LARGE_AMOUNTS.memory } }),
+  },
+  {
+    title: "request both, with larger limits of both",
+    pod: createExamplePod({ requests: SMALL_AMOUNTS, limits: LARGE_AMOUNTS }),
+  },
+  {
+    title: "request both, with equal limits",
+    pod: createExamplePod({ requests: SMALL_AMOUNTS, limits: SMALL_AMOUNTS }),
+  },
   {
     title: "set no resources, in a Pod with requests and limits of both",
-    pod: examplePod({}, { requests: SMALL, limits: LARGE }),
+    pod: createExamplePod({}, { requests: SMALL_AMOUNTS, limits: LARGE_AMOUNTS }),
   },
-  { title: "request as much as the Pod-level request", pod: examplePod({ requests: SMALL }, { requests: SMALL }) },
+  {
+    title: "request as much as the Pod-level request",
+    pod: createExamplePod({ requests: SMALL_AMOUNTS }, { requests: SMALL_AMOUNTS }),
+  },
 ];
 
 /** Native sidecars and classic containers get the same resources. */
 export function resourcesReference(): string {
-  const rows = ROWS.map(({ title, pod: example }) => {
+  const rows = RESOURCE_EXAMPLES.map(({ title, pod: example }) => {
     const { resources } = planResources(example, "auto");
-    const amount = (list: string, name: string): string => String(valueAt(objectAt(resources, list), name) ?? "–");
+    const amountOf = (list: string, name: string): string => String(valueAt(objectAt(resources, list), name) ?? "–");
     return [
       title,
       qosClassOf(example),
-      ...["requests", "limits"].flatMap((list) => [amount(list, "cpu"), amount(list, "memory")]),
+      ...["requests", "limits"].flatMap((list) => [amountOf(list, "cpu"), amountOf(list, "memory")]),
     ];
   });
   return markdownTable(

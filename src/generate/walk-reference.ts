@@ -7,11 +7,11 @@ import { code, markdownTable } from "./markdown-table.ts";
 const INJECT_FOLDERS = ["injection", "policy", "kubernetes", "contract"];
 
 export function injectWalk(): string {
-  return tableOf(runWalk(`${WALKS}inject-walk.ts`), INJECT_FOLDERS);
+  return tableOf(runWalk(`${WALKS_FOLDER}inject-walk.ts`), INJECT_FOLDERS);
 }
 
 export function prestopWalk(): string {
-  const files: readonly string[] = runWalk(`${WALKS}prestop-walk.ts`);
+  const files: readonly string[] = runWalk(`${WALKS_FOLDER}prestop-walk.ts`);
   const { otherFiles, socketFiles } = managerFiles(files);
   return `${otherFiles.length} files besides the ${socketFiles} that read sockets and classify activity:\n\n${tableOf(otherFiles, ["manager", "contract"])}`;
 }
@@ -20,16 +20,16 @@ const RELAY_FOLDERS = ["api-server", "relay", "kubernetes"];
 
 export function sliceWalk(): string {
   const { files, client }: { readonly files: readonly string[]; readonly client: readonly string[] } = runWalk(
-    `${WALKS}slice-walk.ts`,
+    `${WALKS_FOLDER}slice-walk.ts`,
   );
-  const relay = files.filter((file) => RELAY_FOLDERS.some((folder) => file.startsWith(`${folder}/`)));
+  const relayFiles = files.filter((file) => RELAY_FOLDERS.some((folder) => file.startsWith(`${folder}/`)));
   const { otherFiles } = managerFiles(files);
-  const all = new Set([...relay, ...client, ...otherFiles]);
+  const allFiles = new Set([...relayFiles, ...client, ...otherFiles]);
   const section = (title: string, partFiles: readonly string[], order: readonly string[]): string =>
     `${title}, ${partFiles.length} files:\n\n${tableOf(partFiles, order)}`;
   return [
-    `${all.size} files in three programs.`,
-    section("The relay", relay, RELAY_FOLDERS),
+    `${allFiles.size} files in three programs.`,
+    section("The relay", relayFiles, RELAY_FOLDERS),
     section("The manager's relay client, a separate process", client, ["manager"]),
     section("The manager", otherFiles, ["manager", "contract"]),
   ].join("\n\n");
@@ -44,8 +44,8 @@ function managerFiles(files: readonly string[]): {
   return { otherFiles, socketFiles: allFiles.length - otherFiles.length };
 }
 
-const SRC = fileURLToPath(new URL("..", import.meta.url));
-const WALKS = fileURLToPath(new URL("../../test/walks/", import.meta.url));
+const SOURCE_FOLDER = fileURLToPath(new URL("..", import.meta.url));
+const WALKS_FOLDER = fileURLToPath(new URL("../../test/walks/", import.meta.url));
 
 /** Runs a script in a separate process, because a test runner would load transformed files. */
 function runWalk(script: string) {
@@ -54,15 +54,15 @@ function runWalk(script: string) {
 
 /** @param order folders in the order of execution; files of other folders are omitted */
 function tableOf(files: readonly string[], order: readonly string[]): string {
-  const listed = order.flatMap((folder) => files.filter((file) => file.startsWith(`${folder}/`)).sort());
+  const listedFiles = order.flatMap((folder) => files.filter((file) => file.startsWith(`${folder}/`)).sort());
   return markdownTable(
     ["file", "what it does"],
-    listed.map((file) => [code(file), headerOf(file)]),
+    listedFiles.map((file) => [code(file), headerOf(file)]),
   );
 }
 
 function headerOf(file: string): string {
-  const [, comment = ""] = /^\/\*\*(.*?)\*\//s.exec(readFileSync(`${SRC}${file}`, "utf8")) ?? [];
+  const [, comment = ""] = /^\/\*\*(.*?)\*\//s.exec(readFileSync(`${SOURCE_FOLDER}${file}`, "utf8")) ?? [];
   const text = comment.replace(/\n \*/g, "").trim();
   return (/^.*?\.(?=\s|$)/s.exec(text)?.[0] ?? text).replace(/\.$/, "");
 }

@@ -9,13 +9,13 @@ export type Image = {
 
 export function parseImage(reference: string): Image {
   const [withoutDigest = ""] = reference.split("@");
-  const colon = withoutDigest.lastIndexOf(":");
-  const hasTag = colon > withoutDigest.lastIndexOf("/");
-  const repository = (hasTag ? withoutDigest.slice(0, colon) : withoutDigest).replace(
+  const colonIndex = withoutDigest.lastIndexOf(":");
+  const hasTag = colonIndex > withoutDigest.lastIndexOf("/");
+  const repository = (hasTag ? withoutDigest.slice(0, colonIndex) : withoutDigest).replace(
     /^(?:(?:index\.)?docker\.io\/)?(?:library\/)?/,
     "",
   );
-  const tag = hasTag ? withoutDigest.slice(colon + 1) : "";
+  const tag = hasTag ? withoutDigest.slice(colonIndex + 1) : "";
   const match = /^v?([0-9]{1,4})\.([0-9]{1,4})(?:\.([0-9]{1,4}))?(?![0-9.])/.exec(tag);
   const patch = match?.[3];
   return {

@@ -25,15 +25,15 @@ export function readLimitRange(object: RawObject): LimitRange {
   const items = objectsAt(objectAt(object, "spec"), "limits").flatMap((item): readonly LimitRangeItem[] => {
     const type = textAt(item, "type");
     if (type !== "Container" && type !== "Pod") return [];
-    const amounts = (key: string): LimitAmounts => readAmounts(objectAt(item, key));
+    const amountsOf = (key: string): LimitAmounts => readAmounts(objectAt(item, key));
     return [
       {
         type,
-        min: amounts("min"),
-        max: amounts("max"),
-        default: amounts("default"),
-        defaultRequest: amounts("defaultRequest"),
-        maxLimitRequestRatio: amounts("maxLimitRequestRatio"),
+        min: amountsOf("min"),
+        max: amountsOf("max"),
+        default: amountsOf("default"),
+        defaultRequest: amountsOf("defaultRequest"),
+        maxLimitRequestRatio: amountsOf("maxLimitRequestRatio"),
       },
     ];
   });

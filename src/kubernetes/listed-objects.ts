@@ -12,7 +12,7 @@ export type ListedObject = {
   readonly apiVersion: string;
 };
 
-/** Nested Lists are legal. Deeper objects are ignored. */
+/** Lists may be nested. Objects below this depth are ignored. */
 const LIST_DEPTH_LIMIT = 8;
 
 export function objectsIn(document: unknown): readonly ListedObject[] {
@@ -36,8 +36,8 @@ function objectsBelow(document: unknown, { objectPath, depth, itemTypeMeta }: Po
 
 /** Returns an empty group for the core API. Maps the removed group `extensions`, which many repositories still use, to `apps`. */
 export function groupOf(apiVersion: string): string {
-  const slash = apiVersion.indexOf("/");
-  const group = slash < 0 ? "" : apiVersion.slice(0, slash);
+  const slashIndex = apiVersion.indexOf("/");
+  const group = slashIndex < 0 ? "" : apiVersion.slice(0, slashIndex);
   return group === "extensions" ? "apps" : group;
 }
 

@@ -63,15 +63,15 @@ function detectedTemplates({ object, kind, apiVersion }: ListedObject): readonly
 }
 
 function pathsOverlap(left: Path, right: Path): boolean {
-  const shorter = Math.min(left.length, right.length);
-  return left.slice(0, shorter).every((key, at) => key === right[at]);
+  const shorterLength = Math.min(left.length, right.length);
+  return left.slice(0, shorterLength).every((key, at) => key === right[at]);
 }
 
 /** Kubeflow's `ExitCode` becomes `Never`: Kubeflow's operator restarts the Pod itself. */
 function restartPolicyBesideTemplate(object: RawObject, path: Path): string | undefined {
   const parent = path.slice(0, -1).reduce<unknown>(childOf, object);
-  const policy = isRawObject(parent) ? textAt(parent, "restartPolicy") : undefined;
-  return policy === "ExitCode" ? "Never" : policy;
+  const restartPolicy = isRawObject(parent) ? textAt(parent, "restartPolicy") : undefined;
+  return restartPolicy === "ExitCode" ? "Never" : restartPolicy;
 }
 
 function childOf(value: unknown, key: string | number): unknown {

@@ -50,7 +50,7 @@ export function containerNamed(pod: RawObject, name: string): RawObject | undefi
   return containersOf(pod).find(hasName) ?? initContainersOf(pod).find(hasName);
 }
 
-/** Index for repeated calls of {@link containerNamed}. */
+/** Returns an index, which is faster than repeated calls of {@link containerNamed}. */
 export function containersByName(pod: RawObject): ReadonlyMap<unknown, RawObject> {
   const containers = new Map<unknown, RawObject>();
   for (const container of [...containersOf(pod), ...initContainersOf(pod)]) {
@@ -72,8 +72,8 @@ export function podName(pod: RawObject): string {
 }
 
 export function runsToCompletion(pod: RawObject): boolean {
-  const policy = textAt(objectAt(pod, "spec"), "restartPolicy");
-  return policy === "Never" || policy === "OnFailure";
+  const restartPolicy = textAt(objectAt(pod, "spec"), "restartPolicy");
+  return restartPolicy === "Never" || restartPolicy === "OnFailure";
 }
 
 const OS_LABELS: readonly string[] = ["kubernetes.io/os", "beta.kubernetes.io/os"];
@@ -127,9 +127,9 @@ export function isWellFormed(pod: RawObject): boolean {
 /** Returns a lower bound of the annotations' size in bytes. */
 export function annotationCharacters(pod: RawObject): number {
   const annotations = annotationsOf(pod);
-  let characters = 0;
-  for (const key of Object.keys(annotations)) characters += key.length + (textAt(annotations, key)?.length ?? 0);
-  return characters;
+  let characterCount = 0;
+  for (const key of Object.keys(annotations)) characterCount += key.length + (textAt(annotations, key)?.length ?? 0);
+  return characterCount;
 }
 
 /** Rejects names that are not DNS labels, because lastcall writes the names into flags and URL paths. */

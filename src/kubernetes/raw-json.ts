@@ -42,7 +42,7 @@ export function wholeNumberAt(parent: RawObject | undefined, key: string): numbe
   return typeof value === "number" && Number.isSafeInteger(value) ? value : undefined;
 }
 
-export function without(parent: RawObject, key: string): RawObject {
+export function withoutKey(parent: RawObject, key: string): RawObject {
   if (!Object.hasOwn(parent, key)) return parent;
   const { [key]: _removed, ...rest } = parent;
   return rest;

@@ -5,9 +5,9 @@ import type { FoundTemplate } from "./template-shape.ts";
 
 export type TemplatePath = {
   readonly text: string;
-  /** Empty: applies to every kind. */
+  /** Empty if the path applies to every kind. */
   readonly kind: string;
-  /** Empty: applies to every group. */
+  /** Empty if the path applies to every group. */
   readonly group: string;
   readonly steps: readonly Step[];
 };
@@ -15,11 +15,11 @@ export type TemplatePath = {
 type Step = string | number | typeof EVERY;
 const EVERY = Symbol("every key or item");
 
-const FORM = /^(?:(?<kind>[A-Za-z][A-Za-z0-9]*)(?:\.(?<group>[a-z0-9.-]+))?=)?(?<path>[^=]+)$/;
-const STEP = /^(?<key>\*|[A-Za-z_][A-Za-z0-9_-]*)(?<positions>(?:\[(?:\*|\d{0,9})\])*)$/;
+const PATH_PATTERN = /^(?:(?<kind>[A-Za-z][A-Za-z0-9]*)(?:\.(?<group>[a-z0-9.-]+))?=)?(?<path>[^=]+)$/;
+const STEP_PATTERN = /^(?<key>\*|[A-Za-z_][A-Za-z0-9_-]*)(?<positions>(?:\[(?:\*|\d{0,9})\])*)$/;
 
 export function readTemplatePath(text: string): TemplatePath | undefined {
-  const groups = FORM.exec(text)?.groups;
+  const groups = PATH_PATTERN.exec(text)?.groups;
   if (groups?.["path"] === undefined) return undefined;
   const steps = groups["path"].split(".").map(readStep);
   if (steps.some((step) => step === undefined)) return undefined;
@@ -27,7 +27,7 @@ export function readTemplatePath(text: string): TemplatePath | undefined {
 }
 
 function readStep(text: string): readonly Step[] | undefined {
-  const groups = STEP.exec(text)?.groups;
+  const groups = STEP_PATTERN.exec(text)?.groups;
   if (groups?.["key"] === undefined) return undefined;
   const positions = [...(groups["positions"] ?? "").matchAll(/\[(.*?)\]/g)].map(([, at = ""]) =>
     /^\d/.test(at) ? Number(at) : EVERY,
@@ -41,15 +41,15 @@ export function templatesAt(
 ): readonly FoundTemplate[] {
   if (templatePath.kind !== "" && templatePath.kind !== kind) return [];
   if (templatePath.group !== "" && templatePath.group !== groupOf(apiVersion)) return [];
-  let matches: readonly { readonly path: Path; readonly value: unknown }[] = [{ path: [], value: object }];
+  let matchingParts: readonly { readonly path: Path; readonly value: unknown }[] = [{ path: [], value: object }];
   for (const step of templatePath.steps) {
-    matches = matches.flatMap(({ path, value }) =>
+    matchingParts = matchingParts.flatMap(({ path, value }) =>
       entriesOf(value)
         .filter(([key]) => step === EVERY || key === step)
         .map(([key, part]) => ({ path: [...path, key], value: part })),
     );
   }
-  return matches.flatMap(({ path, value }) => (isRawObject(value) ? [{ path, pod: value }] : []));
+  return matchingParts.flatMap(({ path, value }) => (isRawObject(value) ? [{ path, pod: value }] : []));
 }
 
 function entriesOf(value: unknown): readonly (readonly [string | number, unknown])[] {

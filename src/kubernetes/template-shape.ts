@@ -21,35 +21,36 @@ const SKIPPED_KEYS: readonly string[] = ["metadata", "status"];
 const DEPTH_LIMIT = 64;
 
 export function shapesIn(root: RawObject): FoundShapes {
-  const found: MutableShapes = { templates: [], podShapes: [] };
+  const foundShapes: MutableShapes = { templates: [], podShapes: [] };
   for (const [key, value] of Object.entries(root)) {
-    if (key === "containers" && areContainers(value)) found.podShapes.push([]);
-    else if (!SKIPPED_KEYS.includes(key)) search(value, { path: [key], isInNestedObject: false }, found);
+    if (key === "containers" && areContainers(value)) foundShapes.podShapes.push([]);
+    else if (!SKIPPED_KEYS.includes(key)) collectShapes(value, { path: [key], isInNestedObject: false }, foundShapes);
   }
-  return found;
+  return foundShapes;
 }
 
 type MutableShapes = { readonly templates: FoundTemplate[]; readonly podShapes: Path[] };
 type Position = { readonly path: Path; readonly isInNestedObject: boolean };
 
-function search(value: unknown, { path, isInNestedObject }: Position, found: MutableShapes): void {
+function collectShapes(value: unknown, { path, isInNestedObject }: Position, foundShapes: MutableShapes): void {
   if (path.length > DEPTH_LIMIT) return;
   if (Array.isArray(value)) {
-    for (const [index, item] of value.entries()) search(item, { path: [...path, index], isInNestedObject }, found);
+    for (const [index, item] of value.entries())
+      collectShapes(item, { path: [...path, index], isInNestedObject }, foundShapes);
     return;
   }
   if (!isRawObject(value)) return;
   if (!isInNestedObject && isTemplateKey(path.at(-1)) && isPodTemplate(value)) {
-    found.templates.push({ path, pod: value });
+    foundShapes.templates.push({ path, pod: value });
     return;
   }
   if (areContainers(valueAt(value, "containers"))) {
-    found.podShapes.push(path);
+    foundShapes.podShapes.push(path);
     return;
   }
   const isObject = textAt(value, "kind") !== undefined && textAt(value, "apiVersion") !== undefined;
   for (const [key, part] of Object.entries(value)) {
-    search(part, { path: [...path, key], isInNestedObject: isInNestedObject || isObject }, found);
+    collectShapes(part, { path: [...path, key], isInNestedObject: isInNestedObject || isObject }, foundShapes);
   }
 }
 

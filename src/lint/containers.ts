@@ -67,11 +67,11 @@ export function servingContainers(workload: Workload): readonly ServingContainer
   const containers = containersIn(workload);
   const services = proxiedServicesOf(workload);
   return containers.flatMap((placed) => {
-    const serving = services.filter(
+    const servingServices = services.filter(
       (service) =>
         containers.length === 1 || targetsOf(service).some((target) => declaresPort(placed.container, target)),
     );
-    return serving.length === 0 ? [] : [{ ...placed, services: serving.map(({ name }) => name) }];
+    return servingServices.length === 0 ? [] : [{ ...placed, services: servingServices.map(({ name }) => name) }];
   });
 }
 

@@ -23,11 +23,11 @@ const SILENCE_PREFIX = "ignore-check.lastcall.dev/";
 
 function isSilenced({ at }: Violation, id: string): boolean {
   return [at.object, ...podsOf(at).map(({ pod }) => pod)].some((object) =>
-    Object.hasOwn(annotations(object), SILENCE_PREFIX + id),
+    Object.hasOwn(annotationsOf(object), SILENCE_PREFIX + id),
   );
 }
 
-function annotations(object: LocatedObject["object"]): RawObject {
+function annotationsOf(object: LocatedObject["object"]): RawObject {
   return objectAt(objectAt(object, "metadata"), "annotations") ?? {};
 }
 

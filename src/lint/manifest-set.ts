@@ -41,7 +41,7 @@ export type ManifestSet = {
   readonly profiles: Profiles;
 };
 
-export function manifestSet(
+export function createManifestSet(
   documents: readonly ManifestDocument[],
   namespace: string,
   profiles: Profiles = {},
@@ -103,8 +103,8 @@ function isInjected(pod: RawObject, namespaceLabels: RawObject | undefined): boo
 }
 
 export function namespaceOf({ namespace }: LocatedObject, objects: readonly LocatedObject[]): RawObject | undefined {
-  const found = objects.find((object) => isNamespace(object) && object.name === namespace);
-  return found === undefined ? undefined : (objectAt(found.object, "metadata") ?? {});
+  const namespaceObject = objects.find((object) => isNamespace(object) && object.name === namespace);
+  return namespaceObject === undefined ? undefined : (objectAt(namespaceObject.object, "metadata") ?? {});
 }
 
 export function labelsIn(metadata: RawObject | undefined): RawObject | undefined {
@@ -127,7 +127,7 @@ function isScalerOf({ kind, object, namespace }: LocatedObject, owner: LocatedOb
   return textAt(target, "kind") === owner.kind && textAt(target, "name") === owner.name;
 }
 
-export function selectedBy({ object, namespace }: LocatedObject, set: ManifestSet): readonly Workload[] {
+export function workloadsSelectedBy({ object, namespace }: LocatedObject, set: ManifestSet): readonly Workload[] {
   const selector = objectAt(objectAt(object, "spec"), "selector");
   return set.workloads.filter(
     (workload) => workload.namespace === namespace && selects(selector, labelsOf(workload.pod)),

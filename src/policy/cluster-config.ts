@@ -36,7 +36,7 @@ export function readClusterConfig(value: unknown): ConfigReading {
     const message = "Expected a mapping with defaults, profiles and onInvalid.";
     return { config: DEFAULT_CONFIG, problems: [{ code: "bad_value", where: "configuration", message }] };
   }
-  const problems: Problem[] = unknownNameProblems(Object.keys(value), KEYS, "configuration");
+  const problems: Problem[] = unknownNameProblems(Object.keys(value), CONFIG_KEYS, "configuration");
   const config = {
     defaults: readValues(value["defaults"], "defaults", problems),
     profiles: readProfiles(value["profiles"], problems),
@@ -45,7 +45,7 @@ export function readClusterConfig(value: unknown): ConfigReading {
   return { config, problems };
 }
 
-const KEYS: readonly string[] = ["defaults", "profiles", "onInvalid"];
+const CONFIG_KEYS: readonly string[] = ["defaults", "profiles", "onInvalid"];
 
 const SETTABLE_FIELDS = FIELDS.filter((field) => ANNOTATIONS[field].scopes.includes("cluster"));
 
@@ -87,12 +87,13 @@ function readValues(value: unknown, where: string, problems: Problem[]): Readonl
   return value;
 }
 
-function unknownNameProblems(names: readonly string[], known: readonly string[], where: string): Problem[] {
+function unknownNameProblems(names: readonly string[], knownNames: readonly string[], where: string): Problem[] {
   return names
-    .filter((name) => !known.includes(name))
+    .filter((name) => !knownNames.includes(name))
     .map((name) => {
-      const suggestion = findNearest(name, known);
-      const hint = suggestion === undefined ? `expected one of ${known.join(", ")}` : `did you mean ${suggestion}?`;
+      const suggestion = findNearest(name, knownNames);
+      const hint =
+        suggestion === undefined ? `expected one of ${knownNames.join(", ")}` : `did you mean ${suggestion}?`;
       return { code: "unknown_annotation", where, message: `${quote(name)} cannot be set here; ${hint}` };
     });
 }

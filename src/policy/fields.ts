@@ -261,7 +261,7 @@ export const ANNOTATIONS: { readonly [K in Field]: Row<PodPolicy[K]> } = Object.
   FIELDS.map((field) => [field, TABLE[field]]),
 ) as never;
 
-/** Written by injection; not a setting. */
+/** Injection writes this annotation; it is not a setting. */
 export const STATUS_ANNOTATION = `${PREFIX}status`;
 
 /** The opt-in label of Pods and namespaces; on a Pod also an annotation. */

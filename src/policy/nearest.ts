@@ -1,15 +1,15 @@
 /** Returns the candidate with the smallest edit distance to `name`, if the distance is small enough for a typo. */
 export function findNearest(name: string, candidates: readonly string[]): string | undefined {
-  let best: string | undefined;
-  let bestDistance = Math.floor(name.length / 3) + 1;
+  let nearest: string | undefined;
+  let nearestDistance = Math.floor(name.length / 3) + 1;
   for (const candidate of candidates) {
     const distance = editDistance(name, candidate);
-    if (distance < bestDistance) {
-      best = candidate;
-      bestDistance = distance;
+    if (distance < nearestDistance) {
+      nearest = candidate;
+      nearestDistance = distance;
     }
   }
-  return best;
+  return nearest;
 }
 
 /** Levenshtein distance of the first 64 characters, because the input is untrusted and may be long. */

@@ -2,7 +2,7 @@ import { NAME_LIST_LIMIT, PORT_LIST_LIMIT } from "./codecs.ts";
 
 /** A user's mistake, or a limit that affects a user's Pod. Problems are collected and reported, never thrown. */
 export type Problem = {
-  /** Stays stable: a documented value of metric labels. */
+  /** Never renamed, because the code is a documented value of metric labels. */
   readonly code: ProblemCode;
   /** The place, such as `namespace shop, lastcall.dev/drain-delay`. */
   readonly where: string;

@@ -8,6 +8,8 @@ export function quote(text: string): string {
 }
 
 export function quoteUpTo(limitCharacters: number, text: string): string {
-  const clean = text.replace(/[^\x20-\x7e]/g, "?");
-  return clean.length > limitCharacters ? `"${clean.slice(0, limitCharacters)}…"` : `"${clean}"`;
+  const printableText = text.replace(/[^\x20-\x7e]/g, "?");
+  return printableText.length > limitCharacters
+    ? `"${printableText.slice(0, limitCharacters)}…"`
+    : `"${printableText}"`;
 }

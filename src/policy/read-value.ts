@@ -10,20 +10,20 @@ type ReadableCodec<T> = Pick<Codec<T>, "expects" | "entryLimit" | "parse">;
 
 export function readValue<T>(codec: ReadableCodec<T>, text: unknown): ReadResult<T> {
   if (typeof text !== "string")
-    return badValue(
+    return badValueResult(
       codec,
       `${text === null ? "null" : `${typeof text === "object" ? "an" : "a"} ${typeof text}`} instead of a string`,
     );
   if (codec.entryLimit !== undefined) {
-    const entries = countEntries(text);
-    const message = `Got ${entries} entries, expected at most ${codec.entryLimit}.`;
-    if (entries > codec.entryLimit) return { ok: false, code: "list_too_long", message };
+    const entryCount = countEntries(text);
+    const message = `Got ${entryCount} entries, expected at most ${codec.entryLimit}.`;
+    if (entryCount > codec.entryLimit) return { ok: false, code: "list_too_long", message };
   }
   const value = codec.parse(text);
-  return value === undefined ? badValue(codec, quote(text)) : { ok: true, value };
+  return value === undefined ? badValueResult(codec, quote(text)) : { ok: true, value };
 }
 
-function badValue<T>({ expects }: ReadableCodec<T>, got: string): ReadResult<T> {
+function badValueResult<T>({ expects }: ReadableCodec<T>, got: string): ReadResult<T> {
   return { ok: false, code: "bad_value", message: `Got ${got}, expected ${expects}.` };
 }
 

@@ -45,7 +45,7 @@ export function resolvePolicy(layers: readonly Layer[], profiles: Profiles): Res
 function resolveSources(sources: readonly Source[], problems: Problem[]): Resolution {
   reportUnknownKeys(sources, problems);
   const origins: Partial<Record<Field, string>> = {};
-  const pick = <K extends Field>(field: K): PodPolicy[K] => {
+  const pickValue = <K extends Field>(field: K): PodPolicy[K] => {
     const row: Row<PodPolicy[K]> = ANNOTATIONS[field];
     let chosenValue: PodPolicy[K] | undefined;
     for (const source of sources) {
@@ -58,7 +58,7 @@ function resolveSources(sources: readonly Source[], problems: Problem[]): Resolu
     return chosenValue ?? row.fallback;
   };
   const policy: Partial<Record<Field, unknown>> = {};
-  for (const field of FIELDS) policy[field] = pick(field);
+  for (const field of FIELDS) policy[field] = pickValue(field);
   return { policy: policy as PodPolicy, origins: origins as Origins, problems };
 }
 
@@ -70,7 +70,7 @@ type Source = {
   readonly unknownKeys: readonly string[];
 };
 
-const NAMES: readonly string[] = FIELDS.map((field) => ANNOTATIONS[field].name);
+const FIELD_NAMES: readonly string[] = FIELDS.map((field) => ANNOTATIONS[field].name);
 
 function sourceOf(layer: Layer): Source | undefined {
   const name = layer.scope === "cluster" ? "cluster" : `${layer.scope} ${layer.name}`;
@@ -82,8 +82,8 @@ function sourceOf(layer: Layer): Source | undefined {
 
 /** Known names by prefix: annotations have the prefix, values in a profile do not. */
 const KNOWN_NAMES: Readonly<Record<typeof PREFIX | "", ReadonlySet<string>>> = {
-  [PREFIX]: new Set(NAMES.map((name) => PREFIX + name)),
-  "": new Set(NAMES),
+  [PREFIX]: new Set(FIELD_NAMES.map((name) => PREFIX + name)),
+  "": new Set(FIELD_NAMES),
 };
 
 function createSource(layer: Layer, keys: readonly string[], prefix: typeof PREFIX | ""): Source {
@@ -129,10 +129,10 @@ function profileNamed(name: string, profiles: Profiles): Profiles[string] | unde
 const UNKNOWN_LIMIT = 20;
 
 function reportUnknownKeys(sources: readonly Source[], problems: Problem[]): void {
-  let remaining = UNKNOWN_LIMIT;
+  let remainingCount = UNKNOWN_LIMIT;
   for (const source of sources) {
-    const namedKeys = source.unknownKeys.slice(0, remaining);
-    remaining -= namedKeys.length;
+    const namedKeys = source.unknownKeys.slice(0, remainingCount);
+    remainingCount -= namedKeys.length;
     problems.push(...namedKeys.map((key) => unknownAnnotationProblem(key, source.name)));
     const othersCount = source.unknownKeys.length - namedKeys.length;
     if (othersCount > 0)
@@ -142,9 +142,11 @@ function reportUnknownKeys(sources: readonly Source[], problems: Problem[]): voi
 
 export function unknownAnnotationProblem(name: string, where: string): Problem {
   const key = name.startsWith(PREFIX) ? name.slice(PREFIX.length) : name;
-  const suggestion = findNearest(key, NAMES);
+  const suggestion = findNearest(key, FIELD_NAMES);
   const hint =
-    suggestion === undefined ? `expected ${NAMES.slice(0, 5).join(", ")}, …` : `did you mean ${PREFIX}${suggestion}?`;
+    suggestion === undefined
+      ? `expected ${FIELD_NAMES.slice(0, 5).join(", ")}, …`
+      : `did you mean ${PREFIX}${suggestion}?`;
   return { code: "unknown_annotation", where, message: `${quote(`${PREFIX}${key}`)} is unknown; ${hint}` };
 }
 

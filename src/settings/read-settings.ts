@@ -39,9 +39,9 @@ export function readByTable<const Table extends SettingTable>(
     problems,
   );
   const settings = rows.map(([key, row]) => {
-    const fromVariable = parseText(row, variableOf(row.flag), variableText(row, environment), problems);
-    const fromFlag = parseText(row, `--${row.flag}`, texts.get(row.flag), problems);
-    return [key, fromFlag ?? fromVariable ?? row.fallback];
+    const variableValue = parseText(row, variableOf(row.flag), variableText(row, environment), problems);
+    const flagValue = parseText(row, `--${row.flag}`, texts.get(row.flag), problems);
+    return [key, flagValue ?? variableValue ?? row.fallback];
   });
   return {
     settings: Object.freeze(Object.fromEntries(settings)),
@@ -62,11 +62,11 @@ export function helpRows(table: SettingTable): string {
 }
 
 function helpRow({ flag, short, placeholder, summary, defaultText }: Setting<unknown>): string {
-  const head = `  ${short === undefined ? "" : `-${short}, `}--${flag}${placeholder === "" ? "" : ` ${placeholder}`}`;
+  const flagColumn = `  ${short === undefined ? "" : `-${short}, `}--${flag}${placeholder === "" ? "" : ` ${placeholder}`}`;
   const text = defaultText === "" ? summary : `${summary} (default: ${defaultText})`;
-  return head.length < HELP_WIDTH
-    ? `${head.padEnd(HELP_WIDTH)}${text}\n`
-    : `${head}\n${" ".repeat(HELP_WIDTH)}${text}\n`;
+  return flagColumn.length < HELP_WIDTH
+    ? `${flagColumn.padEnd(HELP_WIDTH)}${text}\n`
+    : `${flagColumn}\n${" ".repeat(HELP_WIDTH)}${text}\n`;
 }
 
 /** Returns `LASTCALL_DRAIN_DELAY` for the flag `drain-delay`. */

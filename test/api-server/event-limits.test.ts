@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { EventSpec } from "../../src/api-server/event-object.ts";
 import { createEventLimits, REPEAT_AFTER_MS } from "../../src/api-server/event-recorder.ts";
-import { fullBucket, takeToken } from "../../src/api-server/token-buckets.ts";
+import { createFullBucket, takeToken } from "../../src/api-server/token-buckets.ts";
 
 function createEvent(namespace: string, uid: string, reason = "BadValue"): EventSpec {
   const owner = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web", uid };
@@ -82,7 +82,7 @@ test("in an hour at most six Events are sent per owner and reason, and each name
 
 test("a token bucket never exceeds its capacity, and a clock that moves backwards adds no token", () => {
   const bucketSize = { capacity: 2, refillMs: 1_000 };
-  let bucket = fullBucket(bucketSize, 10_000);
+  let bucket = createFullBucket(bucketSize, 10_000);
   const take = (nowMs: number): boolean => {
     const result = takeToken(bucket, bucketSize, nowMs);
     bucket = result.bucket;

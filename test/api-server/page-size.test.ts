@@ -11,7 +11,7 @@ test("the page size is halved after a page that is too large, down to one object
 
 test("a list without pages, whose page size is 0, stays without pages", () => {
   expect(smallerPageSize(0)).toBeUndefined();
-  expect(nextPageSize(0, { bytes: 1, maximum: 0 })).toBe(0);
+  expect(nextPageSize(0, { byteCount: 1, maximum: 0 })).toBe(0);
 });
 
 test.for([
@@ -20,7 +20,7 @@ test.for([
   { page: "with the maximum number of objects", size: 250, bytes: 1_000, next: 250 },
   { page: "with more than half the maximum number of objects", size: 200, bytes: 1_000, next: 250 },
 ])("after a page $page the next page has $next objects", ({ size, bytes, next }) => {
-  expect(nextPageSize(size, { bytes, maximum: 250 })).toBe(next);
+  expect(nextPageSize(size, { byteCount: bytes, maximum: 250 })).toBe(next);
 });
 
 test("objects of any size up to the limit are listed completely, with few rejected pages", () => {
@@ -38,7 +38,7 @@ test("objects of any size up to the limit are listed completely, with few reject
           continue;
         }
         listedCount += size;
-        size = nextPageSize(size, { bytes, maximum });
+        size = nextPageSize(size, { byteCount: bytes, maximum });
       }
       expect(size).not.toBeNaN();
       expect(tooLargeCount).toBeLessThanOrEqual(sizes.length + 9);

@@ -1,13 +1,13 @@
 /** Tests the content of generated certificates. */
 import { createHash, createPrivateKey, X509Certificate } from "node:crypto";
 import { expect, test } from "vitest";
-import { caReader, fingerprintOf } from "../../src/authority/certificate.ts";
-import { certificateTools, serviceNames } from "../../src/authority/signing.ts";
+import { createCaReader, fingerprintOf } from "../../src/authority/certificate.ts";
+import { createCertificateTools, serviceNames } from "../../src/authority/signing.ts";
 
 const NOW_MS = Date.parse("2026-06-01T12:00:00Z");
 const DAY_MS = 86_400_000;
 const NAMES = serviceNames("lastcall-webhook", "lastcall");
-const tools = certificateTools("lastcall CA", { dns: NAMES });
+const tools = createCertificateTools("lastcall CA", { dns: NAMES });
 const createCa = (validFromMs?: number) => tools.makeCa({ nowMs: NOW_MS, lifeMs: 365 * DAY_MS, validFromMs });
 
 test("a leaf certificate is signed by its CA for all names of the Service, with P-256 and SHA-256", async () => {
@@ -78,7 +78,7 @@ test("a CA that was not made by lastcall is rejected", async () => {
 });
 
 test("a CA of lastcall with another purpose is rejected", async () => {
-  expect(caReader("lastcall relay CA").readCa((await createCa()).cert)).toMatchObject({
+  expect(createCaReader("lastcall relay CA").readCa((await createCa()).cert)).toMatchObject({
     defect: expect.stringContaining("not made by lastcall"),
   });
 });
@@ -112,7 +112,7 @@ test.for([
 ])("the subject of a leaf certificate is the first name $title", async ({ names, subject }) => {
   const signer = await createCa();
   const leaf = new X509Certificate(
-    (await certificateTools("lastcall CA", { dns: names }).makeLeaf({ signer, validUntilMs: NOW_MS })).cert,
+    (await createCertificateTools("lastcall CA", { dns: names }).makeLeaf({ signer, validUntilMs: NOW_MS })).cert,
   );
   expect(leaf.subject).toBe(subject);
   expect(leaf.subjectAltName).toBe(names.map((name) => `DNS:${name}`).join(", "));

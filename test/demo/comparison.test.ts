@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createRequestCounter, type RequestCounts } from "../../src/demo/load/load.ts";
 import { compareRuns } from "../../src/demo/report/comparison.ts";
-import { drainSummary } from "../../src/demo/report/pod-end.ts";
+import { lastDrainSummary } from "../../src/demo/report/pod-end.ts";
 
 function counts(requests: number, failed: number): RequestCounts {
   const counter = createRequestCounter();
@@ -28,7 +28,7 @@ test("the demo succeeds and reports both counts if requests fail only without la
 });
 
 test("the demo fails if a request with lastcall fails, and the message lists clients connected at the deadline", () => {
-  const summary = drainSummary([JSON.stringify(REPORT)]);
+  const summary = lastDrainSummary([JSON.stringify(REPORT)]);
   if (summary === undefined) throw new Error("the report was not found");
   const comparison = compareRuns({
     without: counts(9, 9),
@@ -40,7 +40,7 @@ test("the demo fails if a request with lastcall fails, and the message lists cli
 });
 
 test.for(["timeout", "handed-over"])("the demo's message has the reason of a drain with the outcome %s", (outcome) => {
-  const summary = drainSummary([JSON.stringify({ ...REPORT, outcome })]);
+  const summary = lastDrainSummary([JSON.stringify({ ...REPORT, outcome })]);
   if (summary === undefined) throw new Error("the report was not found");
   const runs = { without: counts(9, 9), with: counts(9, 1), summaries: [summary], propagationMs: 2_000 };
   expect(compareRuns(runs).sentence).toBe(`1 request failed with lastcall. ${REPORT.why}`);
@@ -61,7 +61,7 @@ test("the demo fails if all requests fail in both updates, and the message names
 });
 
 test("the demo's message lists clients connected at the deadline even if no request failed", () => {
-  const summary = drainSummary([JSON.stringify(REPORT)]);
+  const summary = lastDrainSummary([JSON.stringify(REPORT)]);
   if (summary === undefined) throw new Error("the report was not found");
   const comparison = compareRuns({
     without: counts(9, 9),
@@ -99,6 +99,6 @@ test("the last drain report in a log is read, as a separate line or inside a log
     JSON.stringify({ msg: "released" }),
     JSON.stringify({ ...REPORT, outcome: "none" }),
   ];
-  expect(drainSummary(lines)?.outcome).toBe("timeout");
-  expect(drainSummary(lines.slice(0, 2))).toBeUndefined();
+  expect(lastDrainSummary(lines)?.outcome).toBe("timeout");
+  expect(lastDrainSummary(lines.slice(0, 2))).toBeUndefined();
 });

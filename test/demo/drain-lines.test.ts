@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { drainSummary, triggeredMs } from "../../src/demo/report/pod-end.ts";
+import { lastDrainSummary, triggeredMs } from "../../src/demo/report/pod-end.ts";
 
 const REPORT = {
   version: 1,
@@ -18,11 +18,11 @@ const phaseLine = (phase: string, sinceTriggerMs: number) =>
 
 test("the relay's status and the time of the withdrawal are read from the drain report", () => {
   const report = { ...REPORT, relay: "withdrawn", withdrawnAfterMs: 1_020 };
-  expect(drainSummary([reportLine(report)])).toMatchObject({ relay: "withdrawn", withdrawnAfterMs: 1_020 });
+  expect(lastDrainSummary([reportLine(report)])).toMatchObject({ relay: "withdrawn", withdrawnAfterMs: 1_020 });
 });
 
 test("a report without a relay status has no time of withdrawal", () => {
-  expect(drainSummary([reportLine(REPORT)])).toMatchObject({ relay: "", withdrawnAfterMs: -1 });
+  expect(lastDrainSummary([reportLine(REPORT)])).toMatchObject({ relay: "", withdrawnAfterMs: -1 });
 });
 
 test("the time of the trigger is computed from the log line of the phase withdrawing", () => {

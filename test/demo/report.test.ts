@@ -12,7 +12,7 @@ function endedPod(drainSeconds: number, withdrawing: number, draining: number): 
     propagationMs: 2_000,
     slicesWithdrawnMs: undefined,
     events: [],
-    forwarded: [],
+    forwardedConnections: [],
     drainSeconds,
     summary: {
       outcome: "drained",

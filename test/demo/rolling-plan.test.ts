@@ -4,7 +4,7 @@ import { nextStep, type RolloutStep } from "../../src/demo/rollout/rollout.ts";
 
 /** Simulates an update in which a new Pod becomes Ready in each wait. */
 function simulate(desired: number): { steps: RolloutStep[]; minReady: number; maxPods: number } {
-  const state = { desired, old: desired, updated: 0, updatedReady: 0 };
+  const state = { desiredCount: desired, oldCount: desired, updatedCount: 0, readyCount: 0 };
   const steps: RolloutStep[] = [];
   let fewestReady = desired;
   let most = desired;
@@ -12,11 +12,11 @@ function simulate(desired: number): { steps: RolloutStep[]; minReady: number; ma
     const step = nextStep(state);
     steps.push(step);
     if (step === "finished") break;
-    if (step === "create") state.updated += 1;
-    if (step === "delete") state.old -= 1;
-    if (step === "wait") state.updatedReady += 1;
-    fewestReady = Math.min(fewestReady, state.old + state.updatedReady);
-    most = Math.max(most, state.old + state.updated);
+    if (step === "create") state.updatedCount += 1;
+    if (step === "delete") state.oldCount -= 1;
+    if (step === "wait") state.readyCount += 1;
+    fewestReady = Math.min(fewestReady, state.oldCount + state.readyCount);
+    most = Math.max(most, state.oldCount + state.updatedCount);
   }
   return { steps, minReady: fewestReady, maxPods: most };
 }

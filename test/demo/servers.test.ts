@@ -18,7 +18,7 @@ test("if the webhook does not start, its output is reported and the API server i
   onTestFinished(() => rmSync(scratch, { recursive: true }));
   const before = openServers();
   const started = startServers(
-    { relay: true, namespace: "demo" },
+    { hasRelay: true, namespace: "demo" },
     {
       clock: realClock,
       processes: createProcessTable(),

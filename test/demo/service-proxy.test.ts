@@ -137,7 +137,7 @@ test("a thousand requests succeed, and all connections to the Pod are closed aft
     expect(results.filter((result) => result.failure !== undefined)).toEqual([]);
   }
   expect(a.requests()).toBe(1_000);
-  await eventually(() => expect(proxy.forwarded().filter((one) => one.toMs < 0).length).toBe(0));
+  await eventually(() => expect(proxy.forwardedConnections().filter((one) => one.toMs < 0).length).toBe(0));
 });
 
 test("a client's reset within a request closes the connection to the Pod", async () => {
@@ -156,7 +156,7 @@ test("a client's reset within a request closes the connection to the Pod", async
   proxy.flush();
   const socket = connectTcp(proxy.port, NETWORK.serviceAddress);
   socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
-  await eventually(() => expect(proxy.forwarded().length).toBe(1));
+  await eventually(() => expect(proxy.forwardedConnections().length).toBe(1));
   socket.resetAndDestroy();
   await closed;
 });

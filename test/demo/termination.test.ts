@@ -35,7 +35,7 @@ function scriptedContainer(name: string, script: Script, clock: VirtualClock): S
   const { hookMs, hookFails, exitsAfterMs } = script;
   return {
     name,
-    sidecar: script.sidecar ?? false,
+    isSidecar: script.sidecar ?? false,
     isRunning: () => running,
     exited,
     signal: (signal) => {

@@ -19,7 +19,7 @@ const POD_END: PodEnd = {
     { atMs: 107_100, container: "lastcall", type: "exited", detail: "" },
     { atMs: 107_110, container: "", type: "gone", detail: "" },
   ],
-  forwarded: [
+  forwardedConnections: [
     { pod: "10.66.0.10", fromMs: 99_000, toMs: 101_000 },
     { pod: "10.66.0.10", fromMs: 100_500, toMs: 104_000 },
     { pod: "10.66.0.11", fromMs: 100_000, toMs: 107_000 },

@@ -23,8 +23,8 @@ describe("the clients' thread", () => {
     traffic.flush();
     traffic.start();
     await pod.firstRequest;
-    const { counts, forwarded } = await traffic.stop();
-    const [connection] = forwarded;
+    const { counts, forwardedConnections } = await traffic.stop();
+    const [connection] = forwardedConnections;
     expect(counts.requests).toBeGreaterThan(0);
     expect(counts.failed).toBe(0);
     expect(connection?.pod).toBe(pod.address);
@@ -46,7 +46,12 @@ describe("the clients' thread", () => {
 });
 
 async function startClients(port: number): Promise<Traffic> {
-  const traffic = await startTraffic({ network: { serviceAddress, trafficAddress }, port, propagationMs: 0, load });
+  const traffic = await startTraffic({
+    network: { serviceAddress, trafficAddress },
+    port,
+    propagationMs: 0,
+    loadOptions: load,
+  });
   closers.push(traffic.close);
   return traffic;
 }

@@ -22,7 +22,7 @@ describe("a drain with the outcome lost", () => {
   test("is accepted in the records of a replica", () => {
     expect(drainsInText(JSON.stringify({ drains: [LOST_DRAIN] }))).toEqual({
       drains: [LOST_DRAIN],
-      unreadable: 0,
+      unreadableCount: 0,
       isRecognized: true,
     });
   });

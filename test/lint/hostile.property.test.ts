@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { parseManifest } from "../../src/cli/manifest/parse.ts";
 import { podsIn } from "../../src/kubernetes/pod-template.ts";
 import { lint } from "../../src/lint/lint.ts";
-import { manifestSet } from "../../src/lint/manifest-set.ts";
+import { createManifestSet } from "../../src/lint/manifest-set.ts";
 import { deployment, SERVICE } from "./manifests.ts";
 
 /** Valid objects, in which the test replaces one value by an arbitrary value. */
@@ -48,7 +48,7 @@ test.for(places)(
           value,
           pods: podsIn(value),
         }));
-        for (const finding of lint(manifestSet(documents, "default"))) {
+        for (const finding of lint(createManifestSet(documents, "default"))) {
           expect(finding.path.every((key) => typeof key === "string" || typeof key === "number")).toBe(true);
           expect(finding.message).not.toMatch(/undefined|NaN|\[object/);
         }

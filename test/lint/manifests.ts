@@ -1,7 +1,7 @@
 /** Builds manifests for lint tests, and lists the rules of their findings. */
 import { parseManifest } from "../../src/cli/manifest/parse.ts";
 import { type Finding, lint } from "../../src/lint/lint.ts";
-import { manifestSet } from "../../src/lint/manifest-set.ts";
+import { createManifestSet } from "../../src/lint/manifest-set.ts";
 import type { Profiles } from "../../src/policy/resolve.ts";
 
 export const findingsIn = (...texts: readonly string[]): readonly Finding[] => findings({}, texts);
@@ -14,7 +14,7 @@ function findings(profiles: Profiles, texts: readonly string[]): readonly Findin
   const documents = texts.flatMap((text, index) =>
     parseManifest(text).documents.map(({ number, value, pods }) => ({ file: `${index}.yaml`, number, value, pods })),
   );
-  return lint(manifestSet(documents, "default", profiles));
+  return lint(createManifestSet(documents, "default", profiles));
 }
 
 export const idsIn = (...texts: readonly string[]): readonly string[] =>

@@ -106,7 +106,9 @@ describe("two relay replicas with one Secret", () => {
       const [first, second] = await Promise.all([startTestReplica(server), startTestReplica(server)]);
       const replacedVariables = (await admitWithRelay(first, OWNED_POD)).variables;
       server.remove(SECRETS, "lastcall-relay", "lastcall");
-      await eventually(() => expect(first.output() + second.output()).toContain("CAs that running Pods trust were removed"));
+      await eventually(() =>
+        expect(first.output() + second.output()).toContain("CAs that running Pods trust were removed"),
+      );
       await eventually(async () => {
         const currentVariables = (await admitPod(first, OWNED_POD)).variables;
         expect(currentVariables["LASTCALL_RELAY_NAME"]).not.toBe(replacedVariables["LASTCALL_RELAY_NAME"]);

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { pemBlocks } from "../../src/authority/certificate.ts";
+import { parsePemBlocks } from "../../src/authority/certificate.ts";
 import { type Issuer, makeCaPair, makeServerPair } from "../../src/authority/signing.ts";
 import type { Moment } from "../../src/webhook/certificates/authority.ts";
 import { readExternalPair } from "../../src/webhook/certificates/external-files.ts";
@@ -72,7 +72,7 @@ function sourceOf(
 }
 
 function bundleSizesOf(store: ApiStore): readonly number[] {
-  return (store.configuration()?.bundles ?? []).map((bundle) => pemBlocks(bundle).blocks.length);
+  return (store.configuration()?.bundles ?? []).map((bundle) => parsePemBlocks(bundle).blocks.length);
 }
 
 async function startReplicas(replicaCount = 1) {

@@ -7,16 +7,16 @@ import { isRawObject, type RawObject, textAt, valueAt, wholeNumberAt } from "../
 
 type ReadDrains = {
   readonly drains: readonly DrainRecord[];
-  readonly unreadable: number;
+  readonly unreadableCount: number;
   readonly isRecognized: boolean;
 };
 
-const NO_DRAINS: ReadDrains = { drains: [], unreadable: 0, isRecognized: false };
+const NO_DRAINS: ReadDrains = { drains: [], unreadableCount: 0, isRecognized: false };
 
 export function drainsInText(text: string): ReadDrains {
   const document = parseJson(text);
   if (document !== undefined) return drainsInValue(document, "line-000001", 0);
-  const lines = text.split("\n").map((line, index) => {
+  const lineReadings = text.split("\n").map((line, index) => {
     // The prefix is a timestamp from `kubectl logs --timestamps`.
     const [, time = "", json = ""] = /^\s*(\d{4}-\d\d-\d\dT\S+ )?(\{.*)$/.exec(line) ?? [];
     const value = json === "" ? undefined : parseJson(json);
@@ -25,8 +25,8 @@ export function drainsInText(text: string): ReadDrains {
       ? NO_DRAINS
       : drainsInValue(value, `line-${String(index + 1).padStart(6, "0")}`, Number.isNaN(loggedAtMs) ? 0 : loggedAtMs);
   });
-  const readLines = combineReadings(lines);
-  return { ...readLines, drains: withoutFirstReports(readLines.drains) };
+  const combinedReading = combineReadings(lineReadings);
+  return { ...combinedReading, drains: withoutFirstReports(combinedReading.drains) };
 }
 
 /** Drops the first of two reports of a drain: a manager logs its report again, with the resets, when it exits. */
@@ -51,14 +51,14 @@ function singleRecord(value: unknown): ReadDrains {
 
 function drainsFromRecord(record: DrainRecord | undefined): ReadDrains {
   return record === undefined
-    ? { drains: [], unreadable: 1, isRecognized: true }
-    : { drains: [record], unreadable: 0, isRecognized: true };
+    ? { drains: [], unreadableCount: 1, isRecognized: true }
+    : { drains: [record], unreadableCount: 0, isRecognized: true };
 }
 
 function combineReadings(parts: readonly ReadDrains[]): ReadDrains {
   return {
     drains: parts.flatMap(({ drains }) => drains),
-    unreadable: parts.reduce((sum, { unreadable }) => sum + unreadable, 0),
+    unreadableCount: parts.reduce((sum, { unreadableCount }) => sum + unreadableCount, 0),
     isRecognized: parts.some(({ isRecognized }) => isRecognized),
   };
 }

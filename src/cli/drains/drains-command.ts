@@ -18,7 +18,7 @@ export async function runDrains(request: DrainsListRequest, ports: Ports): Promi
     if (!reading.ok) return EXIT_ERROR;
     const drains = mergeDrains(reading.drainLists);
     if (request.json) ports.out(`${jsonText({ version: 1, drains })}\n`);
-    else if (drains.length === 0) ports.err(`${noDrains(request)}\n`);
+    else if (drains.length === 0) ports.err(`${noDrainsText(request)}\n`);
     else {
       const nowMs = ports.drains.nowMs();
       const timeColumn = { title: "AGE", text: ({ endedAtMs }: DrainRecord) => ageText(endedAtMs, nowMs) };
@@ -35,6 +35,6 @@ export function printProblems(severity: "warning" | "error", problems: readonly 
   for (const problem of problems) ports.err(`${severity}: ${printable(problem)}\n`);
 }
 
-function noDrains({ namespace }: DrainsRequest): string {
+function noDrainsText({ namespace }: DrainsRequest): string {
   return printable(`no drains recorded${namespace === undefined ? "" : ` in namespace ${namespace}`}`);
 }

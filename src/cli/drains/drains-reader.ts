@@ -34,8 +34,8 @@ export async function openDrainsReader(request: DrainsRequest, ports: Ports): Pr
     const read = async (): Promise<DrainsReading> => {
       const file = await readFileDrains(source.path, ports);
       if (!file.ok) return { ok: false, problems: [file.message] };
-      const matching = file.drains.filter((drain) => namespace === undefined || drain.namespace === namespace);
-      return { ok: true, drainLists: [matching], problems: file.problems };
+      const matchingDrains = file.drains.filter((drain) => namespace === undefined || drain.namespace === namespace);
+      return { ok: true, drainLists: [matchingDrains], problems: file.problems };
     };
     return { read, close: () => undefined };
   }
@@ -53,8 +53,8 @@ export async function openDrainsReader(request: DrainsRequest, ports: Ports): Pr
 export async function readClusterDrains(cluster: Cluster, query: DrainQuery): Promise<DrainsReading> {
   const { lists, problems } = await fetchClusterDrains(cluster, query);
   if (lists.length > 0) return { ok: true, drainLists: lists, problems };
-  const noReplica = `no lastcall replica at ${cluster.server} returned its drains. ${remedyText(query.lastcallNamespace)}`;
-  return { ok: false, problems: [...problems, noReplica] };
+  const noReplicaProblem = `no lastcall replica at ${cluster.server} returned its drains. ${remedyText(query.lastcallNamespace)}`;
+  return { ok: false, problems: [...problems, noReplicaProblem] };
 }
 
 function remedyText(namespace = "lastcall"): string {
@@ -109,13 +109,13 @@ async function fetchDrains(
     return {
       problem: `${name} did not return its drains: the response has another format version; run the webhook's version of lastcall`,
     };
-  const { drains, unreadable } = drainsInValue(value);
+  const { drains, unreadableCount } = drainsInValue(value);
   // Older replicas ignore the query parameter.
   const matching = drains.filter((drain) => namespace === undefined || drain.namespace === namespace);
   const problem =
-    unreadable > 0
+    unreadableCount > 0
       ? {
-          problem: `${name} returned ${unreadable} drains that this version of lastcall cannot read; run the webhook's version of lastcall`,
+          problem: `${name} returned ${unreadableCount} drains that this version of lastcall cannot read; run the webhook's version of lastcall`,
         }
       : {};
   return { drains: matching, ...problem };
@@ -141,15 +141,17 @@ async function readFileDrains(path: string, ports: Ports): Promise<FileDrains> {
   }
   const decoded = decodeManifest(bytes);
   if (!decoded.ok) return { ok: false, message: `${name}: ${decoded.message}` };
-  const { drains, unreadable, isRecognized } = drainsInText(decoded.text);
+  const { drains, unreadableCount, isRecognized } = drainsInText(decoded.text);
   if (!isRecognized) {
-    const expected = "expected the output of `lastcall drains --json` or a manager's log";
-    return { ok: false, message: `${name}: contains no drains; ${expected}` };
+    const expectedText = "expected the output of `lastcall drains --json` or a manager's log";
+    return { ok: false, message: `${name}: contains no drains; ${expectedText}` };
   }
   return {
     ok: true,
     drains,
     problems:
-      unreadable > 0 ? [`${name}: entries skipped because they are not drains of version 1: ${unreadable}`] : [],
+      unreadableCount > 0
+        ? [`${name}: entries skipped because they are not drains of version 1: ${unreadableCount}`]
+        : [],
   };
 }

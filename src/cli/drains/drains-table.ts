@@ -123,15 +123,17 @@ function fitWidths(
   columns: readonly Column[],
   availableWidth: number,
 ): readonly number[] {
-  const fitted = [...naturalWidths];
+  const fittedWidths = [...naturalWidths];
   for (const shrinkGroup of ["first", "later"]) {
-    const widest = (): number => Math.max(...fitted.filter((_, at) => columns[at]?.shrink === shrinkGroup));
-    while (totalWidth(fitted) > availableWidth && widest() > NAME_WIDTH) {
-      const at = fitted.findIndex((width, index) => columns[index]?.shrink === shrinkGroup && width === widest());
-      fitted[at] = widest() - 1;
+    const maxWidth = (): number => Math.max(...fittedWidths.filter((_, at) => columns[at]?.shrink === shrinkGroup));
+    while (totalWidth(fittedWidths) > availableWidth && maxWidth() > NAME_WIDTH) {
+      const at = fittedWidths.findIndex(
+        (width, index) => columns[index]?.shrink === shrinkGroup && width === maxWidth(),
+      );
+      fittedWidths[at] = maxWidth() - 1;
     }
   }
-  return fitted;
+  return fittedWidths;
 }
 
 function totalWidth(widths: readonly number[]): number {

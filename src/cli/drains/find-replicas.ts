@@ -61,7 +61,7 @@ async function listReplicas(
   const pods = isRawObject(response.value) ? objectsAt(response.value, "items") : [];
   const candidates = pods.filter(isNotTerminated);
   const namespaces = [...new Set(candidates.map((pod) => textAt(objectAt(pod, "metadata"), "namespace") ?? ""))];
-  if (namespaces.length > 1) return { replicas: [], problems: [ambiguousNamespaces(namespaces)] };
+  if (namespaces.length > 1) return { replicas: [], problems: [ambiguousNamespacesProblem(namespaces)] };
   const results = candidates.map(readReplica);
   return {
     replicas: results.filter((result) => typeof result !== "string"),
@@ -70,10 +70,10 @@ async function listReplicas(
 }
 
 /** Any tenant can set these labels on a Pod of their own namespace, so the user has to choose. */
-function ambiguousNamespaces(namespaces: readonly string[]): string {
+function ambiguousNamespacesProblem(namespaces: readonly string[]): string {
   const names = namespaces.slice(0, NAMES_LIMIT).map(quote).join(", ");
-  const more = namespaces.length > NAMES_LIMIT ? ` and ${namespaces.length - NAMES_LIMIT} more` : "";
-  return `several namespaces contain Pods with the labels of lastcall's webhook: ${names}${more}; set --lastcall-namespace`;
+  const moreText = namespaces.length > NAMES_LIMIT ? ` and ${namespaces.length - NAMES_LIMIT} more` : "";
+  return `several namespaces contain Pods with the labels of lastcall's webhook: ${names}${moreText}; set --lastcall-namespace`;
 }
 
 function isNotTerminated(pod: RawObject): boolean {

@@ -63,10 +63,10 @@ const NAMES_LIMIT = 5;
 function chooseDrain(subject: string, drains: readonly DrainRecord[]): DrainChoice {
   const byId = drains.find(({ id }) => id === subject);
   if (byId !== undefined) return { ok: true, drain: byId };
-  const matches = drains.filter((drain) => (subject.includes("/") ? fullName(drain) : drain.pod) === subject);
-  const [latest] = matches;
+  const matchingDrains = drains.filter((drain) => (subject.includes("/") ? fullName(drain) : drain.pod) === subject);
+  const [latest] = matchingDrains;
   if (latest === undefined) return { ok: false, message: notFoundMessage(subject, drains) };
-  const fullNames = [...new Set(matches.map(fullName))];
+  const fullNames = [...new Set(matchingDrains.map(fullName))];
   if (fullNames.length > 1) {
     return {
       ok: false,
@@ -78,14 +78,14 @@ function chooseDrain(subject: string, drains: readonly DrainRecord[]): DrainChoi
 
 /** Suggests prefix matches before similar names, because users often type the owner's name. */
 function notFoundMessage(subject: string, drains: readonly DrainRecord[]): string {
-  const start = `no recorded drain has the Pod name or id ${quote(subject)}`;
-  if (drains.length === 0) return `${start}; no drains are recorded`;
+  const messageStart = `no recorded drain has the Pod name or id ${quote(subject)}`;
+  if (drains.length === 0) return `${messageStart}; no drains are recorded`;
   const names = [...new Set(drains.map((drain) => (subject.includes("/") ? fullName(drain) : drain.pod)))];
   const prefixMatches = names.filter((name) => name.startsWith(subject));
   const suggestion = findNearest(subject, [...names, ...drains.map(({ id }) => id)]);
-  if (prefixMatches.length > 0) return `${start}; did you mean ${joinNames(prefixMatches, "or")}?`;
-  if (suggestion !== undefined) return `${start}; did you mean ${quote(suggestion)}?`;
-  return `${start}; the latest drains are of ${joinNames(names, "and")}`;
+  if (prefixMatches.length > 0) return `${messageStart}; did you mean ${joinNames(prefixMatches, "or")}?`;
+  if (suggestion !== undefined) return `${messageStart}; did you mean ${quote(suggestion)}?`;
+  return `${messageStart}; the latest drains are of ${joinNames(names, "and")}`;
 }
 
 function joinNames(names: readonly string[], conjunction: "or" | "and"): string {

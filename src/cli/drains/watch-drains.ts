@@ -22,9 +22,9 @@ export async function watchDrains(request: DrainsRequest, reader: DrainsReader, 
     if (interrupt.aborted) break;
     reportProblems(reading, print === undefined);
     if (reading.ok) {
-      const unshown = [...shownDrains.selectNew(reading.drainLists)].reverse();
-      print ??= request.json ? jsonLines(ports) : tableLines(unshown, ports);
-      print(unshown);
+      const newDrains = [...shownDrains.selectNew(reading.drainLists)].reverse();
+      print ??= request.json ? createJsonPrinter(ports) : createTablePrinter(newDrains, ports);
+      print(newDrains);
     } else if (print === undefined) return EXIT_ERROR;
     await ports.drains.sleep(POLL_MS, interrupt);
   }
@@ -33,12 +33,12 @@ export async function watchDrains(request: DrainsRequest, reader: DrainsReader, 
 
 type Print = (drains: readonly DrainRecord[]) => void;
 
-function jsonLines(ports: Ports): Print {
+function createJsonPrinter(ports: Ports): Print {
   return (drains) => ports.out(drains.map((drain) => `${jsonText(drain)}\n`).join(""));
 }
 
 /** Column widths come from the first reading, with room for longer names. */
-function tableLines(firstDrains: readonly DrainRecord[], ports: Ports): Print {
+function createTablePrinter(firstDrains: readonly DrainRecord[], ports: Ports): Print {
   const timeColumn = { title: "ENDED", text: ({ endedAtMs }: DrainRecord) => clockText(endedAtMs) };
   const table = tableFor({ drains: firstDrains, width: ports.drains.columns(), timeColumn, isGrowing: true });
   ports.out(`${table.header}\n`);
@@ -47,13 +47,13 @@ function tableLines(firstDrains: readonly DrainRecord[], ports: Ports): Print {
 
 /** Reports each problem once, and the recovery when all problems are gone. */
 export function createProblemReporter(ports: Ports): (reading: DrainsReading, isFirst: boolean) => void {
-  let reported: readonly string[] = [];
+  let reportedProblems: readonly string[] = [];
   return (reading, isFirst) => {
     const severity = isFirst && !reading.ok ? "error" : "warning";
     for (const problem of reading.problems)
-      if (!reported.includes(problem)) ports.err(`${severity}: ${printable(problem)}\n`);
-    if (reported.length > 0 && reading.problems.length === 0) ports.err("all replicas respond again\n");
-    reported = reading.problems;
+      if (!reportedProblems.includes(problem)) ports.err(`${severity}: ${printable(problem)}\n`);
+    if (reportedProblems.length > 0 && reading.problems.length === 0) ports.err("all replicas respond again\n");
+    reportedProblems = reading.problems;
   };
 }
 

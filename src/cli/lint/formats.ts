@@ -8,7 +8,7 @@ import { type LintReport, placeText, type ReportedFinding } from "./lint-report.
 
 export function lintText({ findings, problems }: LintReport): string {
   // "no findings" would be misleading after unreadable documents.
-  const summaryText = findings.length === 0 && problems.length > 0 ? "" : summary(findings);
+  const summaryText = findings.length === 0 && problems.length > 0 ? "" : summarize(findings);
   return findings.map(findingText).join("") + summaryText;
 }
 
@@ -18,7 +18,7 @@ function findingText(finding: ReportedFinding): string {
   return `${lines.map(printable).join("\n")}\n`;
 }
 
-function summary(findings: readonly ReportedFinding[]): string {
+function summarize(findings: readonly ReportedFinding[]): string {
   const count = (level: string): number => findings.filter((finding) => finding.level === level).length;
   if (findings.length === 0) return "no findings\n";
   const noun = findings.length === 1 ? "finding" : "findings";
@@ -27,15 +27,15 @@ function summary(findings: readonly ReportedFinding[]): string {
 
 /** @see https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands */
 export function lintAnnotations({ findings }: LintReport): string {
-  return findings.map(annotation).join("");
+  return findings.map(annotationLine).join("");
 }
 
-function annotation(finding: ReportedFinding): string {
+function annotationLine(finding: ReportedFinding): string {
   const { file, line, column, level, rule, message, remedy } = finding;
   const properties = { file, line: String(line), col: String(column), title: `lastcall lint: ${rule}` };
-  const list = Object.entries(properties).map(([name, value]) => `${name}=${escapeProperty(value)}`);
+  const propertyTexts = Object.entries(properties).map(([name, value]) => `${name}=${escapeProperty(value)}`);
   const command = level === "note" ? "notice" : level;
-  return `::${command} ${list.join(",")}::${escapeText(`${placeText(finding)}: ${message} ${remedy}`)}\n`;
+  return `::${command} ${propertyTexts.join(",")}::${escapeText(`${placeText(finding)}: ${message} ${remedy}`)}\n`;
 }
 
 function escapeText(text: string): string {

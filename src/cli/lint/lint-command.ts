@@ -1,7 +1,7 @@
 /** Runs `lastcall lint`. */
 import { type Command, Option } from "commander";
 import { type Finding, lint } from "../../lint/lint.ts";
-import { type ManifestDocument, manifestSet } from "../../lint/manifest-set.ts";
+import { createManifestSet, type ManifestDocument } from "../../lint/manifest-set.ts";
 import type { Profiles } from "../../policy/resolve.ts";
 import { readConfig } from "../cluster-config-file.ts";
 import { EXIT_CHECK_ERROR, EXIT_DONE, EXIT_FINDINGS } from "../exit-statuses.ts";
@@ -51,7 +51,7 @@ async function runLint(request: LintRequest, ports: Ports): Promise<number> {
   for (const warning of warnings) ports.err(`warning: ${problemLine(warning)}\n`);
   for (const problem of problems) ports.err(`error: ${problemLine(problem)}\n`);
   const sources = manifests.flatMap(sourcesIn);
-  const checkedManifests = manifestSet(
+  const checkedManifests = createManifestSet(
     sources.map(({ document }) => document),
     request.namespace,
     request.profiles,

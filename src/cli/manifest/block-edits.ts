@@ -37,12 +37,13 @@ function createInsertion(
   first: Entry,
   previous: Entry | undefined,
 ): Splice {
-  const at = lineEnd(text, previous?.end ?? lineAbove(text, first.start));
-  const eol = eolAt(text, at, style.eol);
+  const insertOffset = lineEnd(text, previous?.end ?? lineAbove(text, first.start));
+  const eol = eolAt(text, insertOffset, style.eol);
   const column = columnOf(text, first.start);
   const lineStyle = { ...style, eol };
-  const rendered = key === undefined ? renderItem(value, column, lineStyle) : renderPair(key, value, column, lineStyle);
-  return { start: at, end: at, insert: eol + " ".repeat(column) + rendered };
+  const renderedText =
+    key === undefined ? renderItem(value, column, lineStyle) : renderPair(key, value, column, lineStyle);
+  return { start: insertOffset, end: insertOffset, insert: eol + " ".repeat(column) + renderedText };
 }
 
 function createRemoval({ text }: BlockEditContext, { start, end }: Entry, next: Entry | undefined): readonly Splice[] {
@@ -70,6 +71,6 @@ export function createReplacement(
   const insert = renderAfterColon(value, column, style);
   // Keeps a comment on the key's line when lines below are added or removed.
   const isBelow = (isEmpty || isBlock(node)) && !insert.startsWith(" ") && (isEmpty || value === null);
-  const replacedFrom = isBelow ? lineEnd(text, valueStart) : valueStart;
-  return { start: replacedFrom, end: Math.max(replacedFrom, end), insert };
+  const replacementStart = isBelow ? lineEnd(text, valueStart) : valueStart;
+  return { start: replacementStart, end: Math.max(replacementStart, end), insert };
 }

@@ -13,18 +13,21 @@ type EditedManifest =
   | { readonly ok: false; readonly problem: ManifestProblem };
 
 export function editManifest(text: string, manifest: ParsedManifest, edit: PodEdit, preserve: boolean): EditedManifest {
-  const intended = manifest.documents.map((document) => intendedValue(document, edit));
-  if (manifest.documents.every((document, index) => document.value === intended[index])) return { ok: true, text };
-  let differentDocument: number | undefined;
+  const intendedValues = manifest.documents.map((document) => intendedValue(document, edit));
+  if (manifest.documents.every((document, index) => document.value === intendedValues[index]))
+    return { ok: true, text };
+  let differentIndex: number | undefined;
   for (const restore of text.includes(MARK) ? [true, false] : [false]) {
     const splices = manifest.documents.flatMap((document, index) =>
-      document.value === intended[index] ? [] : rewriteDocument(text, document, intended[index], { restore, preserve }),
+      document.value === intendedValues[index]
+        ? []
+        : rewriteDocument(text, document, intendedValues[index], { restore, preserve }),
     );
     const changedText = applySplices(text, splices);
-    differentDocument = changedText === undefined ? 0 : firstDifference(changedText, intended);
-    if (changedText !== undefined && differentDocument === undefined) return { ok: true, text: changedText };
+    differentIndex = changedText === undefined ? 0 : firstDifference(changedText, intendedValues);
+    if (changedText !== undefined && differentIndex === undefined) return { ok: true, text: changedText };
   }
-  return { ok: false, problem: uneditableProblem(manifest.documents[differentDocument ?? 0]) };
+  return { ok: false, problem: uneditableProblem(manifest.documents[differentIndex ?? 0]) };
 }
 
 function intendedValue(document: ParsedDocument, edit: PodEdit): unknown {
@@ -34,10 +37,11 @@ function intendedValue(document: ParsedDocument, edit: PodEdit): unknown {
   }, document.value);
 }
 
-function firstDifference(text: string, intended: readonly unknown[]): number | undefined {
+function firstDifference(text: string, intendedValues: readonly unknown[]): number | undefined {
   const { documents, problems } = parseManifest(text);
-  if (problems.length > 0 || documents.length !== intended.length) return Math.max(0, (problems[0]?.document ?? 1) - 1);
-  const index = documents.findIndex((document, at) => !isSameJson(document.value, intended[at]));
+  if (problems.length > 0 || documents.length !== intendedValues.length)
+    return Math.max(0, (problems[0]?.document ?? 1) - 1);
+  const index = documents.findIndex((document, at) => !isSameJson(document.value, intendedValues[at]));
   return index < 0 ? undefined : index;
 }
 

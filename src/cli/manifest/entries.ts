@@ -25,8 +25,8 @@ export function entriesOf(text: string, node: unknown): readonly Entry[] | undef
     : node.items.map((_, index) => itemEntry(text, node, index));
   if (isBlock(node)) return entries;
   if (isMap(node) && entries.some(({ key, start }) => key === undefined || start < 0)) return undefined;
-  const inFlow = entries.flatMap((entry) => flowEntry(entry, isMap(node)));
-  return inFlow.length === entries.length ? inFlow : undefined;
+  const flowEntries = entries.flatMap((entry) => flowEntry(entry, isMap(node)));
+  return flowEntries.length === entries.length ? flowEntries : undefined;
 }
 
 function pairEntry(text: string, pair: Pair): Entry {
@@ -39,8 +39,8 @@ function pairEntry(text: string, pair: Pair): Entry {
 
 function itemEntry(text: string, list: YAMLSeq, index: number): Entry {
   const node = list.items[index];
-  const source = list.srcToken?.type === "block-seq" ? list.srcToken : undefined;
-  const tokens = source?.items[index]?.start as readonly Token[] | undefined;
+  const listToken = list.srcToken?.type === "block-seq" ? list.srcToken : undefined;
+  const tokens = listToken?.items[index]?.start as readonly Token[] | undefined;
   const start = tokens?.find((token) => token.type === "seq-item-ind")?.offset ?? -1;
   const valueStart = endOfIndicators(tokens, -1);
   return { key: undefined, node, start, valueStart, end: Math.max(endOfNode(text, node), valueStart) };

@@ -15,13 +15,13 @@ export function editFlow(
   steps: readonly ItemStep[],
   editEntry: (entry: Entry, value: unknown) => boolean,
 ): boolean {
-  const removed: Entry[] = [];
+  const removedEntries: Entry[] = [];
   const inserts: Insert[] = [];
   for (const step of steps) {
     const entry = entries[step.at];
     if (step.kind === "insert") inserts.push(step);
     else if (entry === undefined) return false;
-    else if (step.kind === "remove") removed.push(entry);
+    else if (step.kind === "remove") removedEntries.push(entry);
     else if (!editEntry(entry, step.value)) replaceValue(context, entry, step.value);
   }
   const [first] = entries;
@@ -29,11 +29,11 @@ export function editFlow(
     if (inserts.length > 0) context.splices.push(fillCollection(context, range[0], inserts));
     return true;
   }
-  if (removed.length === entries.length) {
+  if (removedEntries.length === entries.length) {
     context.splices.push(emptyCollection(context, range, entries));
     return inserts.length === 0;
   }
-  removeEntries(context, entries, removed);
+  removeEntries(context, entries, removedEntries);
   context.splices.push(...inserts.map((insert) => createInsertion(context, insert, first, entries[insert.at])));
   return true;
 }
@@ -44,13 +44,13 @@ function replaceValue(context: FlowEditContext, { valueStart, end }: Entry, valu
 }
 
 /** Also removes the comma before an entry or, for entries at the start of the collection, the comma after it. */
-function removeEntries(context: FlowEditContext, entries: readonly Entry[], removed: readonly Entry[]): void {
-  const firstKept = entries.findIndex((entry) => !removed.includes(entry));
-  for (const entry of removed) {
+function removeEntries(context: FlowEditContext, entries: readonly Entry[], removedEntries: readonly Entry[]): void {
+  const firstKeptIndex = entries.findIndex((entry) => !removedEntries.includes(entry));
+  for (const entry of removedEntries) {
     const index = entries.indexOf(entry);
     const previous = entries[index - 1];
     const next = entries[index + 1];
-    if (index > firstKept && previous !== undefined)
+    if (index > firstKeptIndex && previous !== undefined)
       context.splices.push({ start: previous.end, end: entry.end, insert: "" });
     else if (next !== undefined) context.splices.push({ start: entry.start, end: next.start, insert: "" });
   }
@@ -58,8 +58,8 @@ function removeEntries(context: FlowEditContext, entries: readonly Entry[], remo
 
 function emptyCollection(context: FlowEditContext, range: Range, entries: readonly Entry[]): Splice {
   const start = range[0] + 1;
-  const isOverLines = context.text.slice(start, entries[0]?.start).includes("\n");
-  return { start, end: isOverLines ? range[1] - 1 : (entries.at(-1)?.end ?? start), insert: "" };
+  const isMultiline = context.text.slice(start, entries[0]?.start).includes("\n");
+  return { start, end: isMultiline ? range[1] - 1 : (entries.at(-1)?.end ?? start), insert: "" };
 }
 
 function fillCollection(context: FlowEditContext, bracketOffset: number, inserts: readonly Insert[]): Splice {
@@ -78,12 +78,12 @@ function createInsertion(context: FlowEditContext, insert: Insert, first: Entry,
   const leadingText = text.slice(lineStart(text, first.start), first.start);
   const indent = style.json && first.start > 0 && /^[ \t]*$/.test(leadingText) ? leadingText : undefined;
   const separator = indent === undefined ? style.gap : style.eol + indent;
-  const rendered = renderInsert(insert, style, indent);
+  const renderedText = renderInsert(insert, style, indent);
   const at = previous?.end ?? first.start;
   return {
     start: at,
     end: at,
-    insert: previous === undefined ? `${rendered},${separator}` : `,${separator}${rendered}`,
+    insert: previous === undefined ? `${renderedText},${separator}` : `,${separator}${renderedText}`,
   };
 }
 

@@ -43,30 +43,33 @@ export function mappingSteps(
 }
 
 /** Matches items by name, such as containers, or by equality. All insertions and removals are adjacent. */
-export function listSteps(old: readonly unknown[], intended: readonly unknown[]): readonly ItemStep[] {
-  if (old.length === intended.length) return intended.map((value, at) => ({ kind: "keep", at, value }));
-  const minLength = Math.min(old.length, intended.length);
+export function listSteps(oldItems: readonly unknown[], intendedItems: readonly unknown[]): readonly ItemStep[] {
+  if (oldItems.length === intendedItems.length) return intendedItems.map((value, at) => ({ kind: "keep", at, value }));
+  const minLength = Math.min(oldItems.length, intendedItems.length);
   let headLength = 0;
-  while (headLength < minLength && isSameItem(old[headLength], intended[headLength])) headLength += 1;
+  while (headLength < minLength && isSameItem(oldItems[headLength], intendedItems[headLength])) headLength += 1;
   let tailLength = 0;
-  while (tailLength < minLength - headLength && isSameItem(old.at(-1 - tailLength), intended.at(-1 - tailLength)))
+  while (
+    tailLength < minLength - headLength &&
+    isSameItem(oldItems.at(-1 - tailLength), intendedItems.at(-1 - tailLength))
+  )
     tailLength += 1;
   const keepItem = (at: number, value: unknown): ItemStep => ({ kind: "keep", at, value });
-  const intendedTail = intended.slice(intended.length - tailLength);
+  const intendedTail = intendedItems.slice(intendedItems.length - tailLength);
   return [
-    ...intended.slice(0, headLength).map((value, at) => keepItem(at, value)),
-    ...old
-      .slice(headLength, old.length - tailLength)
+    ...intendedItems.slice(0, headLength).map((value, at) => keepItem(at, value)),
+    ...oldItems
+      .slice(headLength, oldItems.length - tailLength)
       .map((_, at): ItemStep => ({ kind: "remove", at: headLength + at })),
-    ...intended
-      .slice(headLength, intended.length - tailLength)
+    ...intendedItems
+      .slice(headLength, intendedItems.length - tailLength)
       .map((value): ItemStep => ({ kind: "insert", at: headLength - 1, value })),
-    ...intendedTail.map((value, at) => keepItem(old.length - tailLength + at, value)),
+    ...intendedTail.map((value, at) => keepItem(oldItems.length - tailLength + at, value)),
   ];
 }
 
-function isSameItem(old: unknown, intended: unknown): boolean {
-  if (isRawObject(old) && isRawObject(intended) && typeof old["name"] === "string")
-    return old["name"] === intended["name"];
-  return isSameJson(old, intended);
+function isSameItem(oldItem: unknown, intendedItem: unknown): boolean {
+  if (isRawObject(oldItem) && isRawObject(intendedItem) && typeof oldItem["name"] === "string")
+    return oldItem["name"] === intendedItem["name"];
+  return isSameJson(oldItem, intendedItem);
 }

@@ -111,9 +111,9 @@ export function keyText(key: unknown): string {
 /** Formats floats as Go does: `1e+06`, where JavaScript writes `1000000`. Both write integers in the same way. */
 function numberKey(value: number, source: string): string {
   const isWhole = !/[.eE]/.test(source) || /^[-+]?0[xX]/.test(source);
-  const size = Math.abs(value);
+  const magnitude = Math.abs(value);
   if (!Number.isFinite(value) || (isWhole && !Number.isSafeInteger(value))) return source;
-  if (isWhole || value === 0 || (size >= 1e-4 && size < 1e6)) return String(value);
+  if (isWhole || value === 0 || (magnitude >= 1e-4 && magnitude < 1e6)) return String(value);
   return value.toExponential().replace(/e([-+])(\d)$/, "e$10$2");
 }
 
@@ -127,10 +127,10 @@ function scalarValue({ value, source, tag }: Scalar): unknown {
 }
 
 /** A number outside the range of a double becomes a string, as in kubectl. */
-function numberValue(value: number, written: string): number | string {
+function numberValue(value: number, sourceText: string): number | string {
   if (Number.isFinite(value)) return value;
-  if (!/\d/.test(written)) throw new Unreadable(`${written} is not a JSON number; quote it to make it a string`);
-  return written;
+  if (!/\d/.test(sourceText)) throw new Unreadable(`${sourceText} is not a JSON number; quote it to make it a string`);
+  return sourceText;
 }
 
 export function isList(value: unknown): value is readonly unknown[] {

@@ -35,55 +35,55 @@ export type ParsedManifest = {
  * binary values are not converted.
  */
 export function parseManifest(text: string, templatePaths: readonly TemplatePath[] = []): ParsedManifest {
-  const lines = new LineCounter();
-  const place = (offset: number): Place => {
-    const { line, col } = lines.linePos(offset);
+  const lineCounter = new LineCounter();
+  const placeAt = (offset: number): Place => {
+    const { line, col } = lineCounter.linePos(offset);
     return { line, column: col };
   };
-  const trees = parseTrees(text, lines);
+  const trees = parseTrees(text, lineCounter);
   if (trees === undefined) return { documents: [], problems: [{ document: 0, place: undefined, message: TOO_DEEP }] };
   const documents: ParsedDocument[] = [];
   const problems: ManifestProblem[] = [];
   for (const [index, tree] of trees.entries()) {
-    const reading = readTree(text, tree, { number: index + 1, place, knownPaths: templatePaths });
+    const reading = readTree(text, tree, { number: index + 1, placeAt, knownPaths: templatePaths });
     if ("message" in reading) problems.push(reading);
     else documents.push(reading);
   }
   return { documents, problems };
 }
 
-type Numbered = {
+type DocumentContext = {
   readonly number: number;
-  readonly place: (offset: number) => Place;
+  readonly placeAt: (offset: number) => Place;
   readonly knownPaths: readonly TemplatePath[];
 };
 
 function readTree(
   text: string,
   tree: Document.Parsed,
-  { number, place, knownPaths }: Numbered,
+  { number, placeAt, knownPaths }: DocumentContext,
 ): ParsedDocument | ManifestProblem {
-  const problem = (offset: number, message: string): ManifestProblem => ({
+  const problemAt = (offset: number, message: string): ManifestProblem => ({
     document: number,
-    place: place(offset),
+    place: placeAt(offset),
     message,
   });
   try {
-    const template = unrenderedSyntax(text, tree);
-    if (template !== undefined) return problem(template, TEMPLATE_MESSAGE);
+    const templateOffset = findUnrenderedSyntax(text, tree);
+    if (templateOffset !== undefined) return problemAt(templateOffset, TEMPLATE_MESSAGE);
     const error = tree.errors[0];
-    if (error !== undefined) return problem(error.pos[0], syntaxMessage(error.message));
+    if (error !== undefined) return problemAt(error.pos[0], syntaxMessage(error.message));
     const { value, duplicates } = readNode(tree.contents);
     const pods = podsIn(value, knownPaths);
-    const quotedTemplate = unrenderedWorkload(pods, tree);
+    const quotedTemplateOffset = findUnrenderedWorkload(pods, tree);
     const warnings = duplicates.map(({ key, offset }) =>
-      problem(offset, `duplicate key "${key}" in one mapping; the last one is used`),
+      problemAt(offset, `duplicate key "${key}" in one mapping; the last one is used`),
     );
-    if (quotedTemplate !== undefined) warnings.push(problem(quotedTemplate, QUOTED_TEMPLATE_MESSAGE));
+    if (quotedTemplateOffset !== undefined) warnings.push(problemAt(quotedTemplateOffset, QUOTED_TEMPLATE_MESSAGE));
     return { number, tree, value, pods, warnings };
   } catch (cause) {
     if (!(cause instanceof Unreadable) && !(cause instanceof RangeError)) throw cause;
-    return problem(tree.range[0], cause instanceof Unreadable ? cause.message : TOO_DEEP);
+    return problemAt(tree.range[0], cause instanceof Unreadable ? cause.message : TOO_DEEP);
   }
 }
 
@@ -102,19 +102,19 @@ const TEMPLATE_MESSAGE =
 const QUOTED_TEMPLATE_MESSAGE = "this looks like an unrendered template ({{ … }}); used unchanged";
 
 /** Offset of the first `{{ … }}` outside of strings: a flow mapping as a key, or braces in a document with errors. */
-function unrenderedSyntax(text: string, tree: Document.Parsed): number | undefined {
+function findUnrenderedSyntax(text: string, tree: Document.Parsed): number | undefined {
   // YAML parses `{{ name }}` as a mapping whose key is a mapping, which Kubernetes never uses.
   if (tree.errors.length === 0)
-    return firstNodeOffset(tree, (node, key) => key === "key" && isMap(node) && node.flow === true);
+    return findFirstNodeOffset(tree, (node, key) => key === "key" && isMap(node) && node.flow === true);
   const offset = text.slice(0, tree.range[2]).search(/^[^#\n]*\{\{/m);
   return offset < 0 ? undefined : text.indexOf("{{", offset);
 }
 
 /** Offset of the first name, namespace or image of a workload with `{{`; other fields may contain braces. */
-function unrenderedWorkload(pods: readonly LocatedPod[], tree: Document.Parsed): number | undefined {
+function findUnrenderedWorkload(pods: readonly LocatedPod[], tree: Document.Parsed): number | undefined {
   const templateNames = new Set(pods.flatMap(namesOf).filter((name) => name.includes("{{")));
   if (templateNames.size === 0) return undefined;
-  return firstNodeOffset(tree, (node) => isScalar(node) && templateNames.has(String(node.value)));
+  return findFirstNodeOffset(tree, (node) => isScalar(node) && templateNames.has(String(node.value)));
 }
 
 function namesOf({ owner, namespace, pod }: LocatedPod): readonly string[] {
@@ -126,7 +126,10 @@ function namesOf({ owner, namespace, pod }: LocatedPod): readonly string[] {
   return [owner.slice(owner.indexOf("/") + 1), namespace, ...containerTexts];
 }
 
-function firstNodeOffset(tree: Document.Parsed, isMatch: (node: unknown, key: unknown) => boolean): number | undefined {
+function findFirstNodeOffset(
+  tree: Document.Parsed,
+  isMatch: (node: unknown, key: unknown) => boolean,
+): number | undefined {
   let offset: number | undefined;
   visit(tree, {
     Value: (key, node) => {

@@ -10,7 +10,7 @@ export function placeOf(text: string, tree: Document.Parsed, path: Path): Place 
     const step = stepInto(node, key);
     // Fields from an alias or a merge key are located at the alias.
     if (step === undefined) break;
-    offset = startOf(step.at) ?? offset;
+    offset = startOf(step.locatedNode) ?? offset;
     node = step.child;
   }
   const textBefore = text.slice(0, offset);
@@ -18,18 +18,18 @@ export function placeOf(text: string, tree: Document.Parsed, path: Path): Place 
   return { line: textBefore.split("\n").length, column: offset - lineStart + 1 };
 }
 
-type Step = { readonly at: unknown; readonly child: unknown };
+type Step = { readonly locatedNode: unknown; readonly child: unknown };
 
 function stepInto(node: unknown, key: string | number): Step | undefined {
   if (isSeq(node) && typeof key === "number") {
     const item = node.items[key];
-    return item === undefined ? undefined : { at: item, child: item };
+    return item === undefined ? undefined : { locatedNode: item, child: item };
   }
   if (!isMap(node)) return undefined;
   const pair = (node.items as Pair[]).findLast(
     (candidate) => isScalar(candidate.key) && String(candidate.key.value) === String(key),
   );
-  return pair === undefined ? undefined : { at: pair.key, child: pair.value };
+  return pair === undefined ? undefined : { locatedNode: pair.key, child: pair.value };
 }
 
 function startOf(node: unknown): number | undefined {

@@ -13,11 +13,11 @@ export const MARK = "# lastcall keeps";
  * @param column indentation of the lines' key
  * @returns the YAML comment with a final line break, or `undefined` for mixed line endings
  */
-export function preservedLines(lines: string, column: number, eol: string): string | undefined {
+export function preservingComment(lines: string, column: number, eol: string): string | undefined {
   const indent = " ".repeat(column);
-  const split = lines.split(eol);
-  if (split.some((line) => /[\r\n]/.test(line))) return undefined;
-  return split
+  const splitLines = lines.split(eol);
+  if (splitLines.some((line) => /[\r\n]/.test(line))) return undefined;
+  return splitLines
     .map((line) => {
       if (line === "") return `${indent}${MARK}:${eol}`;
       return line.startsWith(indent)

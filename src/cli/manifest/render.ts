@@ -54,16 +54,16 @@ function jsonStyleOf(text: string, first: Pair | undefined): JsonStyle {
 }
 
 export function renderAfterColon(value: unknown, column: number, style: YamlStyle): string {
-  const nested = isRawObject(value) ? column + style.step : column + style.listStep;
-  const lines = renderLines(value, nested, style);
+  const nestedColumn = isRawObject(value) ? column + style.step : column + style.listStep;
+  const lines = renderLines(value, nestedColumn, style);
   if (lines !== undefined) return style.eol + lines;
   return value === null ? "" : ` ${renderScalar(value, false)}`;
 }
 
 /** `key: value` with all lines below; the first line is not indented. */
 export function renderPair(key: string, value: unknown, column: number, style: YamlStyle): string {
-  const after = value === null ? " null" : renderAfterColon(value, column, style);
-  return `${renderScalar(key, false)}:${after}`;
+  const valueText = value === null ? " null" : renderAfterColon(value, column, style);
+  return `${renderScalar(key, false)}:${valueText}`;
 }
 
 /** `- item` with all lines below; the first line is not indented. */
@@ -101,8 +101,8 @@ export function renderFlow(value: unknown, style: YamlStyle, indent?: string): s
 }
 
 export function renderFlowPair(key: string, value: unknown, style: YamlStyle, indent?: string): string {
-  const name = style.json ? JSON.stringify(key) : renderScalar(key, true);
-  return `${name}:${style.json ? style.gap : " "}${renderFlow(value, style, indent)}`;
+  const keyText = style.json ? JSON.stringify(key) : renderScalar(key, true);
+  return `${keyText}:${style.json ? style.gap : " "}${renderFlow(value, style, indent)}`;
 }
 
 /** The text has the same value in YAML 1.1 and 1.2. */

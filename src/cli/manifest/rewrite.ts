@@ -8,16 +8,16 @@ import { type ItemStep, listSteps, mappingSteps } from "./item-steps.ts";
 import { applySplices, columnOf, eolAt, isFirstInLine, lineEnd, lineStart, type Splice } from "./lines.ts";
 import { type Anchors, addMerged, isList, isMergeKey, readNode } from "./node-value.ts";
 import { type ParsedDocument, parseManifest } from "./parse.ts";
-import { preservedLines, readPreservedLines } from "./preserved-lines.ts";
+import { preservingComment, readPreservedLines } from "./preserved-lines.ts";
 import { styleOf, type YamlStyle } from "./render.ts";
 
-type Options = {
+type RewriteOptions = {
   readonly restore: boolean;
   readonly preserve: boolean;
   readonly style?: YamlStyle;
 };
 
-type EditContext = Required<Options> & {
+type EditContext = Required<RewriteOptions> & {
   readonly text: string;
   /** The value of each anchor after the edits so far. */
   readonly anchors: Anchors;
@@ -29,7 +29,7 @@ export function rewriteDocument(
   text: string,
   document: ParsedDocument,
   intended: unknown,
-  options: Options,
+  options: RewriteOptions,
 ): readonly Splice[] {
   const root = document.tree.contents;
   const anchors: Anchors = new Map();
@@ -44,10 +44,10 @@ function editNode(context: EditContext, node: unknown, intended: unknown): boole
   const spliceCount = context.splices.length;
   // An unchanged block value may contain aliases to restore.
   const isUnchanged = hasValue(context, node, intended) && !(context.restore && isBlock(node));
-  const isDone = isUnchanged || editEntries(context, node, intended);
-  if (!isDone) context.splices.length = spliceCount;
+  const hasIntendedValue = isUnchanged || editEntries(context, node, intended);
+  if (!hasIntendedValue) context.splices.length = spliceCount;
   setAnchor(context, node, intended);
-  return isDone;
+  return hasIntendedValue;
 }
 
 function editEntries(context: EditContext, node: unknown, intended: unknown): boolean {
@@ -67,8 +67,8 @@ function stepsOf(
   intended: unknown,
 ): readonly ItemStep[] | undefined {
   if (isSeq(node)) {
-    const old = entries.map((entry) => currentValue(context, entry.node));
-    return isList(intended) ? listSteps(old, intended) : undefined;
+    const oldItems = entries.map((entry) => currentValue(context, entry.node));
+    return isList(intended) ? listSteps(oldItems, intended) : undefined;
   }
   if (!isMap(node) || !isRawObject(intended)) return undefined;
   const mergedValues: Record<string, unknown> = {};
@@ -94,11 +94,11 @@ function editEntry(context: EditContext, entry: Entry, value: unknown): void {
     return;
   }
   const spliceCount = context.splices.length;
-  const isInside = isEditableInside(context, entry, value) && editNode(context, entry.node, value);
-  if (!isInside) context.splices.push(createReplacement(context, entry, value));
+  const isEditedInside = isEditableInside(context, entry, value) && editNode(context, entry.node, value);
+  if (!isEditedInside) context.splices.push(createReplacement(context, entry, value));
   setAnchor(context, entry.node, value);
   // In block style each key below preserves its own lines.
-  if (!isInside || !isBlock(entry.node)) preserveLines(context, entry, spliceCount);
+  if (!isEditedInside || !isBlock(entry.node)) preserveLines(context, entry, spliceCount);
 }
 
 /** Values without common keys are replaced as a whole, because the result is easier to read. */
@@ -118,12 +118,12 @@ function preserveLines(context: EditContext, { start, end }: Entry, spliceCount:
   // The lines below preserved lines were injected, so they need not be preserved.
   if (readPreservedLines(text, start) !== undefined) return;
   const firstLineStart = lineStart(text, start);
-  const old = text.slice(firstLineStart, lineEnd(text, end));
+  const oldText = text.slice(firstLineStart, lineEnd(text, end));
   const relativeSplices = context.splices
     .slice(spliceCount)
     .map((s) => ({ ...s, start: s.start - firstLineStart, end: s.end - firstLineStart }));
-  if (isReversible(context, old, applySplices(old, relativeSplices))) return;
-  const comment = preservedLines(
+  if (isReversible(context, oldText, applySplices(oldText, relativeSplices))) return;
+  const comment = preservingComment(
     text.slice(firstLineStart, end),
     columnOf(text, start),
     eolAt(text, start, context.style.eol),
@@ -132,9 +132,9 @@ function preserveLines(context: EditContext, { start, end }: Entry, spliceCount:
     context.splices.splice(spliceCount, 0, { start: firstLineStart, end: firstLineStart, insert: comment });
 }
 
-function isReversible({ style }: EditContext, old: string, changedText: string | undefined): boolean {
+function isReversible({ style }: EditContext, oldText: string, changedText: string | undefined): boolean {
   if (changedText === undefined) return false;
-  const [before] = parseManifest(old).documents;
+  const [before] = parseManifest(oldText).documents;
   const [after] = parseManifest(changedText).documents;
   if (before === undefined || after === undefined) return false;
   const restoringSplices = rewriteDocument(changedText, after, before.value, {
@@ -142,7 +142,7 @@ function isReversible({ style }: EditContext, old: string, changedText: string |
     preserve: false,
     style,
   });
-  return applySplices(changedText, restoringSplices) === old;
+  return applySplices(changedText, restoringSplices) === oldText;
 }
 
 function restoreLines(
@@ -151,14 +151,14 @@ function restoreLines(
   isIntended: (value: unknown) => boolean,
 ): boolean {
   if (!context.restore || !isFirstInLine(context.text, start)) return false;
-  const preserved = readPreservedLines(context.text, start);
-  if (preserved === undefined) return false;
-  const { documents } = parseManifest(preserved.lines);
+  const preservedLines = readPreservedLines(context.text, start);
+  if (preservedLines === undefined) return false;
+  const { documents } = parseManifest(preservedLines.lines);
   const value = documents[0]?.value;
   const old = key === undefined ? isList(value) && value[0] : isRawObject(value) && value[key];
   // Lines with an alias cannot be evaluated alone; the final comparison verifies them.
-  const isRestored = documents.length === 0 ? preserved.lines.includes("*") : isIntended(old);
-  if (isRestored) context.splices.push({ start: preserved.start, end, insert: preserved.lines });
+  const isRestored = documents.length === 0 ? preservedLines.lines.includes("*") : isIntended(old);
+  if (isRestored) context.splices.push({ start: preservedLines.start, end, insert: preservedLines.lines });
   return isRestored;
 }
 

@@ -3,7 +3,7 @@ import type { SendRequest } from "../../api-server/api-request.ts";
 import { MANAGER_CONTAINER } from "../../contract/manager-environment.ts";
 import { isRawObject, objectAt, objectsAt, type RawObject, textAt } from "../../kubernetes/raw-json.ts";
 import { getJson } from "../get-json.ts";
-import { newestCreationMs, ownedBy, podOwners, podsOf, rolloutProgress, type Workload } from "./workload.ts";
+import { newestCreationMs, objectsOwnedBy, podOwners, podsOf, rolloutProgress, type Workload } from "./workload.ts";
 
 const READ_LIMIT_MS = 10_000;
 
@@ -30,7 +30,7 @@ type Query = { readonly workload: Workload; readonly namespace: string; readonly
 
 /** @throws Unverifiable */
 export async function readRollout(send: SendRequest, { workload, namespace, signal }: Query): Promise<Rollout> {
-  const apps = `/apis/apps/v1/namespaces/${namespace}`;
+  const appsPath = `/apis/apps/v1/namespaces/${namespace}`;
   const read = async (path: string, title: string): Promise<RawObject> => {
     const response = await getJson(send, { path, limitMs: READ_LIMIT_MS, signal });
     if (!response.ok) throw new Unverifiable([`cannot read ${title} in namespace ${namespace}: ${response.message}`]);
@@ -38,31 +38,32 @@ export async function readRollout(send: SendRequest, { workload, namespace, sign
   };
   const list = async (path: string, title: string) => objectsAt(await read(path, title), "items");
   const { resource, revisions: revisionKind } = workload;
-  const object = resource === undefined ? undefined : await read(`${apps}/${resource}/${workload.name}`, workload.text);
-  const revisions = revisionKind === undefined ? [] : await list(`${apps}/${revisionKind}`, revisionKind);
+  const workloadObject =
+    resource === undefined ? undefined : await read(`${appsPath}/${resource}/${workload.name}`, workload.text);
+  const revisions = revisionKind === undefined ? [] : await list(`${appsPath}/${revisionKind}`, revisionKind);
   const pods = await list(`/api/v1/namespaces/${namespace}/pods`, "Pods");
   const owners = podOwners(workload, revisionKind === "replicasets" ? revisions : []);
-  const owned = ownedBy(workload, revisions);
+  const ownedRevisions = objectsOwnedBy(workload, revisions);
   const workloadPods = podsOf(owners, pods);
   const terminating = workloadPods.filter(isTerminating);
-  if (object === undefined && owned.length === 0 && workloadPods.length === 0)
+  if (workloadObject === undefined && ownedRevisions.length === 0 && workloadPods.length === 0)
     throw new Unverifiable([`namespace ${namespace} has no Pods or ReplicaSets of ${workload.text}`]);
   return {
-    progress: (object === undefined ? "" : rolloutProgress(object)) || terminatingText(terminating),
+    progress: (workloadObject === undefined ? "" : rolloutProgress(workloadObject)) || terminatingText(terminating),
     owners,
     pods: workloadPods,
     terminating,
-    newestRevisionMs: newestCreationMs(owned),
+    newestRevisionMs: newestCreationMs(ownedRevisions),
   };
 }
 
 /** @throws Unverifiable if a Pod has no manager, and therefore will not report */
 export function assertInjected({ pods }: Rollout, workload: Workload): void {
-  const injected = pods.filter(isInjected).length;
-  if (injected === pods.length) return;
-  const notInjected = `${pods.length - injected} of ${pods.length} Pods of ${workload.text} are not injected`;
+  const injectedCount = pods.filter(isInjected).length;
+  if (injectedCount === pods.length) return;
+  const notInjectedText = `${pods.length - injectedCount} of ${pods.length} Pods of ${workload.text} are not injected`;
   throw new Unverifiable([
-    `${notInjected}, so the next rollout cannot be verified; run lastcall explain for the reason`,
+    `${notInjectedText}, so the next rollout cannot be verified; run lastcall explain for the reason`,
   ]);
 }
 

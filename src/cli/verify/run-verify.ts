@@ -35,18 +35,18 @@ type Cluster = Extract<ClusterConnection, { ok: true }>;
 
 export async function runVerify(request: VerifyRequest, ports: Ports): Promise<number> {
   const connection = await ports.drains.connect(request.choice);
-  if (!connection.ok) return fail([connection.message], ports);
+  if (!connection.ok) return reportFailure([connection.message], ports);
   try {
     return await verify(request, connection, ports);
   } catch (error) {
-    if (error instanceof Unverifiable) return fail(error.problems, ports);
+    if (error instanceof Unverifiable) return reportFailure(error.problems, ports);
     throw error;
   } finally {
     connection.close();
   }
 }
 
-function fail(problems: readonly string[], ports: Ports): number {
+function reportFailure(problems: readonly string[], ports: Ports): number {
   printProblems("error", problems, ports);
   return EXIT_CHECK_ERROR;
 }
@@ -56,16 +56,16 @@ async function verify(request: VerifyRequest, cluster: Cluster, ports: Ports): P
   const { workload, namespace } = request;
   const signal = interruptSignal();
   const startedMs = nowMs();
-  const observedTerminating = new Map<string, string>();
+  const terminatingNamesByUid = new Map<string, string>();
   const readReports = createReportReader(request, cluster, ports, startedMs);
   let completeSinceMs: number | undefined;
   while (!signal.aborted) {
     const rollout = await readRollout(cluster.request, { workload, namespace, signal });
-    for (const pod of rollout.terminating) observedTerminating.set(uidOf(pod), nameOf(pod));
+    for (const pod of rollout.terminating) terminatingNamesByUid.set(uidOf(pod), nameOf(pod));
     const isLate = nowMs() - startedMs >= request.timeoutMs;
     completeSinceMs = rollout.progress === "" ? (completeSinceMs ?? nowMs()) : undefined;
     if (completeSinceMs !== undefined) {
-      const pods = terminatedPods(await readReports(rollout, signal), observedTerminating);
+      const pods = terminatedPods(await readReports(rollout, signal), terminatingNamesByUid);
       const areAllReported = pods.every((pod) => resultOf(pod, request.allowProbes) !== "unknown");
       if (areAllReported || isLate || nowMs() - completeSinceMs >= LATE_REPORT_MS) {
         assertInjected(rollout, workload);
@@ -86,12 +86,12 @@ function createReportReader(request: VerifyRequest, cluster: Cluster, ports: Por
     const reading = await readClusterDrains(cluster, { lastcallNamespace, namespace, signal });
     if (!reading.ok) throw new Unverifiable(reading.problems);
     reportProblems(reading, false);
-    const fromMs = fromOf(request, rollout, startedMs) - CLOCK_SKEW_MS;
+    const fromMs = earliestEndMs(request, rollout, startedMs) - CLOCK_SKEW_MS;
     return mergeDrains(reading.drainLists).filter((record) => isOfRollout(record, rollout.owners, fromMs));
   };
 }
 
-function fromOf({ sinceMs }: VerifyRequest, { newestRevisionMs }: Rollout, startedMs: number): number {
+function earliestEndMs({ sinceMs }: VerifyRequest, { newestRevisionMs }: Rollout, startedMs: number): number {
   if (sinceMs !== undefined) return startedMs - sinceMs;
   return newestRevisionMs ?? startedMs - DEFAULT_SINCE_MS;
 }

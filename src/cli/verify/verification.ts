@@ -2,7 +2,7 @@
 import { type DrainRecord, isRunning } from "../../drain-history/drain-record.ts";
 import { releaseMs, resetsText } from "../../drain-history/report-text.ts";
 import { spanText } from "../../drain-history/time-text.ts";
-import { alignedRows } from "../terminal-text.ts";
+import { alignRows } from "../terminal-text.ts";
 
 export type TerminatedPod = {
   readonly pod: string;
@@ -30,8 +30,8 @@ export function terminatedPods(
 ): readonly TerminatedPod[] {
   const pods = new Map<string, TerminatedPod>();
   for (const [uid, pod] of observedTerminating) pods.set(uid, { pod, uid, record: undefined });
-  const oldestFirst = records.toSorted((left, right) => left.endedAtMs - right.endedAtMs);
-  for (const record of oldestFirst) {
+  const sortedRecords = records.toSorted((left, right) => left.endedAtMs - right.endedAtMs);
+  for (const record of sortedRecords) {
     if (record.report.outcome === "restarted" || isRunning(record)) continue;
     pods.set(record.uid, { pod: record.pod, uid: record.uid, record });
   }
@@ -50,7 +50,7 @@ export function resultText({ record }: TerminatedPod): string {
 const COLUMNS = ["POD", "OUTCOME", "TOOK", "STOP", "RESULT"] as const;
 
 export function podTable(pods: readonly TerminatedPod[]): readonly string[] {
-  return alignedRows([COLUMNS, ...pods.map(cellsOf)]);
+  return alignRows([COLUMNS, ...pods.map(cellsOf)]);
 }
 
 function cellsOf(pod: TerminatedPod): readonly string[] {
@@ -66,14 +66,14 @@ function cellsOf(pod: TerminatedPod): readonly string[] {
 }
 
 export function summaryOf(workload: string, pods: readonly TerminatedPod[], allowProbes: boolean): string {
-  const count = (wanted: PodResult): number => pods.filter((pod) => resultOf(pod, allowProbes) === wanted).length;
-  const terminated = pods.length === 1 ? "1 Pod terminated" : `${pods.length} Pods terminated`;
+  const count = (result: PodResult): number => pods.filter((pod) => resultOf(pod, allowProbes) === result).length;
+  const terminatedText = pods.length === 1 ? "1 Pod terminated" : `${pods.length} Pods terminated`;
   const cutCount = count("cut");
   const unknownCount = count("unknown");
-  if (cutCount === 0 && unknownCount === 0) return `${workload}: ${terminated} and cut no connection`;
+  if (cutCount === 0 && unknownCount === 0) return `${workload}: ${terminatedText} and cut no connection`;
   const parts = [
     ...(cutCount > 0 ? [`${cutCount} of them may have cut connections`] : []),
     ...(unknownCount > 0 ? [`the result of ${unknownCount} of them is unknown`] : []),
   ];
-  return `${workload}: ${terminated}; ${parts.join(", and ")}`;
+  return `${workload}: ${terminatedText}; ${parts.join(", and ")}`;
 }

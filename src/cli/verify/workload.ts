@@ -34,8 +34,8 @@ type WorkloadReading =
   | { readonly ok: true; readonly workload: Workload }
   | { readonly ok: false; readonly message: string };
 
-const NAME = /^[a-z0-9][-a-z0-9.]{0,252}$/;
-const OTHER_KIND = /^[A-Z][A-Za-z]{0,62}$/;
+const NAME_PATTERN = /^[a-z0-9][-a-z0-9.]{0,252}$/;
+const OTHER_KIND_PATTERN = /^[A-Z][A-Za-z]{0,62}$/;
 
 /** Accepts `deployment/web`, `deploy/web`, `Deployment/web`, and a kind such as `Rollout/web`. */
 export function parseWorkload(text: string): WorkloadReading {
@@ -45,11 +45,11 @@ export function parseWorkload(text: string): WorkloadReading {
       [candidate.resource, candidate.shortName].includes(type.toLowerCase()) ||
       candidate.kind.toLowerCase() === type.toLowerCase(),
   );
-  if (others.length > 0 || !NAME.test(name))
+  if (others.length > 0 || !NAME_PATTERN.test(name))
     return { ok: false, message: `${quote(text)} is not TYPE/NAME, such as deployment/web` };
   if (kind !== undefined)
     return { ok: true, workload: { text, kind: kind.kind, name, resource: kind.resource, revisions: kind.revisions } };
-  if (OTHER_KIND.test(type))
+  if (OTHER_KIND_PATTERN.test(type))
     return { ok: true, workload: { text, kind: type, name, resource: undefined, revisions: "replicasets" } };
   const types = KINDS.flatMap((candidate) => [candidate.kind.toLowerCase(), candidate.shortName]);
   const suggestion = findNearest(type.toLowerCase(), types);
@@ -61,13 +61,13 @@ export function parseWorkload(text: string): WorkloadReading {
 }
 
 /** @param objects ReplicaSets or ControllerRevisions of the namespace */
-export function ownedBy({ kind, name }: Workload, objects: readonly RawObject[]): readonly RawObject[] {
+export function objectsOwnedBy({ kind, name }: Workload, objects: readonly RawObject[]): readonly RawObject[] {
   return objects.filter((object) => isOwned(object, (owner) => owner === `${kind}/${name}`));
 }
 
 /** `Kind/name` of every owner whose Pods belong to the workload. */
 export function podOwners(workload: Workload, replicaSets: readonly RawObject[]): ReadonlySet<string> {
-  const names = ownedBy(workload, replicaSets).map((object) => `ReplicaSet/${nameOf(object)}`);
+  const names = objectsOwnedBy(workload, replicaSets).map((object) => `ReplicaSet/${nameOf(object)}`);
   return new Set([`${workload.kind}/${workload.name}`, ...names]);
 }
 
@@ -91,10 +91,10 @@ export function uidOf(object: RawObject): string {
 
 /** Creation time of the newest revision, in milliseconds; `undefined` without revisions. */
 export function newestCreationMs(revisions: readonly RawObject[]): number | undefined {
-  const times = revisions
+  const creationTimes = revisions
     .map((object) => Date.parse(textAt(objectAt(object, "metadata"), "creationTimestamp") ?? ""))
     .filter((timeMs) => !Number.isNaN(timeMs));
-  return times.length === 0 ? undefined : Math.max(...times);
+  return creationTimes.length === 0 ? undefined : Math.max(...creationTimes);
 }
 
 /** @returns what the rollout waits for; an empty text if it is complete */
@@ -105,13 +105,13 @@ export function rolloutProgress(object: RawObject): string {
   const generation = wholeNumberAt(objectAt(object, "metadata"), "generation") ?? 0;
   if (count("observedGeneration") < generation) return "its controller has not observed the latest change";
   const isDaemonSet = wholeNumberAt(status, "desiredNumberScheduled") !== undefined;
-  const desired = isDaemonSet ? count("desiredNumberScheduled") : (wholeNumberAt(spec, "replicas") ?? 1);
+  const desiredCount = isDaemonSet ? count("desiredNumberScheduled") : (wholeNumberAt(spec, "replicas") ?? 1);
   const updated = isDaemonSet ? count("updatedNumberScheduled") : updatedCount(object);
-  const available = isDaemonSet ? count("numberAvailable") : count("availableReplicas");
-  const toUpdate = desired - partitionOf(spec);
-  if (updated < toUpdate) return `${updated} of ${toUpdate} Pods are updated`;
-  if (!isDaemonSet && count("replicas") > desired) return `${count("replicas") - desired} old Pods are left`;
-  return available < desired ? `${available} of ${desired} Pods are available` : "";
+  const availableCount = isDaemonSet ? count("numberAvailable") : count("availableReplicas");
+  const requiredCount = desiredCount - partitionOf(spec);
+  if (updated < requiredCount) return `${updated} of ${requiredCount} Pods are updated`;
+  if (!isDaemonSet && count("replicas") > desiredCount) return `${count("replicas") - desiredCount} old Pods are left`;
+  return availableCount < desiredCount ? `${availableCount} of ${desiredCount} Pods are available` : "";
 }
 
 /** A ReplicaSet has no count of updated Pods, because it never updates a Pod. */

@@ -50,9 +50,9 @@ async function serve(request: IncomingMessage, reply: ServerResponse, ports: Api
   if (isAuthorized && isWatch && target?.name === "" && !hasSelector) return streamWatch(target, query, reply, ports);
   // An unauthenticated client could send an endless body.
   const requestBody = isAuthorized ? await text(request) : "";
-  const call = { method: request.method ?? "", pathname, hasSelector, body: objectAt(parsedJson(requestBody)) };
+  const apiRequest = { method: request.method ?? "", pathname, hasSelector, body: objectAt(parsedJson(requestBody)) };
   const { status, body } = isAuthorized
-    ? respond(call, target, ports.store)
+    ? respond(apiRequest, target, ports.store)
     : errorResponse(401, "Unauthorized", "Unauthorized");
   reply.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
 }
@@ -78,9 +78,9 @@ type ApiRequest = {
 
 type ApiResponse = { readonly status: number; readonly body: Json };
 
-/** Handles every request except watches. Lists are complete: a server may ignore `limit`. */
-function respond(call: ApiRequest, target: Target | undefined, store: ObjectStore): ApiResponse {
-  const { method, pathname, hasSelector, body } = call;
+/** Handles every request except watches. Lists have one page, because a server may ignore `limit`. */
+function respond(apiRequest: ApiRequest, target: Target | undefined, store: ObjectStore): ApiResponse {
+  const { method, pathname, hasSelector, body } = apiRequest;
   if (method === "GET" && pathname === "/version")
     return { status: 200, body: { major: "1", minor: "37", gitVersion: SERVER_VERSION } };
   if (target === undefined)
@@ -96,9 +96,9 @@ function respond(call: ApiRequest, target: Target | undefined, store: ObjectStor
   }
   if (method !== "POST" || name !== "")
     return errorResponse(405, "MethodNotAllowed", `the demo's API server does not support ${method} of ${pathname}`);
-  const created = textAt(body, "metadata", "name") ?? "";
-  if (store.get(target, created) !== undefined)
-    return errorResponse(409, "AlreadyExists", `${resource.plural} "${created}" already exists`);
+  const createdName = textAt(body, "metadata", "name") ?? "";
+  if (store.get(target, createdName) !== undefined)
+    return errorResponse(409, "AlreadyExists", `${resource.plural} "${createdName}" already exists`);
   return { status: 201, body: store.put(resource, body) };
 }
 
@@ -117,7 +117,7 @@ function listResponse(target: Target, store: ObjectStore): Json {
   };
 }
 
-/** Ends when the client disconnects, at its timeout, or when the server closes. */
+/** Ends when the client disconnects, after the client's `timeoutSeconds`, or when the server closes. */
 async function streamWatch(
   collection: Collection,
   query: URLSearchParams,

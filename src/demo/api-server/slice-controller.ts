@@ -29,7 +29,7 @@ export function createSliceController({ clock, service, lagMs, write }: SlicePor
   const closing = new AbortController();
   const pending = new Set<PendingChange>();
   const endpoints = new Map<string, SlicedEndpoint>();
-  const withdrawn = new Map<string, number>();
+  const withdrawalMsByUid = new Map<string, number>();
 
   const apply = (pendingChange: PendingChange): void => {
     const { change, pod } = pendingChange;
@@ -38,8 +38,8 @@ export function createSliceController({ clock, service, lagMs, write }: SlicePor
     pending.delete(pendingChange);
     endpoints.delete(change.address);
     if (endpoint !== undefined) endpoints.set(change.address, { endpoint, pod });
-    if (isReady(endpoint)) withdrawn.delete(pod.uid);
-    else if (isReady(previous?.endpoint)) withdrawn.set(pod.uid, clock.nowMs());
+    if (isReady(endpoint)) withdrawalMsByUid.delete(pod.uid);
+    else if (isReady(previous?.endpoint)) withdrawalMsByUid.set(pod.uid, clock.nowMs());
   };
   const writeSlice = (): void => write(sliceOf(service, [...endpoints.values()]));
 
@@ -57,7 +57,7 @@ export function createSliceController({ clock, service, lagMs, write }: SlicePor
       for (const pendingChange of pending) apply(pendingChange);
       writeSlice();
     },
-    withdrawnMs: ({ uid }) => withdrawn.get(uid),
+    withdrawnMs: ({ uid }) => withdrawalMsByUid.get(uid),
     close: () => closing.abort(),
   };
 }
@@ -95,15 +95,15 @@ function isReady(endpoint: Endpoint | undefined): boolean {
 export function createEndpointFeed(
   enqueue: (change: EndpointChange, pod: PodIdentity) => void,
 ): (pod: PodIdentity, event: PodEvent) => void {
-  const serving = new Set<string>();
-  const terminating = new Set<string>();
+  const servingAddresses = new Set<string>();
+  const terminatingAddresses = new Set<string>();
   return (pod, { type }) => {
     const { address } = pod;
     if (type === "gone") return enqueue({ address, gone: true }, pod);
-    if (type === "ready") serving.add(address);
-    else if (type === "unready") serving.delete(address);
-    else if (type === "deleted") terminating.add(address);
+    if (type === "ready") servingAddresses.add(address);
+    else if (type === "unready") servingAddresses.delete(address);
+    else if (type === "deleted") terminatingAddresses.add(address);
     else return;
-    enqueue({ address, serving: serving.has(address), terminating: terminating.has(address) }, pod);
+    enqueue({ address, serving: servingAddresses.has(address), terminating: terminatingAddresses.has(address) }, pod);
   };
 }

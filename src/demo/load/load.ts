@@ -7,19 +7,18 @@
 import type { Clock } from "../clock.ts";
 import { type FailureKind, type HttpConnection, type HttpTarget, openConnection } from "./http-client.ts";
 
-export type LoadShape = {
+export type LoadOptions = {
   readonly newConnectionClients: number;
   readonly pooledClients: number;
   readonly slowClients: number;
   readonly endlessClients: number;
   readonly maxConnectionMs: number;
   readonly path: string;
-  /** Path of a request that takes `ms`; if absent, slow clients request `path`. */
-  /** Path of slow requests, to which their milliseconds are appended; `undefined`: the app has none. */
+  /** Path of slow requests, to which their duration in milliseconds is appended; if `undefined`, slow clients request `path`. */
   readonly slowPath: string | undefined;
 };
 
-export const DEFAULT_LOAD: LoadShape = {
+export const DEFAULT_LOAD: LoadOptions = {
   newConnectionClients: 4,
   pooledClients: 5,
   slowClients: 4,
@@ -47,7 +46,7 @@ const PAUSE_AFTER_FAILURE_MS = 100;
 const SLOW_MS = { min: 1_000, max: 5_000 };
 const MIN_CONNECTION_MS = 500;
 
-export function startLoad(shape: LoadShape, ports: LoadPorts): Load {
+export function startLoad(options: LoadOptions, ports: LoadPorts): Load {
   const stopping = new AbortController();
   const randomBetween = (min: number, max: number) => min + ports.random() * (max - min);
   const send = async (client: ClientKind, connection: HttpConnection, path: string, keepAlive: boolean) => {
@@ -68,26 +67,28 @@ export function startLoad(shape: LoadShape, ports: LoadPorts): Load {
     repeatUntilStopped(() => send(client, openConnection(ports.target), path(), false));
   const sendOnReusedConnections = (client: ClientKind, maxAgeMs: () => number) => {
     let connection: HttpConnection | undefined;
-    let endsMs = 0;
+    let endMs = 0;
     return repeatUntilStopped(async () => {
-      if (connection === undefined || !connection.isUsable() || ports.clock.nowMs() >= endsMs) {
+      if (connection === undefined || !connection.isUsable() || ports.clock.nowMs() >= endMs) {
         connection?.close();
         connection = openConnection(ports.target);
-        endsMs = ports.clock.nowMs() + maxAgeMs();
+        endMs = ports.clock.nowMs() + maxAgeMs();
       }
-      return send(client, connection, shape.path, true);
+      return send(client, connection, options.path, true);
     }).finally(() => connection?.close());
   };
 
-  const slowPathOf = (ms: number) => (shape.slowPath === undefined ? shape.path : `${shape.slowPath}${Math.round(ms)}`);
-  const slowPath = () => slowPathOf(randomBetween(SLOW_MS.min, SLOW_MS.max));
-  const connectionMs = () => randomBetween(Math.min(MIN_CONNECTION_MS, shape.maxConnectionMs), shape.maxConnectionMs);
+  const slowPathOf = (ms: number) =>
+    options.slowPath === undefined ? options.path : `${options.slowPath}${Math.round(ms)}`;
+  const randomSlowPath = () => slowPathOf(randomBetween(SLOW_MS.min, SLOW_MS.max));
+  const randomConnectionMs = () =>
+    randomBetween(Math.min(MIN_CONNECTION_MS, options.maxConnectionMs), options.maxConnectionMs);
   const startClients = (count: number, startClient: () => Promise<void>) => Array.from({ length: count }, startClient);
   const activeClients: Promise<unknown>[] = [
-    ...startClients(shape.newConnectionClients, () => sendOnNewConnections("new-connection", () => shape.path)),
-    ...startClients(shape.pooledClients, () => sendOnReusedConnections("pooled", connectionMs)),
-    ...startClients(shape.slowClients, () => sendOnNewConnections("slow", slowPath)),
-    ...startClients(shape.endlessClients, () => sendOnReusedConnections("endless", () => Number.POSITIVE_INFINITY)),
+    ...startClients(options.newConnectionClients, () => sendOnNewConnections("new-connection", () => options.path)),
+    ...startClients(options.pooledClients, () => sendOnReusedConnections("pooled", randomConnectionMs)),
+    ...startClients(options.slowClients, () => sendOnNewConnections("slow", randomSlowPath)),
+    ...startClients(options.endlessClients, () => sendOnReusedConnections("endless", () => Number.POSITIVE_INFINITY)),
   ];
   return {
     requestLong: (host, port, ms) => {

@@ -33,7 +33,7 @@ parentPort?.on("message", (command: TrafficCommand) => {
 parentPort?.postMessage("listening");
 
 function startClients(): Load {
-  return startLoad(plan.load, {
+  return startLoad(plan.loadOptions, {
     clock,
     counter,
     random: Math.random,
@@ -50,6 +50,6 @@ function startClients(): Load {
 
 async function stop(): Promise<void> {
   await load?.stop();
-  const result: TrafficResult = { counts: counter.counts(), forwarded: proxy.forwarded() };
+  const result: TrafficResult = { counts: counter.counts(), forwardedConnections: proxy.forwardedConnections() };
   parentPort?.postMessage(result);
 }

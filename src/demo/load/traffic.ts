@@ -6,13 +6,13 @@ import { Worker } from "node:worker_threads";
 import { FAULTS, Fault } from "../../fault.ts";
 import type { PodNetwork } from "../network/pod-network.ts";
 import type { EndpointChange, ForwardedConnection } from "../network/service-proxy.ts";
-import type { LoadShape, RequestCounts } from "./load.ts";
+import type { LoadOptions, RequestCounts } from "./load.ts";
 
 export type TrafficPlan = {
   readonly network: Pick<PodNetwork, "serviceAddress" | "trafficAddress">;
   readonly port: number;
   readonly propagationMs: number;
-  readonly load: LoadShape;
+  readonly loadOptions: LoadOptions;
   /** `performance.timeOrigin` of the main thread, from which all times count. */
   readonly timeOriginMs: number;
 };
@@ -24,7 +24,10 @@ export type TrafficCommand =
   | { readonly kind: "request-long"; readonly host: string; readonly ms: number }
   | { readonly kind: "stop" };
 
-export type TrafficResult = { readonly counts: RequestCounts; readonly forwarded: readonly ForwardedConnection[] };
+export type TrafficResult = {
+  readonly counts: RequestCounts;
+  readonly forwardedConnections: readonly ForwardedConnection[];
+};
 
 export type Traffic = {
   readonly enqueue: (change: EndpointChange) => void;
@@ -41,13 +44,13 @@ export type Traffic = {
 export async function startTraffic(plan: Omit<TrafficPlan, "timeOriginMs">): Promise<Traffic> {
   const workerData: TrafficPlan = { ...plan, timeOriginMs: performance.timeOrigin };
   const thread = new Worker(new URL("./traffic-thread.ts", import.meta.url), { workerData });
-  const ended = new Promise<never>((_, reject) => {
+  const threadEnd = new Promise<never>((_, reject) => {
     thread.once("error", (error) => reject(faultOf(error)));
     thread.once("exit", () => reject(new Fault("ERR_DEMO_FAILED", "the clients' thread exited")));
   });
-  ended.catch(() => {});
+  threadEnd.catch(() => {});
   const receive = <Message>() =>
-    Promise.race([ended, new Promise<Message>((resolve) => void thread.once("message", resolve))]);
+    Promise.race([threadEnd, new Promise<Message>((resolve) => void thread.once("message", resolve))]);
   const send = (command: TrafficCommand) => thread.postMessage(command);
   await receive<"listening">();
   return {

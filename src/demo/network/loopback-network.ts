@@ -4,11 +4,11 @@
  */
 import { createServer } from "node:net";
 import { Fault } from "../../fault.ts";
-import { type PodNetwork, podNetwork } from "./pod-network.ts";
+import { createPodNetwork, type PodNetwork } from "./pod-network.ts";
 
 /** @throws Fault ERR_DEMO_FAILED when no network can be leased */
 export function createLoopbackNetwork(): PodNetwork {
-  return podNetwork("loopback", leaseLoopbackNetwork(), async (address) => ({
+  return createPodNetwork("loopback", leaseLoopbackNetwork(), async (address) => ({
     address,
     commandInside: (argv) => argv,
     managerArguments: (args) => scopeArguments(address, args),
@@ -44,9 +44,9 @@ const THIRD_BYTES = 256;
 export function leaseLoopbackNetwork(): string {
   const networkCount = SECOND_BYTES * THIRD_BYTES;
   for (let attempt = 0; attempt < networkCount; attempt += 1) {
-    const number = (process.pid + attempt) % networkCount;
-    const network = `127.${FIRST_SECOND_BYTE + (number % SECOND_BYTES)}.${Math.trunc(number / SECOND_BYTES)}`;
-    if (bindAbstractSocket(`lastcall-loopback-${network}`)) return network;
+    const networkIndex = (process.pid + attempt) % networkCount;
+    const prefix = `127.${FIRST_SECOND_BYTE + (networkIndex % SECOND_BYTES)}.${Math.trunc(networkIndex / SECOND_BYTES)}`;
+    if (bindAbstractSocket(`lastcall-loopback-${prefix}`)) return prefix;
   }
   throw new Fault("ERR_DEMO_FAILED", "all loopback networks for Pods are in use; end other runs of the demo");
 }

@@ -6,11 +6,11 @@ import { execFile, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { promisify } from "node:util";
 import { Fault } from "../../fault.ts";
-import { type PodAttachment, type PodNetwork, podNetwork } from "./pod-network.ts";
+import { createPodNetwork, type PodAttachment, type PodNetwork } from "./pod-network.ts";
 
 const BRIDGE = "lastcall0";
 const PREFIX = "10.66.0";
-const RESERVED_HOSTS = [1, 2, 3, 4];
+const RESERVED_HOST_NUMBERS = [1, 2, 3, 4];
 
 /**
  * A bridge without a configured MAC address takes the lowest address of its ports, which changes whenever a Pod is added or
@@ -22,16 +22,17 @@ const BRIDGE_MAC = "02:00:0a:42:00:01";
 export async function createNamespaceNetwork(): Promise<PodNetwork> {
   await ip("link", "set", "lo", "up");
   await ip("link", "add", BRIDGE, "address", BRIDGE_MAC, "type", "bridge", "forward_delay", "0");
-  for (const host of RESERVED_HOSTS) await ip("address", "add", `${PREFIX}.${host}/24`, "dev", BRIDGE);
+  for (const hostNumber of RESERVED_HOST_NUMBERS)
+    await ip("address", "add", `${PREFIX}.${hostNumber}/24`, "dev", BRIDGE);
   await ip("link", "set", BRIDGE, "up");
-  return podNetwork("namespace", PREFIX, attach);
+  return createPodNetwork("namespace", PREFIX, attach);
 }
 
-async function attach(address: string, host: number): Promise<PodAttachment> {
+async function attach(address: string, hostNumber: number): Promise<PodAttachment> {
   const holder = await startHolder();
   const enterCommand = ["nsenter", `--net=/proc/${holder.pid}/ns/net`, "--"];
-  await ip("link", "add", `pod${host}`, "type", "veth", "peer", "name", "eth0", "netns", String(holder.pid));
-  await ip("link", "set", `pod${host}`, "master", BRIDGE, "up");
+  await ip("link", "add", `pod${hostNumber}`, "type", "veth", "peer", "name", "eth0", "netns", String(holder.pid));
+  await ip("link", "set", `pod${hostNumber}`, "master", BRIDGE, "up");
   const runIp = (...args: string[]) => run([...enterCommand, "ip", ...args]);
   await runIp("link", "set", "lo", "up");
   await runIp("address", "add", `${address}/24`, "dev", "eth0");
@@ -80,15 +81,15 @@ type NamespaceSupport =
   | { readonly supported: true; readonly prefix: readonly string[] }
   | { readonly supported: false; readonly reason: string };
 
-const COMMON = ["--net", "--pid", "--fork", "--kill-child", "--mount", "--mount-proc"];
+const COMMON_FLAGS = ["--net", "--pid", "--fork", "--kill-child", "--mount", "--mount-proc"];
 const UNSHARE_COMMANDS: readonly (readonly string[])[] = [
-  ["unshare", ...COMMON, "--"],
-  ["unshare", "--user", "--map-root-user", ...COMMON, "--"],
+  ["unshare", ...COMMON_FLAGS, "--"],
+  ["unshare", "--user", "--map-root-user", ...COMMON_FLAGS, "--"],
 ];
 const TRIAL_SCRIPT =
   "ip link set lo up && ip link add trial type bridge && ip link add v0 type veth peer name v1 && nsenter --net=/proc/self/ns/net -- true";
 
-/** Runs a trial, the only test that covers privileges, kernel settings and installed programs. */
+/** Creates namespaces on trial, because only a trial covers privileges, kernel settings and installed programs. */
 export function detectNamespaces(): NamespaceSupport {
   const failures: string[] = [];
   for (const prefix of UNSHARE_COMMANDS) {
@@ -117,7 +118,7 @@ const EXIT_LIMIT_MS = 5_000;
  */
 export async function runInside(run: InsideRun): Promise<number> {
   const [program = "", ...args] = [...run.prefix, ...run.command];
-  // In the same session the terminal's Ctrl-C would reach the command directly.
+  // Detached, because in the same session the terminal's Ctrl-C would reach the command directly.
   const child = spawn(program, args, { stdio: ["pipe", "inherit", "inherit"], detached: true, env: run.environment });
   let limit: NodeJS.Timeout | undefined;
   run.stop.addEventListener("abort", () => {

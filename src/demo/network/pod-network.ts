@@ -18,15 +18,15 @@ export type PodNetwork = {
   readonly attach: () => Promise<PodAttachment>;
 };
 
-const FIRST_POD = 10;
-const LAST_POD = 250;
+const FIRST_HOST_NUMBER = 10;
+const LAST_HOST_NUMBER = 250;
 
-export function podNetwork(
+export function createPodNetwork(
   kind: PodNetwork["kind"],
   prefix: string,
-  attach: (address: string, host: number) => Promise<PodAttachment>,
+  attach: (address: string, hostNumber: number) => Promise<PodAttachment>,
 ): PodNetwork {
-  let next = FIRST_POD;
+  let nextHostNumber = FIRST_HOST_NUMBER;
   return {
     kind,
     kubeletAddress: `${prefix}.1`,
@@ -34,9 +34,9 @@ export function podNetwork(
     serviceAddress: `${prefix}.3`,
     webhookAddress: `${prefix}.4`,
     attach: async () => {
-      if (next > LAST_POD) throw new Fault("ERR_DEMO_FAILED", "all Pod addresses are in use");
-      const host = next++;
-      return attach(`${prefix}.${host}`, host);
+      if (nextHostNumber > LAST_HOST_NUMBER) throw new Fault("ERR_DEMO_FAILED", "all Pod addresses are in use");
+      const hostNumber = nextHostNumber++;
+      return attach(`${prefix}.${hostNumber}`, hostNumber);
     },
   };
 }

@@ -23,7 +23,7 @@ export type ServiceProxy = {
   readonly port: number;
   readonly enqueue: (change: EndpointChange) => void;
   readonly flush: () => void;
-  readonly forwarded: () => readonly ForwardedConnection[];
+  readonly forwardedConnections: () => readonly ForwardedConnection[];
   /** Whether the Pod refused this client's connection, which reaches the client as a reset. */
   readonly wasRefused: (clientPort: number) => boolean;
   readonly close: () => Promise<void>;
@@ -32,29 +32,29 @@ export type ServiceProxy = {
 const REFUSAL_MS = 5;
 
 export async function startServiceProxy(ports: ServiceProxyPorts): Promise<ServiceProxy> {
-  let published: readonly Endpoint[] = [];
-  let applied: readonly Endpoint[] = [];
+  let publishedEndpoints: readonly Endpoint[] = [];
+  let appliedEndpoints: readonly Endpoint[] = [];
   let nextIndex = 0;
   const closing = new AbortController();
   const sockets = new Set<Socket>();
-  const refused = new Set<number>();
-  const forwarded: { pod: string; fromMs: number; toMs: number }[] = [];
+  const refusedPorts = new Set<number>();
+  const forwardedConnections: { pod: string; fromMs: number; toMs: number }[] = [];
 
   const refuse = (client: Socket) => {
     client.on("error", () => {});
-    refused.add(client.remotePort ?? 0);
+    refusedPorts.add(client.remotePort ?? 0);
     // A client that is reset before its connect event has no local port for `wasRefused`.
     void ports.clock.wait(REFUSAL_MS, closing.signal).then(() => client.resetAndDestroy());
   };
   const server = createServer({ allowHalfOpen: true }, (client) => {
-    const candidates = usableEndpoints(applied);
+    const candidates = usableEndpoints(appliedEndpoints);
     const endpoint = candidates[nextIndex++ % Math.max(1, candidates.length)];
     sockets.add(client);
     client.once("close", () => sockets.delete(client));
     client.setNoDelay(true);
     if (endpoint === undefined) return refuse(client);
     const connection = { pod: endpoint.address, fromMs: ports.clock.nowMs(), toMs: -1 };
-    forwarded.push(connection);
+    forwardedConnections.push(connection);
     const pod = connect({
       host: endpoint.address,
       port: ports.targetPort,
@@ -63,7 +63,7 @@ export async function startServiceProxy(ports: ServiceProxyPorts): Promise<Servi
       noDelay: true,
     });
     sockets.add(pod);
-    refused.delete(client.remotePort ?? 0);
+    refusedPorts.delete(client.remotePort ?? 0);
     pod.once("close", () => {
       sockets.delete(pod);
       connection.toMs = ports.clock.nowMs();
@@ -73,18 +73,18 @@ export async function startServiceProxy(ports: ServiceProxyPorts): Promise<Servi
   return {
     port: await listen(server, ports.network.serviceAddress, ports.port),
     enqueue: (change) => {
-      published = applyChange(published, change);
+      publishedEndpoints = applyChange(publishedEndpoints, change);
       const applyToProxy = () => {
-        applied = applyChange(applied, change);
+        appliedEndpoints = applyChange(appliedEndpoints, change);
       };
       if (ports.propagationMs === 0) applyToProxy();
       else void ports.clock.wait(ports.propagationMs, closing.signal).then(applyToProxy);
     },
     flush: () => {
-      applied = published;
+      appliedEndpoints = publishedEndpoints;
     },
-    forwarded: () => forwarded,
-    wasRefused: (clientPort) => refused.has(clientPort),
+    forwardedConnections: () => forwardedConnections,
+    wasRefused: (clientPort) => refusedPorts.has(clientPort),
     close: async () => {
       closing.abort();
       for (const socket of sockets) socket.destroy();
@@ -121,7 +121,7 @@ export function applyChange(endpoints: readonly Endpoint[], change: EndpointChan
 
 /** Returns the ready endpoints or, if there are none, the serving terminating ones, as kube-proxy does from 1.26 on. */
 export function usableEndpoints(endpoints: readonly Endpoint[]): readonly Endpoint[] {
-  const serving = endpoints.filter((endpoint) => endpoint.serving);
-  const ready = serving.filter((endpoint) => !endpoint.terminating);
-  return ready.length > 0 ? ready : serving;
+  const servingEndpoints = endpoints.filter((endpoint) => endpoint.serving);
+  const readyEndpoints = servingEndpoints.filter((endpoint) => !endpoint.terminating);
+  return readyEndpoints.length > 0 ? readyEndpoints : servingEndpoints;
 }

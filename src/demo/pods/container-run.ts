@@ -65,9 +65,9 @@ export function createContainerRun(plan: ContainerPlan, pod: PodPlan, ports: Con
     exited: () => exited,
     exec: async (command) => {
       if (mainProcess === undefined || !mainProcess.isRunning()) return 137;
-      const started = startProcess(execCommand(command, context));
-      execRuns.add(started);
-      return started.exited.finally(() => execRuns.delete(started));
+      const execRun = startProcess(execCommand(command, context));
+      execRuns.add(execRun);
+      return execRun.exited.finally(() => execRuns.delete(execRun));
     },
   };
 }

@@ -13,7 +13,7 @@ export function stopSignalOf(text: string): StopSignal | undefined {
 const MIN_GRACE_SECONDS = 2;
 
 /** The kubelet subtracts whole seconds only. */
-export function graceAfter(graceSeconds: number, elapsedMs: number): number {
+export function remainingGraceSeconds(graceSeconds: number, elapsedMs: number): number {
   return graceSeconds - Math.trunc(elapsedMs / 1_000);
 }
 
@@ -21,8 +21,8 @@ export function stopSeconds(remainingSeconds: number): number {
   return Math.max(MIN_GRACE_SECONDS, remainingSeconds);
 }
 
-export function podGraceSeconds(fromSpec: number | undefined): number {
-  return fromSpec ?? 30;
+export function podGraceSeconds(specifiedSeconds: number | undefined): number {
+  return specifiedSeconds ?? 30;
 }
 
 /** The kubelet syncs Pods about once a second; the first restart has no other delay. */

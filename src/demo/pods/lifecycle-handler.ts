@@ -19,7 +19,7 @@ export type HandlerActions = {
   readonly podGoneSignal: AbortSignal;
 };
 
-type Call = { readonly userAgent: string; readonly keepAlive: boolean; readonly stop: AbortSignal };
+type HttpGetOptions = { readonly userAgent: string; readonly keepAlive: boolean; readonly stop: AbortSignal };
 
 /** The kubelet reads at most this part of a response body. */
 const BODY_LIMIT_BYTES = 10 * 1024;
@@ -39,13 +39,13 @@ export async function runHook(handler: Handler, ports: HandlerActions): Promise<
 
 async function probe(plan: ProbePlan, ports: HandlerActions): Promise<boolean> {
   const stop = new AbortController();
-  let healthy = false;
+  let isHealthy = false;
   const attempt = probeOnce(plan.handler, ports, stop.signal).then((result) => {
-    healthy = result;
+    isHealthy = result;
   });
   const end = await waitAtMost(ports.clock, plan.timeoutMs, attempt);
   stop.abort();
-  return end === "done" && healthy;
+  return end === "done" && isHealthy;
 }
 
 async function probeOnce(handler: Handler, ports: HandlerActions, stop: AbortSignal): Promise<boolean> {
@@ -59,7 +59,7 @@ async function probeOnce(handler: Handler, ports: HandlerActions, stop: AbortSig
 
 function fetchStatus(
   handler: Extract<Handler, { kind: "httpGet" }>,
-  { userAgent, keepAlive, stop }: Call,
+  { userAgent, keepAlive, stop }: HttpGetOptions,
   ports: HandlerActions,
 ): Promise<number> {
   const agent = handler.secure
@@ -77,15 +77,15 @@ function fetchStatus(
   };
   return new Promise((resolve, reject) => {
     const onResponse = (response: IncomingMessage) => {
-      let bytes = 0;
-      const done = () => resolve(response.statusCode ?? 0);
+      let byteCount = 0;
+      const resolveStatus = () => resolve(response.statusCode ?? 0);
       response.on("data", (chunk: Uint8Array) => {
-        bytes += chunk.length;
-        if (bytes < BODY_LIMIT_BYTES) return;
-        done();
+        byteCount += chunk.length;
+        if (byteCount < BODY_LIMIT_BYTES) return;
+        resolveStatus();
         response.destroy();
       });
-      response.once("end", done);
+      response.once("end", resolveStatus);
       response.once("error", reject);
       response.once("close", () => reject(new Error("the connection was closed before the response was complete")));
     };
@@ -109,14 +109,14 @@ export function watchReadiness(
   portsOf: (run: ContainerRun) => HandlerActions,
   onChange: (ready: boolean) => void,
 ): Readiness {
-  const healthy = new Map<string, boolean>();
+  const isHealthyByContainer = new Map<string, boolean>();
   const stopping = new AbortController();
-  let started = false;
+  let hasStarted = false;
   let wasReady = false;
   let hasBeenReady = false;
   const probedContainers = containers.filter((run) => run.plan.role !== "init");
   const isReady = () =>
-    started && probedContainers.every((run) => run.isRunning() && (healthy.get(run.plan.name) ?? true));
+    hasStarted && probedContainers.every((run) => run.isRunning() && (isHealthyByContainer.get(run.plan.name) ?? true));
   const update = () => {
     const ready = isReady();
     if (ready !== wasReady) onChange(ready);
@@ -129,19 +129,20 @@ export function watchReadiness(
     const ports = portsOf(run);
     await ports.clock.wait(plan.initialDelayMs, stopping.signal);
     while (!stopping.signal.aborted) {
-      const result = run.isRunning() && (await probe(plan, ports));
+      const isHealthy = run.isRunning() && (await probe(plan, ports));
       if (stopping.signal.aborted) return;
-      healthy.set(run.plan.name, result);
+      isHealthyByContainer.set(run.plan.name, isHealthy);
       update();
       // Shorter periods until the Pod is Ready speed up the demo. Later the manager would count the additional probes as traffic.
-      await ports.clock.wait(result || hasBeenReady ? plan.periodMs : Math.min(plan.periodMs, 250), stopping.signal);
+      await ports.clock.wait(isHealthy || hasBeenReady ? plan.periodMs : Math.min(plan.periodMs, 250), stopping.signal);
     }
   };
   return {
     isReady,
     start: () => {
-      for (const run of probedContainers) if (run.plan.readiness !== undefined) healthy.set(run.plan.name, false);
-      started = true;
+      for (const run of probedContainers)
+        if (run.plan.readiness !== undefined) isHealthyByContainer.set(run.plan.name, false);
+      hasStarted = true;
       update();
       for (const run of probedContainers) void watch(run);
     },

@@ -42,7 +42,7 @@ export type PodPlan = {
   readonly namespace: string;
   readonly uid: string;
   readonly graceSeconds: number;
-  readonly restarts: boolean;
+  readonly restartsContainers: boolean;
   readonly containers: readonly ContainerPlan[];
 };
 
@@ -52,7 +52,7 @@ export function planPod(pod: object): PodPlan {
     namespace: textAt(pod, "metadata", "namespace") ?? "default",
     uid: textAt(pod, "metadata", "uid") ?? "",
     graceSeconds: podGraceSeconds(numberAt(pod, "spec", "terminationGracePeriodSeconds")),
-    restarts: (textAt(pod, "spec", "restartPolicy") ?? "Always") === "Always",
+    restartsContainers: (textAt(pod, "spec", "restartPolicy") ?? "Always") === "Always",
     containers: [
       ...listAt(pod, "spec", "initContainers").map((container) =>
         planContainer(container, textAt(container, "restartPolicy") === "Always" ? "sidecar" : "init"),
@@ -97,15 +97,15 @@ function planHandler(container: unknown, owner: object): Handler | undefined {
   if ("sleep" in owner) return { kind: "sleep", seconds: numberAt(owner, "sleep", "seconds") ?? 0 };
   if ("tcpSocket" in owner) return { kind: "tcpSocket", port: portOf(container, objectAt(owner, "tcpSocket")) };
   if (!("httpGet" in owner)) return undefined;
-  const get = objectAt(owner, "httpGet");
+  const httpGet = objectAt(owner, "httpGet");
   return {
     kind: "httpGet",
-    host: textAt(get, "host"),
-    port: portOf(container, get),
-    path: textAt(get, "path") ?? "/",
-    secure: textAt(get, "scheme") === "HTTPS",
+    host: textAt(httpGet, "host"),
+    port: portOf(container, httpGet),
+    path: textAt(httpGet, "path") ?? "/",
+    secure: textAt(httpGet, "scheme") === "HTTPS",
     headers: Object.fromEntries(
-      listAt(get, "httpHeaders").map((header) => [textAt(header, "name") ?? "", textAt(header, "value") ?? ""]),
+      listAt(httpGet, "httpHeaders").map((header) => [textAt(header, "name") ?? "", textAt(header, "value") ?? ""]),
     ),
   };
 }

@@ -22,16 +22,16 @@ const projectPath = (path: string): string => fileURLToPath(new URL(`../../../${
 
 const NATIVE_MANAGER = projectPath("build/native/lastcall");
 const NODE_MANAGER = projectPath("src/manager/node-main.ts");
-const LIBRARY = projectPath(`build/native/lastcall-preload-${process.arch}.so`);
+const PRELOAD_LIBRARY = projectPath(`build/native/lastcall-preload-${process.arch}.so`);
 
 export type ManagerImage = Omit<ContainerImages, "imageEnvironment"> & { readonly manager: "native" | "node" };
 
 export function localManagerImage(): ManagerImage {
-  const native = existsSync(NATIVE_MANAGER);
+  const hasNativeManager = existsSync(NATIVE_MANAGER);
   return {
-    manager: native ? "native" : "node",
-    managerProgram: native ? [NATIVE_MANAGER] : [process.execPath, NODE_MANAGER],
-    preloadLibrary: existsSync(LIBRARY) ? LIBRARY : "",
+    manager: hasNativeManager ? "native" : "node",
+    managerProgram: hasNativeManager ? [NATIVE_MANAGER] : [process.execPath, NODE_MANAGER],
+    preloadLibrary: existsSync(PRELOAD_LIBRARY) ? PRELOAD_LIBRARY : "",
   };
 }
 
@@ -53,8 +53,8 @@ export function createPodRunner(ports: PodRunnerPorts): PodRunner {
   const attachments = new Set<PodAttachment>();
   return {
     start: async (manifest) => {
-      const planned = planPod(manifest);
-      const plan = { ...planned, uid: planned.uid || randomUUID() };
+      const manifestPlan = planPod(manifest);
+      const plan = { ...manifestPlan, uid: manifestPlan.uid || randomUUID() };
       const attachment = await ports.network.attach();
       attachments.add(attachment);
       const identity = { name: plan.name, uid: plan.uid, address: attachment.address };

@@ -29,16 +29,16 @@ export type ProcessTable = {
 };
 
 export function createProcessTable(): ProcessTable {
-  const running = new Set<number>();
+  const runningPids = new Set<number>();
   return {
-    start: (request) => startProcess(request, running),
+    start: (request) => startProcess(request, runningPids),
     killAll: () => {
-      for (const pid of running) sendSignal(-pid, "SIGKILL");
+      for (const pid of runningPids) sendSignal(-pid, "SIGKILL");
     },
   };
 }
 
-function startProcess(request: ProcessRequest, running: Set<number>): LocalProcess {
+function startProcess(request: ProcessRequest, runningPids: Set<number>): LocalProcess {
   const [program = "", ...args] = request.argv;
   const child = spawn(program, args, {
     // A process group of its own can be killed as a whole and does not receive the terminal's Ctrl-C.
@@ -48,11 +48,11 @@ function startProcess(request: ProcessRequest, running: Set<number>): LocalProce
     cwd: request.directory,
   });
   const pid = child.pid ?? 0;
-  if (pid !== 0) running.add(pid);
+  if (pid !== 0) runningPids.add(pid);
   for (const input of [child.stdout, child.stderr]) createInterface({ input }).on("line", request.onLine);
   const exited = once(child, "exit").then(
     ([status]: (number | null)[]) => {
-      if (running.delete(pid)) sendSignal(-pid, "SIGKILL");
+      if (runningPids.delete(pid)) sendSignal(-pid, "SIGKILL");
       return status ?? -1;
     },
     (error: Error) => {
@@ -63,9 +63,9 @@ function startProcess(request: ProcessRequest, running: Set<number>): LocalProce
   return {
     pid,
     exited,
-    isRunning: () => running.has(pid),
+    isRunning: () => runningPids.has(pid),
     signal: (signal) => {
-      if (running.has(pid)) sendSignal(signal === "SIGKILL" ? -pid : pid, signal);
+      if (runningPids.has(pid)) sendSignal(signal === "SIGKILL" ? -pid : pid, signal);
     },
   };
 }

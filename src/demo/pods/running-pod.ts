@@ -71,7 +71,7 @@ export function createRunningPod(
       ...ports,
       attachment,
       onLine: (line) => record(container.name, "line", line),
-      onExit: (status) => afterExit(container.name, status),
+      onExit: (status) => handleExit(container.name, status),
     }),
   );
   const findRun = (name: string) => containers.find((run) => run.plan.name === name);
@@ -85,12 +85,12 @@ export function createRunningPod(
   const readiness = watchReadiness(containers, handlerActions, (ready) => record("", ready ? "ready" : "unready"));
 
   function stopContainers(runs: readonly ContainerRun[], graceSeconds: number): Promise<void> {
-    const running = runs.filter((run) => run.isRunning());
+    const runningContainers = runs.filter((run) => run.isRunning());
     return terminate({
-      containers: running.map((run) => {
+      containers: runningContainers.map((run) => {
         const { name, role, preStop } = run.plan;
-        const hook = preStop === undefined ? {} : { runHook: () => runHook(preStop, handlerActions(run)) };
-        return { ...run, ...hook, name, sidecar: role === "sidecar", exited: run.exited() };
+        const hookOption = preStop === undefined ? {} : { runHook: () => runHook(preStop, handlerActions(run)) };
+        return { ...run, ...hookOption, name, isSidecar: role === "sidecar", exited: run.exited() };
       }),
       graceSeconds,
       clock,
@@ -103,11 +103,11 @@ export function createRunningPod(
     record(run.plan.name, "started");
   }
 
-  function afterExit(name: string, status: number): void {
+  function handleExit(name: string, status: number): void {
     const run = findRun(name);
     if (termination !== undefined || run === undefined || run.plan.role === "init") return;
     record(name, "exited", `status ${status}`);
-    if (run.plan.role === "sidecar" || plan.restarts) restartLater(run);
+    if (run.plan.role === "sidecar" || plan.restartsContainers) restartLater(run);
     else if (containers.every((other) => other.plan.role !== "regular" || !other.isRunning()))
       void terminatePod(plan.graceSeconds);
   }

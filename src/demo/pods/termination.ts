@@ -7,11 +7,11 @@
  */
 import { Fault } from "../../fault.ts";
 import { type Clock, waitAtMost } from "../clock.ts";
-import { graceAfter, stopSeconds } from "./kubelet-rules.ts";
+import { remainingGraceSeconds, stopSeconds } from "./kubelet-rules.ts";
 
 export type StoppingContainer = {
   readonly name: string;
-  readonly sidecar: boolean;
+  readonly isSidecar: boolean;
   readonly runHook?: () => Promise<void>;
   readonly isRunning: () => boolean;
   readonly signal: (signal: "SIGTERM" | "SIGKILL") => void;
@@ -55,13 +55,13 @@ async function stopContainer(
   container: StoppingContainer,
   { containers, graceSeconds, clock, recordEvent }: TerminationOptions,
 ) {
-  const { name, runHook, sidecar, exited } = container;
+  const { name, runHook, isSidecar, exited } = container;
   const record = (type: TerminationEvent["type"], detail = "") => recordEvent({ container: name, type, detail });
   let remainingSeconds = graceSeconds;
   const waitWithinGrace = async (work: Promise<unknown>): Promise<"done" | "late"> => {
     const startedMs = clock.nowMs();
     const result = await waitAtMost(clock, Math.max(0, remainingSeconds) * 1_000, work);
-    remainingSeconds = graceAfter(remainingSeconds, clock.nowMs() - startedMs);
+    remainingSeconds = remainingGraceSeconds(remainingSeconds, clock.nowMs() - startedMs);
     return result;
   };
 
@@ -75,9 +75,9 @@ async function stopContainer(
     if ((await waitWithinGrace(hook)) === "late")
       record("hook-overran", `outlasted the grace period of ${graceSeconds} s`);
   }
-  if (sidecar) {
+  if (isSidecar) {
     const position = containers.indexOf(container);
-    const predecessors = containers.filter((other, index) => !other.sidecar || index > position);
+    const predecessors = containers.filter((other, index) => !other.isSidecar || index > position);
     await waitWithinGrace(Promise.all(predecessors.map((other) => other.exited)));
   }
   const killSeconds = stopSeconds(remainingSeconds);

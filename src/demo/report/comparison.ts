@@ -24,10 +24,10 @@ const NO_FAILURES =
   "No request failed without lastcall either, so this run proves nothing; run it with a longer --propagation.";
 
 export function compareRuns(runs: RunResults): Comparison {
-  const failed = runs.with.failed;
+  const failedCount = runs.with.failed;
   if (runs.with.requests === 0)
     return { exitStatus: 1, sentence: "No request was sent during the update with lastcall; run the demo again." };
-  if (failed === runs.with.requests && runs.without.failed === runs.without.requests)
+  if (failedCount === runs.with.requests && runs.without.failed === runs.without.requests)
     return { exitStatus: 1, sentence: UNREACHABLE };
   // Clients that were connected at the stop signal could have lost a request.
   const riskyDrain = runs.summaries.find(
@@ -38,16 +38,16 @@ export function compareRuns(runs: RunResults): Comparison {
     sleep === undefined
       ? ""
       : ` The update with preStop: sleep ${SLEEP_SECONDS} lost ${sleep.failed} of ${sleep.requests} requests.`;
-  if (failed > 0) {
-    const count = failed === 1 ? "1 request" : `${failed} requests`;
+  if (failedCount > 0) {
+    const failedText = failedCount === 1 ? "1 request" : `${failedCount} requests`;
     const reason = riskyDrain === undefined ? "Please report this as a bug." : riskyDrain.why;
-    return { exitStatus: 1, sentence: `${count} failed with lastcall. ${reason}${sleepText}` };
+    return { exitStatus: 1, sentence: `${failedText} failed with lastcall. ${reason}${sleepText}` };
   }
   if (runs.without.failed === 0 && runs.propagationMs > 0) return { exitStatus: 1, sentence: NO_FAILURES };
-  const lostRequests = runs.without.failed;
+  const lostCount = runs.without.failed;
   const riskText = riskyDrain === undefined ? "" : ` ${riskyDrain.why}`;
   return {
     exitStatus: 0,
-    sentence: `A rolling update lost ${lostRequests} of ${runs.without.requests} requests without lastcall and none of ${runs.with.requests} with it.${sleepText}${riskText}`,
+    sentence: `A rolling update lost ${lostCount} of ${runs.without.requests} requests without lastcall and none of ${runs.with.requests} with it.${sleepText}${riskText}`,
   };
 }

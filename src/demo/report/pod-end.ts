@@ -9,7 +9,7 @@ import type { PodEvent, RunningPod } from "../pods/running-pod.ts";
 export type VariantResult = {
   readonly counts: RequestCounts;
   readonly endedPods: readonly EndedPod[];
-  readonly tookMs: number;
+  readonly durationMs: number;
 };
 
 export type PodEnd = {
@@ -19,7 +19,7 @@ export type PodEnd = {
   /** Time at which the drain of the Pod's manager started; the time of the deletion if unknown. */
   readonly triggeredMs: number;
   readonly events: readonly PodEvent[];
-  readonly forwarded: readonly ForwardedConnection[];
+  readonly forwardedConnections: readonly ForwardedConnection[];
   readonly summary: DrainSummary | undefined;
   readonly propagationMs: number;
   /** Time at which the Pod's endpoint in the EndpointSlice stopped being ready; `undefined` without EndpointSlices. */
@@ -27,7 +27,7 @@ export type PodEnd = {
 };
 
 export type EndedPod = PodEnd & {
-  /** From the deletion to the first stop signal of a regular container, or to the last event if there was none. */
+  /** Time from the deletion to the first stop signal of a regular container, or to the last event if there was none. */
   readonly drainSeconds: number;
 };
 
@@ -51,7 +51,7 @@ const REPORT_SLACK_MS = 2_000;
 
 export function podEndOf(
   { plan, address, events }: RunningPod,
-  observed: Pick<PodEnd, "forwarded" | "propagationMs" | "slicesWithdrawnMs">,
+  observed: Pick<PodEnd, "forwardedConnections" | "propagationMs" | "slicesWithdrawnMs">,
 ): EndedPod {
   const deletionMs = deletedMs({ events });
   const regularNames = plan.containers.filter((container) => container.role === "regular").map(({ name }) => name);
@@ -68,7 +68,7 @@ export function podEndOf(
     deletedMs: deletionMs,
     triggeredMs: triggeredMs(lines.filter((line) => line.atMs >= deletionMs)) ?? deletionMs,
     events,
-    summary: drainSummary(lines.map((line) => line.detail)),
+    summary: lastDrainSummary(lines.map((line) => line.detail)),
     drainSeconds: Math.round((releasedMs - deletionMs) / 10) / 100,
   };
 }
@@ -91,18 +91,18 @@ export function triggeredMs(lines: readonly Pick<PodEvent, "atMs" | "detail">[])
   return undefined;
 }
 
-export function drainSummary(lines: readonly string[]): DrainSummary | undefined {
-  return lines.map(reportIn).findLast((report) => report !== undefined);
+export function lastDrainSummary(lines: readonly string[]): DrainSummary | undefined {
+  return lines.map(drainSummaryIn).findLast((report) => report !== undefined);
 }
 
-function reportIn(line: string): DrainSummary | undefined {
+function drainSummaryIn(line: string): DrainSummary | undefined {
   const entry = parsedJson(line);
   const report = textAt(entry, "report", "outcome") === undefined ? entry : objectAt(entry, "report");
   const outcome = textAt(report, "outcome");
-  const spans = objectAt(report, "milliseconds");
-  if (outcome === undefined || outcome === "none" || !("draining" in spans)) return undefined;
+  const millisecondsByPhase = objectAt(report, "milliseconds");
+  if (outcome === undefined || outcome === "none" || !("draining" in millisecondsByPhase)) return undefined;
   const text = (key: string) => textAt(report, key) ?? "";
-  const milliseconds = (phase: keyof DrainReport["milliseconds"]) => numberAt(spans, phase) ?? 0;
+  const milliseconds = (phase: keyof DrainReport["milliseconds"]) => numberAt(millisecondsByPhase, phase) ?? 0;
   return {
     outcome,
     trigger: text("trigger"),

@@ -87,12 +87,12 @@ function tableRows({ without, sleep, with: withLastcall }: DemoResult): readonly
 export function failureTable(rows: readonly TableRow[]): string[] {
   const kinds = FAILURE_KINDS.filter((kind) => rows.some(({ counts }) => counts.kinds[kind] > 0));
   const header = ["", "stop after", "requests", "failed", ...kinds];
-  const cells = rows.map(({ name, counts, drainSeconds }) => [
+  const cellRows = rows.map(({ name, counts, drainSeconds }) => [
     name,
     `${Math.max(0, ...drainSeconds).toFixed(1)} s`,
     ...[counts.requests, counts.failed, ...kinds.map((kind) => counts.kinds[kind])].map(String),
   ]);
-  return [header, ...cells].map((row) =>
+  return [header, ...cellRows].map((row) =>
     row.map((cell, at) => (at === 0 ? cell.padEnd(17) : cell.padStart((header[at] ?? "").length + 2))).join(""),
   );
 }

@@ -18,28 +18,31 @@ type Mark = { readonly atMs: number; readonly label: string };
 const BEFORE_MS = 1_000;
 
 export function timelineOf(end: PodEnd): Timeline {
-  const at = (ms: number) => ms - end.deletedMs;
+  const sinceDeletionMs = (ms: number) => ms - end.deletedMs;
   const laneUntil = (label: string, toMs: number): Lane => ({ label, spans: [{ fromMs: -BEFORE_MS, toMs }] });
-  const goneMs = Math.max(0, ...end.events.map((event) => at(event.atMs)));
+  const goneMs = Math.max(0, ...end.events.map((event) => sinceDeletionMs(event.atMs)));
   const endMs = Math.max(goneMs, end.propagationMs) + 500;
-  const connectionSpans = end.forwarded
+  const connectionSpans = end.forwardedConnections
     .filter((connection) => connection.pod === end.address)
-    .map((connection) => ({ fromMs: at(connection.fromMs), toMs: connection.toMs < 0 ? goneMs : at(connection.toMs) }));
+    .map((connection) => ({
+      fromMs: sinceDeletionMs(connection.fromMs),
+      toMs: connection.toMs < 0 ? goneMs : sinceDeletionMs(connection.toMs),
+    }));
   const terminationEvents = end.events.filter((event) => event.atMs >= end.deletedMs);
   const lanes: Lane[] = [
     end.slicesWithdrawnMs === undefined
       ? laneUntil("Pod is listed as ready", 0)
-      : laneUntil("EndpointSlices list the Pod", at(end.slicesWithdrawnMs)),
+      : laneUntil("EndpointSlices list the Pod", sinceDeletionMs(end.slicesWithdrawnMs)),
     laneUntil("proxy sends new connections", end.propagationMs),
     { label: "open connections", spans: mergeSpans(connectionSpans) },
     ...drainLanes(end),
     ...terminationEvents
       .filter((event) => event.type === "exited")
-      .map((exit) => laneUntil(`container ${exit.container} runs`, at(exit.atMs))),
+      .map((exit) => laneUntil(`container ${exit.container} runs`, sinceDeletionMs(exit.atMs))),
   ];
   const signals = terminationEvents
     .filter((event) => event.type === "SIGTERM" || event.type === "SIGKILL")
-    .map((event) => ({ atMs: at(event.atMs), label: `${event.type} to ${event.container}` }));
+    .map((event) => ({ atMs: sinceDeletionMs(event.atMs), label: `${event.type} to ${event.container}` }));
   const marks = [...withdrawalMarks(end), ...signals].sort((a, b) => a.atMs - b.atMs);
   return {
     title: `Shutdown of Pod ${end.pod}`,
@@ -94,8 +97,8 @@ const LABEL_WIDTH = 29;
 
 export function timelineText(timeline: Timeline, width: number): string[] {
   const columns = Math.max(20, width - LABEL_WIDTH - 1);
-  const perMs = (columns - 1) / (timeline.endMs - timeline.startMs);
-  const column = (ms: number) => Math.round((ms - timeline.startMs) * perMs);
+  const columnsPerMs = (columns - 1) / (timeline.endMs - timeline.startMs);
+  const column = (ms: number) => Math.round((ms - timeline.startMs) * columnsPerMs);
   const row = (label: string, cells: readonly string[]) =>
     `${label.slice(0, LABEL_WIDTH - 1).padEnd(LABEL_WIDTH)} ${cells.join("")}`.trimEnd();
   const lines = [timeline.title, row("seconds since the deletion", scale(timeline, columns, column))];

@@ -15,12 +15,12 @@ export type AdmissionTarget = {
   readonly authority: string;
 };
 
-type Admitted = { readonly pod: object; readonly warnings: readonly string[]; readonly changed: boolean };
+type AdmittedPod = { readonly pod: object; readonly warnings: readonly string[]; readonly changed: boolean };
 
 const TIMEOUT_MS = 10_000;
 
 /** @throws Fault ERR_DEMO_FAILED when the webhook cannot be reached, rejects the Pod, or sends an invalid response. */
-export async function admitPod(pod: object, target: AdmissionTarget): Promise<Admitted> {
+export async function admitPod(pod: object, target: AdmissionTarget): Promise<AdmittedPod> {
   const uid = randomUUID();
   const { status, body } = await post(target, JSON.stringify(reviewOf(pod, uid)));
   if (status !== 200)

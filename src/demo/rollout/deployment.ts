@@ -84,9 +84,9 @@ export function servicePort(deployment: object): number {
   const ports = listAt(deployment, "spec", "template", "spec", "containers").flatMap((container) =>
     listAt(container, "ports"),
   );
-  const isUsed = (port: unknown) =>
+  const isTcpPort = (port: unknown) =>
     numberAt(port, "containerPort") !== undefined && (textAt(port, "protocol") ?? "TCP") === "TCP";
-  return numberAt(ports.find(isUsed), "containerPort") ?? 0;
+  return numberAt(ports.find(isTcpPort), "containerPort") ?? 0;
 }
 
 /** At most 5: each Pod runs several processes on this machine. */

@@ -40,7 +40,7 @@ function parsedDocuments(text: string): readonly unknown[] {
   return documents.map((document) => document.toJS());
 }
 
-/** Omits the further lines: they quote the file, which may contain control characters. */
+/** Omits the other lines, because they quote the file, which may contain control characters. */
 function firstLine(error: unknown): string {
   const [line = ""] = (error instanceof Error ? error.message : String(error)).split("\n");
   return line.replace(/:$/, "");

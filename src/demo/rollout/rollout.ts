@@ -19,7 +19,7 @@ type RolloutPorts = {
 };
 
 type RolloutResult = {
-  readonly updated: readonly RunningPod[];
+  readonly updatedPods: readonly RunningPod[];
   /** Resolves when the last old Pod is gone, which is after the Deployment's rollout has finished. */
   readonly oldPodsRemoved: Promise<void>;
 };
@@ -32,7 +32,7 @@ export async function createPod(deployment: object, revision: string, ports: New
 }
 
 /** @throws Fault ERR_DEMO_FAILED when a Pod does not become Ready */
-export async function allReady(pods: readonly RunningPod[], clock: Clock): Promise<void> {
+export async function waitForAllReady(pods: readonly RunningPod[], clock: Clock): Promise<void> {
   const fromMs = clock.nowMs();
   while (pods.some((pod) => !pod.isReady())) await waitForReady(pods, fromMs, clock);
 }
@@ -44,24 +44,24 @@ export async function allReady(pods: readonly RunningPod[], clock: Clock): Promi
  */
 export async function replacePods(oldPods: readonly RunningPod[], ports: RolloutPorts): Promise<RolloutResult> {
   const remainingPods = [...oldPods];
-  const updated: RunningPod[] = [];
+  const updatedPods: RunningPod[] = [];
   const removals: Promise<void>[] = [];
   let lastProgressMs = ports.clock.nowMs();
   for (;;) {
-    const updatedReady = updated.filter((pod) => pod.isReady()).length;
+    const readyCount = updatedPods.filter((pod) => pod.isReady()).length;
     const step = nextStep({
-      desired: oldPods.length,
-      old: remainingPods.length,
-      updated: updated.length,
-      updatedReady,
+      desiredCount: oldPods.length,
+      oldCount: remainingPods.length,
+      updatedCount: updatedPods.length,
+      readyCount,
     });
-    if (step === "finished") return { updated, oldPodsRemoved: Promise.all(removals).then(() => {}) };
+    if (step === "finished") return { updatedPods, oldPodsRemoved: Promise.all(removals).then(() => {}) };
     if (step === "wait") {
-      await waitForReady(updated, lastProgressMs, ports.clock);
+      await waitForReady(updatedPods, lastProgressMs, ports.clock);
       continue;
     }
     lastProgressMs = ports.clock.nowMs();
-    if (step === "create") updated.push(await ports.createPod());
+    if (step === "create") updatedPods.push(await ports.createPod());
     const pod = step === "delete" ? remainingPods.shift() : undefined;
     if (pod === undefined) continue;
     await ports.beforeDelete(pod);
@@ -70,27 +70,28 @@ export async function replacePods(oldPods: readonly RunningPod[], ports: Rollout
 }
 
 async function waitForReady(pods: readonly RunningPod[], fromMs: number, clock: Clock): Promise<void> {
-  const unready = pods.filter((pod) => !pod.isReady());
-  const failure = readinessFailure(unready, clock.nowMs() - fromMs);
+  const unreadyPods = pods.filter((pod) => !pod.isReady());
+  const failure = readinessFailure(unreadyPods, clock.nowMs() - fromMs);
   if (failure !== undefined) throw new Fault("ERR_DEMO_FAILED", failure);
   await clock.wait(POLL_MS);
 }
 
 type RolloutState = {
-  readonly desired: number;
+  readonly desiredCount: number;
   /** Pods of the old template that are not deleted yet; all are Ready. */
-  readonly old: number;
-  readonly updated: number;
-  readonly updatedReady: number;
+  readonly oldCount: number;
+  readonly updatedCount: number;
+  readonly readyCount: number;
 };
 
 export type RolloutStep = "create" | "delete" | "wait" | "finished";
 
 /** Ignores terminating Pods, as the Deployment controller does. */
 export function nextStep(state: RolloutState): RolloutStep {
-  if (state.old === 0 && state.updatedReady >= state.desired) return "finished";
-  if (state.old > 0 && state.old - 1 + state.updatedReady >= state.desired) return "delete";
-  if (state.updated < state.desired && state.old + state.updated <= state.desired) return "create";
+  if (state.oldCount === 0 && state.readyCount >= state.desiredCount) return "finished";
+  if (state.oldCount > 0 && state.oldCount - 1 + state.readyCount >= state.desiredCount) return "delete";
+  if (state.updatedCount < state.desiredCount && state.oldCount + state.updatedCount <= state.desiredCount)
+    return "create";
   return "wait";
 }
 
@@ -102,8 +103,8 @@ type UnreadyPod = Pick<RunningPod, "events" | "plan">;
 
 /** @returns the reason to stop waiting for unready Pods, or `undefined` while they may become Ready */
 export function readinessFailure(pods: readonly UnreadyPod[], waitedMs: number): string | undefined {
-  const crashing = pods.find((pod) => exitsOf(pod).length >= EXIT_LIMIT);
-  if (crashing !== undefined) return `Pod ${crashing.plan.name} keeps exiting: ${lastOutput(crashing)}`;
+  const crashingPod = pods.find((pod) => exitsOf(pod).length >= EXIT_LIMIT);
+  if (crashingPod !== undefined) return `Pod ${crashingPod.plan.name} keeps exiting: ${lastOutput(crashingPod)}`;
   const [unready] = pods;
   if (waitedMs <= READY_LIMIT_MS || unready === undefined) return undefined;
   return `Pod ${unready.plan.name} did not become Ready within ${READY_LIMIT_MS / 1_000} s: ${lastOutput(unready)}`;

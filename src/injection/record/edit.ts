@@ -1,6 +1,6 @@
 /** Defines changes to a Pod as data, applies them, and records empty values (such as `{}` or null) that they replace. */
 import { type ContainerList, containersByName, nameOf } from "../../kubernetes/pod.ts";
-import { isRawObject, objectAt, type RawObject, without } from "../../kubernetes/raw-json.ts";
+import { isRawObject, objectAt, type RawObject, withoutKey } from "../../kubernetes/raw-json.ts";
 import type { EmptyParent, OriginalRecord } from "./original-record.ts";
 
 export type ProbeName = "livenessProbe" | "startupProbe";
@@ -182,6 +182,6 @@ export function emptyParentAt(
 
 /** Removes the key, or restores its recorded empty value. */
 export function restoreEmptyParent(parent: RawObject, key: string, record: OriginalRecord, name: string): RawObject {
-  if (!Object.hasOwn(record.empty, name)) return without(parent, key);
+  if (!Object.hasOwn(record.empty, name)) return withoutKey(parent, key);
   return { ...parent, [key]: record.empty[name] };
 }

@@ -1,7 +1,15 @@
 /** Reverts an injection, except for values that other programs changed later. */
 import { PRELOAD_LIBRARY } from "../../contract/manager-environment.ts";
 import { annotationsOf, containersOf, DEFAULT_GRACE_SECONDS, nameOf } from "../../kubernetes/pod.ts";
-import { isRawObject, listAt, objectAt, type RawObject, textAt, valueAt, without } from "../../kubernetes/raw-json.ts";
+import {
+  isRawObject,
+  listAt,
+  objectAt,
+  type RawObject,
+  textAt,
+  valueAt,
+  withoutKey,
+} from "../../kubernetes/raw-json.ts";
 import { STATUS_ANNOTATION } from "../../policy/fields.ts";
 import { DEFAULT_CONTAINER, defaultContainerOf } from "../mesh/mesh.ts";
 import { isOurExclusion } from "../mesh/ports.ts";
@@ -40,7 +48,7 @@ function restoreHooks(pod: RawObject, { handlers, record }: ExistingInjection): 
     const lifecycle = objectAt(container, "lifecycle") ?? {};
     if (Object.hasOwn(record.preStop, name))
       return { ...container, lifecycle: { ...lifecycle, preStop: record.preStop[name] } };
-    const rest = without(lifecycle, "preStop");
+    const rest = withoutKey(lifecycle, "preStop");
     if (Object.keys(rest).length > 0) return { ...container, lifecycle: rest };
     return restoreEmptyParent(container, "lifecycle", record, `lifecycle/${name}`);
   });
@@ -97,7 +105,7 @@ function restoreAnnotations(pod: RawObject, existing: ExistingInjection): RawObj
   let annotations: RawObject = before;
   for (const [key, originalValue] of Object.entries(existing.record.annotations)) {
     if (!isWrittenByInjection(pod, existing, key, originalValue)) continue;
-    annotations = originalValue === null ? without(annotations, key) : { ...annotations, [key]: originalValue };
+    annotations = originalValue === null ? withoutKey(annotations, key) : { ...annotations, [key]: originalValue };
   }
   if (metadata === undefined || annotations === before) return pod;
   if (Object.keys(annotations).length > 0) return { ...pod, metadata: { ...metadata, annotations } };

@@ -10,9 +10,10 @@ const IPV6_LIMIT_CHARACTERS = 45;
 export function canonicalAddress(text: string): string {
   // Kubernetes parses IPv4 with leading zeros as decimal, not octal.
   if (/^[\d.]+$/.test(text)) return text.replace(/(^|\.)0+(?=\d)/g, "$1");
-  const lower = text.toLowerCase();
+  const lowercaseText = text.toLowerCase();
   // `URL` would parse other characters as a path or a user.
-  if (lower.length > IPV6_LIMIT_CHARACTERS || !/^[\da-f.]*:[\da-f:.]+$/.test(lower)) return lower;
-  const host = URL.parse(`http://[${lower}]/`)?.hostname;
-  return host === undefined ? lower : host.slice(1, -1);
+  if (lowercaseText.length > IPV6_LIMIT_CHARACTERS || !/^[\da-f.]*:[\da-f:.]+$/.test(lowercaseText))
+    return lowercaseText;
+  const host = URL.parse(`http://[${lowercaseText}]/`)?.hostname;
+  return host === undefined ? lowercaseText : host.slice(1, -1);
 }

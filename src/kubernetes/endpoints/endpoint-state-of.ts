@@ -23,7 +23,7 @@ type PodEndpoints = {
 
 export const endpointStateOf: ComputeEndpointStatus = (slices, pod) => {
   const services = podEndpointsOf(slices, pod).map(serviceStatusOf);
-  services.sort((left, right) => compare(left.service, right.service) || compare(left.family, right.family));
+  services.sort((left, right) => compareTexts(left.service, right.service) || compareTexts(left.family, right.family));
   const state = combinedStateOf(services.map((service) => service.state));
   return {
     state,
@@ -46,7 +46,7 @@ export function belongsToPod(endpoint: SliceEndpoint, uid: string, addresses: re
 
 function podEndpointsOf(slices: Iterable<Slice>, pod: PodIdentity): PodEndpoints[] {
   const addresses = pod.addresses.map(canonicalAddress);
-  const byServiceAndFamily = new Map<string, PodEndpoints>();
+  const endpointsByKey = new Map<string, PodEndpoints>();
   for (const slice of slices) {
     // Proxies ignore slices without a Service.
     if (slice.service === "") continue;
@@ -54,12 +54,12 @@ function podEndpointsOf(slices: Iterable<Slice>, pod: PodIdentity): PodEndpoints
       if (!belongsToPod(endpoint, pod.uid, addresses)) continue;
       const family = familyOf(slice.addressType);
       const key = `${family} ${slice.service}`;
-      const podEndpoints = byServiceAndFamily.get(key) ?? { service: slice.service, family, endpoints: [] };
+      const podEndpoints = endpointsByKey.get(key) ?? { service: slice.service, family, endpoints: [] };
       podEndpoints.endpoints.push({ slice, endpoint });
-      byServiceAndFamily.set(key, podEndpoints);
+      endpointsByKey.set(key, podEndpoints);
     }
   }
-  return [...byServiceAndFamily.values()];
+  return [...endpointsByKey.values()];
 }
 
 function serviceStatusOf({ service, family, endpoints }: PodEndpoints): ServiceEndpointStatus {
@@ -69,7 +69,8 @@ function serviceStatusOf({ service, family, endpoints }: PodEndpoints): ServiceE
     .filter((_endpoint, index) => states[index] === state)
     .sort(
       (left, right) =>
-        compare(left.slice.name, right.slice.name) || compare(descriptionOf(state, left), descriptionOf(state, right)),
+        compareTexts(left.slice.name, right.slice.name) ||
+        compareTexts(descriptionOf(state, left), descriptionOf(state, right)),
     );
   return {
     service,
@@ -127,7 +128,7 @@ function familyOf(addressType: string): ServiceEndpointStatus["family"] {
   return "other";
 }
 
-function compare(left: string, right: string): number {
+function compareTexts(left: string, right: string): number {
   if (left === right) return 0;
   return left < right ? -1 : 1;
 }

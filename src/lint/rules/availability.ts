@@ -2,7 +2,7 @@
 import { groupOf } from "../../kubernetes/listed-objects.ts";
 import { objectAt, textAt, valueAt } from "../../kubernetes/raw-json.ts";
 import { proxiedServicesOf } from "../containers.ts";
-import { type LocatedObject, type ManifestSet, selectedBy, type Workload } from "../manifest-set.ts";
+import { type LocatedObject, type ManifestSet, type Workload, workloadsSelectedBy } from "../manifest-set.ts";
 import type { Rule, Violation } from "../rule.ts";
 
 export const ROLLOUT_STOPS_ALL: Rule = {
@@ -27,14 +27,14 @@ function rolloutViolations(workload: Workload): readonly Violation[] {
     const message = "Recreate terminates every Pod before the first new one is created.";
     return [{ at: workload, path: [...path, "type"], value: "Recreate", message }];
   }
-  const rolling = objectAt(strategy, "rollingUpdate");
-  const maxUnavailable = valueAt(rolling, "maxUnavailable");
-  const unavailable = countOf(maxUnavailable, replicas, Math.floor);
-  const surge = countOf(valueAt(rolling, "maxSurge") ?? "25%", replicas, Math.ceil);
+  const rollingUpdate = objectAt(strategy, "rollingUpdate");
+  const maxUnavailable = valueAt(rollingUpdate, "maxUnavailable");
+  const unavailableCount = countOf(maxUnavailable, replicas, Math.floor);
+  const surgeCount = countOf(valueAt(rollingUpdate, "maxSurge") ?? "25%", replicas, Math.ceil);
   // If maxUnavailable and maxSurge both round to 0, the Deployment controller terminates one Pod.
-  const terminated = unavailable === 0 && surge === 0 ? 1 : unavailable;
-  if (maxUnavailable === undefined || terminated === undefined || terminated < replicas) return [];
-  const message = `With ${replicas} ${replicas === 1 ? "replica" : "replicas"} a rollout may terminate ${terminated === 1 ? "1 Pod" : `${terminated} Pods`} before a new Pod is ready.`;
+  const terminatedCount = unavailableCount === 0 && surgeCount === 0 ? 1 : unavailableCount;
+  if (maxUnavailable === undefined || terminatedCount === undefined || terminatedCount < replicas) return [];
+  const message = `With ${replicas} ${replicas === 1 ? "replica" : "replicas"} a rollout may terminate ${terminatedCount === 1 ? "1 Pod" : `${terminatedCount} Pods`} before a new Pod is ready.`;
   return [{ at: workload, path: [...path, "rollingUpdate", "maxUnavailable"], value: maxUnavailable, message }];
 }
 
@@ -50,23 +50,24 @@ export const BUDGET_BLOCKS_EVICTION: Rule = {
 
 function budgetViolations(budget: LocatedObject, set: ManifestSet): readonly Violation[] {
   const spec = objectAt(budget.object, "spec");
-  const selected = selectedBy(budget, set);
-  const replicas = replicasOfAll(selected);
-  const unavailable = valueAt(spec, "maxUnavailable");
-  if (countOf(unavailable, replicas ?? 1, Math.ceil) === 0 && replicas !== 0) {
+  const selectedWorkloads = workloadsSelectedBy(budget, set);
+  const replicas = replicasOfAll(selectedWorkloads);
+  const maxUnavailable = valueAt(spec, "maxUnavailable");
+  if (countOf(maxUnavailable, replicas ?? 1, Math.ceil) === 0 && replicas !== 0) {
     const message = "This PodDisruptionBudget allows no eviction.";
-    return [{ at: budget, path: [...budget.objectPath, "spec", "maxUnavailable"], value: unavailable, message }];
+    return [{ at: budget, path: [...budget.objectPath, "spec", "maxUnavailable"], value: maxUnavailable, message }];
   }
-  const available = valueAt(spec, "minAvailable");
-  const required = replicas === undefined ? undefined : countOf(available, replicas, Math.ceil);
-  const blocksAll = available === "100%" || (replicas !== undefined && required !== undefined && required >= replicas);
+  const minAvailable = valueAt(spec, "minAvailable");
+  const requiredCount = replicas === undefined ? undefined : countOf(minAvailable, replicas, Math.ceil);
+  const blocksAll =
+    minAvailable === "100%" || (replicas !== undefined && requiredCount !== undefined && requiredCount >= replicas);
   if (!blocksAll || replicas === 0) return [];
   const detail = replicas === undefined ? "" : `: ${replicas} of ${replicas} Pods must stay available`;
   return [
     {
       at: budget,
       path: [...budget.objectPath, "spec", "minAvailable"],
-      value: available,
+      value: minAvailable,
       message: `This PodDisruptionBudget allows no eviction${detail}.`,
     },
   ];

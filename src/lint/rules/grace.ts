@@ -86,11 +86,11 @@ function timeoutsAboveGrace(ingress: LocatedObject, { workloads }: ManifestSet):
   return backendWorkloads.flatMap((workload) =>
     timeouts
       .filter(({ seconds }) => seconds > graceOf(workload))
-      .map(({ annotation, seconds, value, timeout }) => ({
+      .map(({ annotation, seconds, value, sentenceStart }) => ({
         at: ingress,
         path: [...ingress.objectPath, "metadata", "annotations", annotation],
         value,
-        message: `${timeout} ${seconds} s, and ${workload.kind} ${workload.name} has a grace period of ${graceOf(workload)} s.`,
+        message: `${sentenceStart} ${seconds} s, and ${workload.kind} ${workload.name} has a grace period of ${graceOf(workload)} s.`,
       })),
   );
 }
@@ -108,50 +108,54 @@ type IngressTimeout = {
   readonly annotation: string;
   readonly seconds: number;
   readonly value: unknown;
-  readonly timeout: string;
+  readonly sentenceStart: string;
 };
 
 type TimeoutAnnotation = {
   readonly annotation: string;
   readonly read: (text: string) => number | undefined;
-  readonly timeout: string;
+  readonly sentenceStart: string;
 };
 
 const RESPONSE_TIMEOUT = "The ingress's response timeout is";
 
 const TIMEOUTS: readonly TimeoutAnnotation[] = [
-  { annotation: "nginx.ingress.kubernetes.io/proxy-read-timeout", read: wholeSeconds, timeout: RESPONSE_TIMEOUT },
-  { annotation: "nginx.org/proxy-read-timeout", read: duration, timeout: RESPONSE_TIMEOUT },
-  { annotation: "haproxy.org/timeout-server", read: duration, timeout: RESPONSE_TIMEOUT },
-  { annotation: "haproxy-ingress.github.io/timeout-server", read: duration, timeout: RESPONSE_TIMEOUT },
-  { annotation: "projectcontour.io/response-timeout", read: duration, timeout: RESPONSE_TIMEOUT },
+  {
+    annotation: "nginx.ingress.kubernetes.io/proxy-read-timeout",
+    read: parseWholeSeconds,
+    sentenceStart: RESPONSE_TIMEOUT,
+  },
+  { annotation: "nginx.org/proxy-read-timeout", read: parseSeconds, sentenceStart: RESPONSE_TIMEOUT },
+  { annotation: "haproxy.org/timeout-server", read: parseSeconds, sentenceStart: RESPONSE_TIMEOUT },
+  { annotation: "haproxy-ingress.github.io/timeout-server", read: parseSeconds, sentenceStart: RESPONSE_TIMEOUT },
+  { annotation: "projectcontour.io/response-timeout", read: parseSeconds, sentenceStart: RESPONSE_TIMEOUT },
   {
     annotation: "alb.ingress.kubernetes.io/target-group-attributes",
-    read: (text) => attribute(text, "deregistration_delay.timeout_seconds"),
-    timeout: "The load balancer's deregistration delay is",
+    read: (text) => parseAttributeSeconds(text, "deregistration_delay.timeout_seconds"),
+    sentenceStart: "The load balancer's deregistration delay is",
   },
 ];
 
 export function ingressTimeouts(annotations: RawObject): readonly IngressTimeout[] {
-  return TIMEOUTS.flatMap(({ annotation, read, timeout }) => {
+  return TIMEOUTS.flatMap(({ annotation, read, sentenceStart }) => {
     const value = annotations[annotation];
     const seconds = typeof value === "string" ? read(value) : undefined;
-    return seconds === undefined ? [] : [{ annotation, seconds, value, timeout }];
+    return seconds === undefined ? [] : [{ annotation, seconds, value, sentenceStart }];
   });
 }
 
-function wholeSeconds(text: string): number | undefined {
+function parseWholeSeconds(text: string): number | undefined {
   return /^[0-9]{1,9}$/.test(text) ? Number(text) : undefined;
 }
 
 const UNIT_SECONDS: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3_600 };
 
-function duration(text: string): number | undefined {
+function parseSeconds(text: string): number | undefined {
   const [, digits, unit] = /^([0-9]{1,9})(ms|s|m|h)$/.exec(text) ?? [];
   return digits === undefined || unit === undefined ? undefined : Number(digits) * (UNIT_SECONDS[unit] ?? 1);
 }
 
-function attribute(text: string, name: string): number | undefined {
+function parseAttributeSeconds(text: string, name: string): number | undefined {
   const pair = text.split(",").find((part) => part.trim().startsWith(`${name}=`));
-  return pair === undefined ? undefined : wholeSeconds(pair.trim().slice(name.length + 1));
+  return pair === undefined ? undefined : parseWholeSeconds(pair.trim().slice(name.length + 1));
 }

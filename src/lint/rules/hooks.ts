@@ -32,10 +32,15 @@ export const HOOK_PORT: Rule = {
   remedy: "Set a port of the container by name or number; with hostNetwork also set host: 127.0.0.1.",
   level: "error",
   check: ({ workloads }) =>
-    workloads.flatMap((workload) => preStopHooksIn(workload).flatMap((hook) => unreachablePort(workload, hook))),
+    workloads.flatMap((workload) =>
+      preStopHooksIn(workload).flatMap((hook) => unreachablePortViolations(workload, hook)),
+    ),
 };
 
-function unreachablePort(workload: Workload, { container, name, handler, hookPath }: PlacedHook): readonly Violation[] {
+function unreachablePortViolations(
+  workload: Workload,
+  { container, name, handler, hookPath }: PlacedHook,
+): readonly Violation[] {
   const httpGet = objectAt(handler, "httpGet");
   if (httpGet === undefined) return [];
   const port = valueAt(httpGet, "port");

@@ -25,7 +25,7 @@ export const LASTCALL_SETTING: Rule = {
 };
 
 export function settingsOutsidePods(at: LocatedObject, profiles: Profiles): readonly Violation[] {
-  return problemsOutsidePods(withPodsOf(at), profiles).map((found) => violation(at, found));
+  return problemsOutsidePods(withPodsOf(at), profiles).map((found) => createViolation(at, found));
 }
 
 function withPodsOf(at: LocatedObject): PodBearingObject {
@@ -35,12 +35,12 @@ function withPodsOf(at: LocatedObject): PodBearingObject {
 function settingsOfPods(at: LocatedObject, { objects, profiles }: ManifestSet): readonly Violation[] {
   const namespaceLabels = labelsIn(namespaceOf(at, objects));
   return [
-    ...problemsOfPods(withPodsOf(at), profiles).map((found) => violation(at, found)),
+    ...problemsOfPods(withPodsOf(at), profiles).map((found) => createViolation(at, found)),
     ...podsOf(at).flatMap((place) => annotationOnly(place, namespaceLabels).map((partial) => ({ at, ...partial }))),
   ];
 }
 
-function violation(at: LocatedObject, { path, value, problem }: PlacedProblem): Violation {
+function createViolation(at: LocatedObject, { path, value, problem }: PlacedProblem): Violation {
   return { at, path, value, message: problem.message };
 }
 

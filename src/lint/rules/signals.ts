@@ -28,7 +28,7 @@ export const SHELL_HIDES_SIGNALS: Rule = {
     ),
 };
 
-/** bash and busybox sh exec a simple last command; dash does not. */
+/** bash and busybox's sh replace their process by a simple last command (exec); dash does not. */
 function execsLastCommand(shell: string, container: RawObject): boolean {
   return shell.endsWith("bash") || /alpine|busybox/.test(textAt(container, "image") ?? "");
 }
@@ -36,9 +36,9 @@ function execsLastCommand(shell: string, container: RawObject): boolean {
 /** Scripts with `trap` or `exec` pass, and scripts that only wait, because they do not start an app. */
 function mayStayPid1(script: string, execsLast: boolean): boolean {
   if (/\btrap\b/.test(script) || /(?:^|[\s;&|(])exec\s/.test(script)) return false;
-  const last = script.trim().split("\n").at(-1)?.trim() ?? "";
-  if (last === "" || IDLE_COMMAND.test(last)) return false;
-  return !execsLast || /(?:^|[\s;])(?:done|wait)\s*;?$/.test(last) || /[^|]\|[^|]/.test(last);
+  const lastLine = script.trim().split("\n").at(-1)?.trim() ?? "";
+  if (lastLine === "" || IDLE_COMMAND.test(lastLine)) return false;
+  return !execsLast || /(?:^|[\s;])(?:done|wait)\s*;?$/.test(lastLine) || /[^|]\|[^|]/.test(lastLine);
 }
 
 const IDLE_COMMAND = /\b(?:sleep\s+\S+|tail\s+-[fF]\s+\S+)\s*;?\s*(?:done)?\s*;?$/;

@@ -3,9 +3,9 @@
  * `sign-KID.json` as `{"made":"2026-01-31T…","secret":"<base64>"}`.
  */
 import { createSecretKey, randomBytes } from "node:crypto";
-import { caReader, fingerprintOf, type SigningCa } from "../../authority/certificate.ts";
+import { createCaReader, fingerprintOf, type SigningCa } from "../../authority/certificate.ts";
 import { type Entries, type EntryChanges, parseJson, readCaEntries } from "../../authority/shared-secret.ts";
-import { certificateTools } from "../../authority/signing.ts";
+import { createCertificateTools } from "../../authority/signing.ts";
 import { CA_LIFE_MS, type RelayIdentity, type SigningKey } from "./identity.ts";
 
 const CA_NAME = "lastcall relay CA";
@@ -17,11 +17,11 @@ export type IdentityTools = {
   readonly makeKey: (wallMs: number) => SigningKey;
 };
 
-const RELAY_CA_READER = caReader(CA_NAME);
+const RELAY_CA_READER = createCaReader(CA_NAME);
 
 export const IDENTITY_TOOLS: IdentityTools = {
   makeCa: (nowMs, validFromMs) =>
-    certificateTools(CA_NAME, { dns: [] }).makeCa({ nowMs, lifeMs: CA_LIFE_MS, validFromMs }),
+    createCertificateTools(CA_NAME, { dns: [] }).makeCa({ nowMs, lifeMs: CA_LIFE_MS, validFromMs }),
   makeKey: (wallMs) => ({
     kid: randomBytes(4).toString("hex"),
     createdMs: wallMs,

@@ -60,12 +60,12 @@ async function createSharedCaSource(
   { registry, wallMs }: CertificatePorts,
 ): Promise<CertificateSource> {
   const { createSecretStore } = await import("../../api-server/secret-store.ts");
-  const { certificateTools, serviceNames } = await import("../../authority/signing.ts");
+  const { createCertificateTools, serviceNames } = await import("../../authority/signing.ts");
   const { createReconciler } = await import("./reconciler.ts");
   const { addAuthorityGauges } = await import("./event-recorder.ts");
   const { makeCertificate } = await import("./self-made.ts");
   const secrets = createSecretStore(request, settings.namespace, settings.caSecret);
-  const tools = certificateTools("lastcall CA", { dns: serviceNames(settings.service, settings.namespace) });
+  const tools = createCertificateTools("lastcall CA", { dns: serviceNames(settings.service, settings.namespace) });
   const reconciler = createReconciler({ ...publishing, secrets, tools }, lifetimesOf(settings));
   addAuthorityGauges(registry, reconciler.status);
   const { source } = await makeCertificate(settings.namespace, wallMs());

@@ -2,7 +2,7 @@
 import { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { type PemBlock, pemBlocks, readPair, type ServerCertificate } from "../../authority/certificate.ts";
+import { type PemBlock, parsePemBlocks, readPair, type ServerCertificate } from "../../authority/certificate.ts";
 import { Fault } from "../../fault.ts";
 import { type CertificateSource, certificateSource } from "./source.ts";
 
@@ -35,7 +35,7 @@ export async function certificateFromFiles(certFile: string, keyFile: string): P
 export function readExternalPair(certFile: string, keyFile: string): Promise<ExternalPair> {
   const caFile = join(dirname(certFile), "ca.crt");
   return readFiles([certFile, keyFile, caFile], ([cert = "", key = "", ca = ""]) => {
-    const cas = pemBlocks(ca).blocks;
+    const cas = parsePemBlocks(ca).blocks;
     const issuers = issuersOf(cert, cas);
     if (issuers.length === 0) throw new Error(`${caFile} contains no CA that issued the certificate`);
     return { ...readPair(cert, key), cas, issuers };
@@ -53,7 +53,7 @@ async function readFiles<T>(files: readonly string[], read: (texts: readonly str
 }
 
 function issuersOf(chain: string, cas: readonly PemBlock[]): readonly PemBlock[] {
-  const lastBlock = pemBlocks(chain).blocks.at(-1);
+  const lastBlock = parsePemBlocks(chain).blocks.at(-1);
   if (lastBlock === undefined) throw new Error("the certificate file contains no certificate");
   const lastCertificate = new X509Certificate(lastBlock.cert);
   return cas.filter(({ id, cert }) => {

@@ -2,7 +2,7 @@
  * Serves certificate files that another program renews, and writes their CAs to every caBundle. The files of replicas change
  * minutes apart, so a CA that is only in another replica's files stays in the caBundles for `FOREIGN_CA_TTL_MS`.
  */
-import { bundleText, containsCertificate, containsExactly, pemBlocks } from "../../authority/certificate.ts";
+import { bundleText, containsCertificate, containsExactly, parsePemBlocks } from "../../authority/certificate.ts";
 import { reconcile } from "../../authority/reconcile.ts";
 import type { Moment } from "./authority.ts";
 import type { ExternalPair } from "./external-files.ts";
@@ -62,7 +62,9 @@ export async function externalSource(ports: ExternalPorts): Promise<CertificateS
 function decide(observed: ObservedState, lastState: PairState, settleMs: number): Decision {
   const { moment, bundles, newPair } = observed;
   const ownCas = new Map([...newPair.cas, ...lastState.servedPair.cas].map((ca) => [ca.id, ca] as const));
-  const foreignCas = bundles.flatMap((bundle) => pemBlocks(bundle).blocks).filter((block) => !ownCas.has(block.id));
+  const foreignCas = bundles
+    .flatMap((bundle) => parsePemBlocks(bundle).blocks)
+    .filter((block) => !ownCas.has(block.id));
   const foreignSinceMs = new Map(
     foreignCas.map(({ id }) => [id, lastState.foreignSinceMs.get(id) ?? moment.monotonicMs] as const),
   );

@@ -1,6 +1,6 @@
 /** Performs the steps of `decide.ts`: issues a leaf, writes the Secret, or writes the caBundles. */
 import type { SecretStore } from "../../api-server/secret-store.ts";
-import { bundleText, type Ca, pemBlocks, type ServerCertificate } from "../../authority/certificate.ts";
+import { bundleText, type Ca, parsePemBlocks, type ServerCertificate } from "../../authority/certificate.ts";
 import { reconcile } from "../../authority/reconcile.ts";
 import { type SecretEvent, type SecretReading, writeSecret } from "../../authority/shared-secret.ts";
 import type { CertificateTools } from "../../authority/signing.ts";
@@ -107,7 +107,7 @@ async function readState({ secrets, configurations, tools, now }: ReconcilerPort
   const stored = await secrets.read();
   const { authority, keylessCas, secretErrors } = readContent(stored?.data ?? {}, tools);
   const publishedCas = new Map<string, Ca>();
-  for (const { cert } of configuration.bundles.flatMap((bundle) => pemBlocks(bundle).blocks)) {
+  for (const { cert } of configuration.bundles.flatMap((bundle) => parsePemBlocks(bundle).blocks)) {
     const result = tools.readCa(cert);
     if ("ca" in result) publishedCas.set(result.ca.id, result.ca);
   }

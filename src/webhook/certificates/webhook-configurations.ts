@@ -1,8 +1,8 @@
 /** Reads and writes the caBundles of a MutatingWebhookConfiguration, and of its copy with failurePolicy Fail, if the copy exists. */
 import type { SendRequest } from "../../api-server/api-request.ts";
 import {
-  base64,
   decodeBase64,
+  encodeBase64,
   type Operation,
   readObject,
   requireResourceVersion,
@@ -10,7 +10,7 @@ import {
   type WriteResult,
   writeObject,
 } from "../../api-server/stored-object.ts";
-import { pemBlocks } from "../../authority/certificate.ts";
+import { parsePemBlocks } from "../../authority/certificate.ts";
 import { objectAt, objectsAt, type RawObject } from "../../kubernetes/raw-json.ts";
 
 export type WebhookConfiguration = {
@@ -51,7 +51,7 @@ export async function publishBundle(
   bundle: string,
 ): Promise<void> {
   const result = await configurations.writeBundle(current, bundle);
-  if (result === "done") recordEvent({ kind: "bundle-written", cas: pemBlocks(bundle).blocks.length });
+  if (result === "done") recordEvent({ kind: "bundle-written", cas: parsePemBlocks(bundle).blocks.length });
   else recordEvent({ kind: "conflict", on: "configuration" });
 }
 
@@ -107,7 +107,7 @@ function bundlesIn(configuration: RawObject): readonly string[] {
 }
 
 function bundlePatch(version: string, webhookCount: number, bundle: string): readonly Operation[] {
-  const value = base64(bundle);
+  const value = encodeBase64(bundle);
   const paths = Array.from({ length: webhookCount }, (_, index) => `/webhooks/${index}/clientConfig/caBundle`);
   return [requireResourceVersion(version), ...paths.map((path) => ({ op: "add" as const, path, value }))];
 }

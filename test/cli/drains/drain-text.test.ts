@@ -20,12 +20,12 @@ describe("drains are read from text", () => {
     },
     { title: "with one record per line", text: `${JSON.stringify(someDrain())}\n\n` },
   ])("$title", ({ text }) => {
-    expect(drainsInText(text)).toEqual({ drains: [someDrain()], unreadable: 0, isRecognized: true });
+    expect(drainsInText(text)).toEqual({ drains: [someDrain()], unreadableCount: 0, isRecognized: true });
   });
 
   test("that is a manager's log, without the log's other lines", () => {
-    const { drains, unreadable } = drainsInText(`${OTHER_LINES}${LINE}\n${OTHER_LINES}`);
-    expect(unreadable).toBe(0);
+    const { drains, unreadableCount } = drainsInText(`${OTHER_LINES}${LINE}\n${OTHER_LINES}`);
+    expect(unreadableCount).toBe(0);
     expect(drains).toEqual([
       someDrain({ id: "line-000005", pod: "web-0", uid: "", ownerKind: "", ownerName: "", endedAtMs: 0 }),
     ]);
@@ -58,7 +58,7 @@ describe("a file for the command drains", () => {
     { title: "a name with control characters", change: { pod: "web\u001b[2J" } },
   ])("is read without a record that has $title, and the skipped records are counted", async ({ change }) => {
     const text = JSON.stringify([{ ...someDrain(), ...change }, someDrain()]);
-    expect(drainsInText(text)).toEqual({ drains: [someDrain()], unreadable: 1, isRecognized: true });
+    expect(drainsInText(text)).toEqual({ drains: [someDrain()], unreadableCount: 1, isRecognized: true });
     const { status, err } = await lastcall(["drains", "-f", "d.json"], { "d.json": text });
     expect({ status, err }).toEqual({
       status: 0,
@@ -97,7 +97,9 @@ describe("a file for the command drains", () => {
       pod: fc.anything(),
       namespace: fc.anything(),
     });
-    fc.assert(fc.property(invalidRecord, (value) => void expect(drainsInText(jsonText([value])).unreadable).toBe(1)));
+    fc.assert(
+      fc.property(invalidRecord, (value) => void expect(drainsInText(jsonText([value])).unreadableCount).toBe(1)),
+    );
   });
 });
 

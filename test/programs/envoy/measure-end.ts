@@ -39,7 +39,11 @@ export async function measureEnd(parts: EndParts): Promise<{ end: MeasuredEnd; f
   await withdrawal;
   await realClock.wait(CLOSE_NOTICE_MS);
   await clients.stop();
-  const { triggeredMs, summary } = podEndOf(pod, { forwarded: [], propagationMs: 0, slicesWithdrawnMs: undefined });
+  const { triggeredMs, summary } = podEndOf(pod, {
+    forwardedConnections: [],
+    propagationMs: 0,
+    slicesWithdrawnMs: undefined,
+  });
   const releasedMs = eventTimeMs(pod.events, container, "SIGTERM");
   const delayEndMs = triggeredMs + DELAY_MS;
   const dueMs = parts.dueMs({ triggeredMs, lastTrafficMs });

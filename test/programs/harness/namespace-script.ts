@@ -53,7 +53,7 @@ export function runClusterScript<Request>(
     const network = await createNamespaceNetwork();
     const imageEnvironment = readImageEnvironment();
     const servers = await startServers(
-      { relay: true, namespace: NAMESPACE },
+      { hasRelay: true, namespace: NAMESPACE },
       {
         clock: realClock,
         ...context,

@@ -5,7 +5,7 @@ const drainedPod = (drainSeconds: number, ...ends: readonly number[]): DrainedPo
   address: "10.0.0.1",
   deletedMs: 1_000,
   drainSeconds,
-  forwarded: ends.map((toMs) => ({ pod: "10.0.0.1", fromMs: 0, toMs })),
+  forwardedConnections: ends.map((toMs) => ({ pod: "10.0.0.1", fromMs: 0, toMs })),
 });
 
 test.for([
@@ -19,5 +19,5 @@ test.for([
 
 test("connections of other Pods do not change the over-wait of a Pod", () => {
   const other = { pod: "10.0.0.2", fromMs: 0, toMs: 90_000 };
-  expect(overWaitSeconds({ ...drainedPod(9, 2_000), forwarded: [other] })).toBe(4);
+  expect(overWaitSeconds({ ...drainedPod(9, 2_000), forwardedConnections: [other] })).toBe(4);
 });

@@ -19,15 +19,15 @@ export function overWaitMs(times: DrainTimes, { delayMs, quietMs }: typeof DEFAU
   return Math.round(times.releasedMs - Math.max(delayEndMs, quietEndMs));
 }
 
-export type DrainedPod = Pick<EndedPod, "address" | "deletedMs" | "drainSeconds" | "forwarded">;
+export type DrainedPod = Pick<EndedPod, "address" | "deletedMs" | "drainSeconds" | "forwardedConnections">;
 
 /**
  * Returns the over-wait in seconds with the default settings. The close of the Pod's last connection counts as the end of its
  * traffic, because requests are not recorded. A drain may end before this close, because it does not wait for idle
  * connections; its over-wait is 0.
  */
-export function overWaitSeconds({ address, deletedMs, drainSeconds, forwarded }: DrainedPod): number {
-  const closedMs = forwarded.filter(({ pod }) => pod === address).map(({ toMs }) => toMs);
+export function overWaitSeconds({ address, deletedMs, drainSeconds, forwardedConnections }: DrainedPod): number {
+  const closedMs = forwardedConnections.filter(({ pod }) => pod === address).map(({ toMs }) => toMs);
   // A connection is still open, so the deadline ended the drain and there is no over-wait.
   if (closedMs.includes(-1)) return 0;
   const lastWorkMs = closedMs.length === 0 ? undefined : Math.max(...closedMs);

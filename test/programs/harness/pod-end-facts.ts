@@ -28,5 +28,5 @@ export function collectEndFacts(end: EndedPod): PodEndFacts {
 }
 
 export function collectPodFacts(pod: RunningPod): PodEndFacts {
-  return collectEndFacts(podEndOf(pod, { forwarded: [], propagationMs: 0, slicesWithdrawnMs: undefined }));
+  return collectEndFacts(podEndOf(pod, { forwardedConnections: [], propagationMs: 0, slicesWithdrawnMs: undefined }));
 }

@@ -43,8 +43,8 @@ async function rollVariant(request: RollRequest, variant: RollVariant, cluster: 
       replicas: replicasOf(deployment),
       port: servicePort(deployment),
       propagationMs: PROPAGATION_MS,
-      load: { ...load, slowPath: "/slow?ms=" },
-      longRequest: false,
+      loadOptions: { ...load, slowPath: "/slow?ms=" },
+      hasLongRequest: false,
     },
     {
       ...cluster,

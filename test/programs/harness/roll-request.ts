@@ -1,5 +1,5 @@
 /** Defines the request and the result of a rollout in namespaces; both are JSON, because processes exchange them. */
-import type { LoadShape, RequestCounts } from "../../../src/demo/load/load.ts";
+import type { LoadOptions, RequestCounts } from "../../../src/demo/load/load.ts";
 import type { PodEndFacts } from "./pod-end-facts.ts";
 
 export type RollRequest = {
@@ -17,7 +17,7 @@ export type RollVariant = {
   readonly sleepSeconds?: number;
 };
 
-export type RollLoad = Omit<LoadShape, "slowPath">;
+export type RollLoad = Omit<LoadOptions, "slowPath">;
 
 export type RollResult = {
   readonly manager: "native" | "node";

@@ -1,7 +1,7 @@
 /** Runs one case: drains a Pod of a mesh under inbound load while its app makes outbound calls. */
 import { realClock } from "../../../src/demo/clock.ts";
 import type { PodEvent } from "../../../src/demo/pods/running-pod.ts";
-import { drainSummary } from "../../../src/demo/report/pod-end.ts";
+import { lastDrainSummary } from "../../../src/demo/report/pod-end.ts";
 import { DELAY_MS, PROPAGATION_MS, QUIET_MS } from "../envoy/envoy-scenario.ts";
 import { http1Load } from "../envoy/http1-clients.ts";
 import { eventTimeMs, measureEnd, toSeconds } from "../envoy/measure-end.ts";
@@ -78,7 +78,7 @@ async function endPod(istioCase: IstioCase, { testbed, manager }: IstioParts, te
   const { events } = pod;
   const lines = managerLines(events);
   // If the proxy is in a regular container, the drain continues until the app has exited, and the manager reports after that.
-  const summary = drainSummary(lines);
+  const summary = lastDrainSummary(lines);
   return {
     kind: "istio",
     system: `Istio's arguments, Envoy ${istioCase.version}, ${istioCase.form}, statistics ${istioCase.statistics}, ${manager}`,

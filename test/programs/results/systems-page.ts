@@ -37,8 +37,7 @@ loses only those that cross a closing connection, as the rows of nginx, HAProxy 
 it; in a Pod it is \`lifecycle.stopSignal\`); a limited lifetime of the clients' connections; or a driver, which makes such
 clients close. gunicorn's sync worker sends \`Connection: close\` with every response, so its drain ends earlier. One run per row, on a machine with other load: a 0 here is a measurement, not a promise.
 
-Not measured: Traefik, which neither Debian nor PyPI nor npm has, and whose module \`go install\` refuses for its \`replace\`
-directives (3.7.13); and servers on Java.
+Traefik is measured [on a real cluster](guides/traefik.md). Not measured: servers on Java.
 `;
 
 const PRELOAD_INTRODUCTION = `

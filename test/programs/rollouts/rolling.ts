@@ -6,7 +6,7 @@ import type { RunningPod } from "../../../src/demo/pods/running-pod.ts";
 import { deletedMs, podEndOf } from "../../../src/demo/report/pod-end.ts";
 import { admitPod } from "../../../src/demo/rollout/admission-client.ts";
 import { identityOf, replicasOf, servicePort } from "../../../src/demo/rollout/deployment.ts";
-import { allReady, createPod, replacePods } from "../../../src/demo/rollout/rollout.ts";
+import { createPod, replacePods, waitForAllReady } from "../../../src/demo/rollout/rollout.ts";
 import type { Servers } from "../../../src/demo/servers.ts";
 import { overWaitMs } from "../harness/over-wait.ts";
 import type { ClientNodes } from "./client-nodes.ts";
@@ -40,7 +40,7 @@ export async function rollRepeatedly(request: RollingInput, ports: RollingPorts)
     let pods: readonly RunningPod[] = await Promise.all(
       Array.from({ length: replicasOf(request.deployment) }, () => createRevision(0)),
     );
-    await allReady(pods, clock);
+    await waitForAllReady(pods, clock);
     slices?.flush();
     nodes.send("start");
     await clock.wait(RAMP_UP_MS);
@@ -48,14 +48,14 @@ export async function rollRepeatedly(request: RollingInput, ports: RollingPorts)
     await clock.wait(STEADY_MS);
     for (let count = 1; count <= request.rollouts; count += 1) {
       const createNext = () => createRevision(count);
-      const { updated, oldPodsRemoved } = await replacePods(pods, {
+      const { updatedPods, oldPodsRemoved } = await replacePods(pods, {
         clock,
         createPod: createNext,
         beforeDelete: async () => {},
       });
       endedPods.push(...pods);
       removals.push(oldPodsRemoved);
-      pods = updated;
+      pods = updatedPods;
       if (request.waitsForEnds) await oldPodsRemoved;
       // Twice the time after which the slowest client node applies an endpoint change.
       await clock.wait(Math.max(MIN_PAUSE_MS, 2 * Math.max(...request.propagationMs)));
@@ -96,7 +96,7 @@ type EndedPod = {
 
 function collectDrainFacts({ pod, request, nodeResults, clockOffsetMs, withdrawnMs }: EndedPod): DrainFacts {
   const { summary, drainSeconds } = podEndOf(pod, {
-    forwarded: [],
+    forwardedConnections: [],
     propagationMs: Math.max(...request.propagationMs),
     slicesWithdrawnMs: withdrawnMs,
   });

@@ -5,7 +5,7 @@ import type { ClientHttp2Session } from "node:http2";
 import { createPodRunner, type PodRunner } from "../../../src/demo/pods/pod-runner.ts";
 import { admitPod } from "../../../src/demo/rollout/admission-client.ts";
 import { servicePort } from "../../../src/demo/rollout/deployment.ts";
-import { allReady, createPod } from "../../../src/demo/rollout/rollout.ts";
+import { createPod, waitForAllReady } from "../../../src/demo/rollout/rollout.ts";
 import { openSession } from "../harness/http2-client.ts";
 import { type ClusterContext, runClusterScript } from "../harness/namespace-script.ts";
 import { collectPodFacts, type PodEndFacts } from "../harness/pod-end-facts.ts";
@@ -62,7 +62,7 @@ async function endPod(
 ): Promise<PodEndFacts> {
   const admit = async (pod: object) => (await admitPod(pod, servers.webhook)).pod;
   const pod = await createPod(deployment, "5d9c7b", { runner, admit });
-  await allReady([pod], clock);
+  await waitForAllReady([pod], clock);
   const session = openSession(pod.address, servicePort(deployment), network.trafficAddress);
   await requestAll(session, PATHS_BY_PATTERN[pattern], clock);
   await clock.wait(IDLE_MS);

@@ -1,5 +1,5 @@
 /** Describes the state of a simulated cluster by the names of its CAs. */
-import { pemBlocks } from "../../../src/authority/certificate.ts";
+import { parsePemBlocks } from "../../../src/authority/certificate.ts";
 import { createCluster, type SimulatedCluster } from "./simulated-cluster.ts";
 
 /** Marks the name of a dropped CA, which is still in the Secret but no longer in caBundles. */
@@ -38,7 +38,7 @@ export async function startCluster(
 }
 
 function namesIn(text: string): readonly string[] {
-  return pemBlocks(text).blocks.map((block) => nameOf(block.id));
+  return parsePemBlocks(text).blocks.map((block) => nameOf(block.id));
 }
 
 function nameOf(body: string): string {

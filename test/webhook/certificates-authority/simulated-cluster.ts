@@ -1,5 +1,5 @@
 /** Simulates replicas, an API server, a failing network and a clock. Each API call waits until the test ends the call. */
-import { pemBlocks } from "../../../src/authority/certificate.ts";
+import { parsePemBlocks } from "../../../src/authority/certificate.ts";
 import type { Lifetimes } from "../../../src/webhook/certificates/authority.ts";
 import {
   type AuthorityEvent,
@@ -138,7 +138,7 @@ export function createCluster(replicaCount: number, webhookCount = 2): Simulated
    */
   const editSecret: SimulatedCluster["editSecret"] = (data) => {
     store.setSecret(data);
-    const signer = pemBlocks(data?.["ca.crt"] ?? "").blocks[0]?.id;
+    const signer = parsePemBlocks(data?.["ca.crt"] ?? "").blocks[0]?.id;
     const isIn = (bundles: readonly string[]) => bundles.every((text) => hasCa(text, signer));
     const isPublished = isIn(store.configuration()?.bundles ?? []);
     const isUnsettled = possibleVersions(store, nowMs).some(({ bundles }) => !isIn(bundles));
@@ -209,7 +209,7 @@ function possibleVersions(store: ApiStore, nowMs: number): ReturnType<ApiStore["
 }
 
 function hasCa(bundle: string, id: string | undefined): boolean {
-  return pemBlocks(bundle).blocks.some((block) => block.id === id);
+  return parsePemBlocks(bundle).blocks.some((block) => block.id === id);
 }
 
 function waitForCallbacks(): Promise<void> {
