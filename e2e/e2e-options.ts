@@ -10,7 +10,7 @@ export const E2E_USAGE = `usage: npm run e2e -- [--kubernetes ${Object.keys(KUBE
        npm run e2e -- --harness
        npm run e2e -- --context NAME --registry REGISTRY [--tag TAG] [-- ARGUMENTS OF VITEST]
 
---bench runs the measurements and prints their results. --others runs cases beside programs of other projects, built or installed first: Argo Workflows, Contour, Envoy Gateway, Istio, nginx. --harness tests the cluster itself; stop a running cluster first. With --context the images are pulled from REGISTRY/lastcall-manager:TAG and so on; TAG defaults to "test".`;
+--bench runs the measurements and prints their results. --others runs cases beside programs of other projects, built or installed first: Argo Rollouts, Argo Workflows, Contour, Envoy Gateway, Istio, Knative, nginx, Traefik. --harness tests the cluster itself; stop a running cluster first. With --context the images are pulled from REGISTRY/lastcall-manager:TAG and so on; TAG defaults to "test".`;
 
 export type E2eOptions = {
   readonly settings: ClusterSettings;

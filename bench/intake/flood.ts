@@ -21,7 +21,7 @@ const CONNECTIONS = 8;
 const REQUESTS: Readonly<Record<Size, number>> = { large: 2_000, small: 100_000 };
 // Large reviews cause the peak of memory, so they come first.
 const SIZE_ORDER: readonly Size[] = ["large", "small"];
-/** Processes per program. Speeds of processes differ by 15 %, depending on the code that V8 compiles. */
+/** Each turn starts one process per program. The speeds of a program's processes differ by 15 %, because V8 compiles different code. */
 const DEFAULT_TURNS = 6;
 
 type Program = {

@@ -83,9 +83,9 @@ async function compile({ name, module, binaries, buildContext }: Compilation): P
   const goCacheFolder = await buildContext.goCache.folder();
   const scratch = join(goCacheFolder, "completed");
   const source =
-    module.missingFiles === undefined
+    module.completion === undefined
       ? []
-      : [`-modfile=${writeCompletedModfile(module.missingFiles, join(MODULES_FOLDER, name), scratch)}`];
+      : [`-modfile=${writeCompletedModfile(module.completion, join(MODULES_FOLDER, name), scratch)}`];
   await runGo(name, ["build", ...source, ...flags, ...module.packages], goCacheFolder);
   rmSync(binaries, { recursive: true, force: true });
   renameSync(unfinished, binaries);

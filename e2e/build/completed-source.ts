@@ -1,20 +1,20 @@
 /**
- * Adds files that the published form of a module lacks: it copies the source, adds the files, and writes a go.mod that
- * replaces the module by the copy. Go's overlays do not apply to its module cache.
+ * Adds files to the published source of a module, or replaces some: it copies the source, copies the files over it, and writes
+ * a go.mod that replaces the module by the copy. Go's overlays do not apply to its module cache.
  */
 import { spawnSync } from "node:child_process";
 import { copyFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-export type MissingFiles = {
+export type Completion = {
   /** The module's path. */
   readonly module: string;
-  /** The added files: a folder beside the go.mod, with the module's layout. */
+  /** The files: a folder beside the go.mod, with the module's layout. */
   readonly files: string;
 };
 
 /** Writes the go.mod for the build, and returns its path. @param folder folder of the original go.mod @param scratch deleted by the caller */
-export function writeCompletedModfile(completion: MissingFiles, folder: string, scratch: string): string {
+export function writeCompletedModfile(completion: Completion, folder: string, scratch: string): string {
   const published = downloadSource(completion.module, folder);
   const copy = join(scratch, "source");
   mkdirSync(scratch, { recursive: true });

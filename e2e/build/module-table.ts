@@ -1,5 +1,5 @@
 /** Defines the Go modules to build: their folders under `modules/`, packages and version flags. */
-import type { MissingFiles } from "./completed-source.ts";
+import type { Completion } from "./completed-source.ts";
 
 export type GoModule = {
   /** Import paths of the programs. Programs of other modules are also `tool` lines of the go.mod. */
@@ -10,8 +10,8 @@ export type GoModule = {
   readonly output?: string;
   /** Linker flags after `-s -w`. */
   readonly link: readonly string[];
-  /** Files that the published source of a required module lacks, and that the build adds. */
-  readonly missingFiles?: MissingFiles;
+  /** Files that the build adds to the published source of a required module, or replaces in it. */
+  readonly completion?: Completion;
 };
 
 /** Buildable minor versions of Kubernetes, with the exact version in their go.mod. */
@@ -48,6 +48,8 @@ function kubernetes(minor: Minor): GoModule {
 
 const CONTAINERD_PROGRAMS = ["containerd", "containerd-shim-runc-v2", "ctr"];
 
+const KNATIVE_PROGRAMS = ["activator", "autoscaler", "controller", "queue", "webhook"];
+
 export const GO_MODULES = {
   "kubernetes-1.37": kubernetes("1.37"),
   "kubernetes-1.36": kubernetes("1.36"),
@@ -65,7 +67,12 @@ export const GO_MODULES = {
     packages: ["argoexec", "workflow-controller"].map((name) => `github.com/argoproj/argo-workflows/v3/cmd/${name}`),
     programs: ["argoexec", "workflow-controller"],
     link: ["-X github.com/argoproj/argo-workflows/v3.version=v3.7.2"],
-    missingFiles: { module: "github.com/argoproj/argo-workflows/v3", files: "completed" },
+    completion: { module: "github.com/argoproj/argo-workflows/v3", files: "completed" },
+  },
+  "argo-rollouts": {
+    packages: ["github.com/argoproj/argo-rollouts/cmd/rollouts-controller"],
+    programs: ["rollouts-controller"],
+    link: ["-X github.com/argoproj/argo-rollouts/utils/version.version=v1.10.1"],
   },
   "envoy-gateway": {
     packages: ["github.com/envoyproxy/gateway/cmd/envoy-gateway"],
@@ -81,6 +88,18 @@ export const GO_MODULES = {
     packages: ["pilot-agent", "pilot-discovery"].map((name) => `istio.io/istio/pilot/cmd/${name}`),
     programs: ["pilot-agent", "pilot-discovery"],
     link: ["-X istio.io/istio/pkg/version.buildVersion=1.31-alpha.20260827"],
+  },
+  traefik: {
+    packages: ["github.com/traefik/traefik/v3/cmd/traefik"],
+    programs: ["traefik"],
+    link: ["-X github.com/traefik/traefik/v3/pkg/version.Version=3.7.13"],
+    // Its ACME client links the libraries of about 200 DNS providers, some of which cannot be downloaded everywhere.
+    completion: { module: "github.com/go-acme/lego/v5", files: "completed" },
+  },
+  knative: {
+    packages: KNATIVE_PROGRAMS.map((program) => `knative.dev/serving/cmd/${program}`),
+    programs: KNATIVE_PROGRAMS,
+    link: [],
   },
   coredns: { packages: ["github.com/coredns/coredns"], programs: ["coredns"], link: [] },
 } as const satisfies Readonly<Record<string, GoModule>>;

@@ -14,33 +14,21 @@ import { clusterIp } from "../client/load.ts";
 import { followLog } from "../client/pod-log.ts";
 import { RELEASE_NAMESPACE } from "../client/release.ts";
 import { deleteForReport, startBehindService } from "../client/running-app.ts";
-import { APP, APP_PORT, barePod, nodeContainer, type SampleOptions, sampleApp } from "../client/sample-app.ts";
+import { APP, appWithShutdown, barePod, nodeContainer, sampleApp } from "../client/sample-app.ts";
 import { readSuite } from "../client/suite.ts";
 import { MIN_REQUESTS, restartRollout, underLoad } from "../client/under-load.ts";
 import { waitUntil } from "../host/wait.ts";
-import { NODE_PROGRAM } from "../images/image-table.ts";
 
 const suite = readSuite(process.env);
 const NAMESPACE_OPTIONS = { labels: OPT_IN };
 const REPLICAS = 3;
+const SCALE = { replicas: REPLICAS, strategy: { rollingUpdate: { maxUnavailable: 0, maxSurge: REPLICAS } } };
 /** Enough clients that each Pod has some from each node. */
 const ENDLESS_CLIENTS = { endless: 12, slow: 0 };
 const PATIENCE_REASON = "none of them closed for 10s";
 const CLEAN_STOPS_REASON = "no connection was reset when the last Pods of this workload stopped";
 /** Enough rollouts that each of the two relay replicas gets reports about three stops: a replica gets about half of them, at random. */
 const MAX_ROLLOUTS = 8;
-
-/** The app's readiness probe opens no connection, because a connection that the stopping app refuses counts as a reset. */
-function appWithShutdown(shutdown: "graceful" | "reset", options: SampleOptions = {}): SampleOptions {
-  const startupProbe = { httpGet: { path: "/healthz", port: APP_PORT }, periodSeconds: 1, failureThreshold: 60 };
-  const container = {
-    env: [{ name: "SHUTDOWN", value: shutdown }],
-    startupProbe,
-    readinessProbe: { exec: { command: [NODE_PROGRAM, "-e", ""] } },
-  };
-  const strategy = { rollingUpdate: { maxUnavailable: 0, maxSurge: REPLICAS } };
-  return { replicas: REPLICAS, container, strategy, ...options };
-}
 
 const namespaceFlags = (namespace: CaseNamespace) => ["-n", namespace.name, "--lastcall-namespace", RELEASE_NAMESPACE];
 
@@ -72,7 +60,7 @@ function haveSkippedPatience(records: readonly DrainRecord[] = []): boolean {
 describe("a rollout with clients that never close their connections", () => {
   test("hands drains over after the patience, and later without patience because earlier stops reset no connection, and `lastcall verify` exits with 0", async () => {
     await inNamespace(suite, "hand-over", NAMESPACE_OPTIONS, async (namespace) => {
-      await namespace.apply(sampleApp(namespace, appWithShutdown("graceful")));
+      await namespace.apply(sampleApp(namespace, appWithShutdown("graceful", SCALE)));
       await namespace.waitForRollout(`deployment/${APP}`);
       const recordsByRollout: (readonly DrainRecord[])[] = [];
       const { requests, failed } = await underLoad(
@@ -106,7 +94,7 @@ describe("a rollout with clients that never close their connections", () => {
   test("of an app that resets its connections causes an Event, and `lastcall verify` exits with 1", async () => {
     await inNamespace(suite, "hand-over-reset", NAMESPACE_OPTIONS, async (namespace) => {
       const annotations = { "lastcall.dev/patience": "2s" };
-      await namespace.apply(sampleApp(namespace, appWithShutdown("reset", { annotations })));
+      await namespace.apply(sampleApp(namespace, appWithShutdown("reset", { ...SCALE, annotations })));
       await namespace.waitForRollout(`deployment/${APP}`);
       let records: readonly DrainRecord[] = [];
       const { failed } = await underLoad(

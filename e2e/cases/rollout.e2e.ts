@@ -2,18 +2,12 @@ import { afterAll, describe, expect, test } from "vitest";
 import { inNamespace } from "../client/case-namespace.ts";
 import { expectInjectedPods } from "../client/injected-pods.ts";
 import { install, OPT_IN } from "../client/installation.ts";
-import { APP, sampleApp, sampleStatefulSet } from "../client/sample-app.ts";
+import { APP, HTTP_DRIVER_ANNOTATIONS, sampleApp, sampleStatefulSet } from "../client/sample-app.ts";
 import { readSuite } from "../client/suite.ts";
 import { MIN_REQUESTS, restartRollout, underLoad } from "../client/under-load.ts";
 
 const suite = readSuite(process.env);
 const NAMESPACE_OPTIONS = { labels: OPT_IN };
-
-/** Settings of an app that answers with `Connection: close` after a drain request. */
-const HTTP_DRIVER_ANNOTATIONS = {
-  "lastcall.dev/drain-url": "http://127.0.0.1:8080/drain",
-  "lastcall.dev/active-url": "http://127.0.0.1:8080/active",
-};
 
 describe("no request fails in a rollout across two nodes under mixed load", () => {
   test("with the native manager", async () => {

@@ -14,7 +14,7 @@ const ROOT = join(import.meta.dirname, "../..");
 const PAGE = join(ROOT, "docs/verify.md");
 const JOB = "verify";
 
-type Analysis = {
+type Analysis = KubernetesObject & {
   readonly spec: { readonly metrics: readonly { readonly provider: { readonly job: { readonly spec: V1JobSpec } } }[] };
 };
 
@@ -30,22 +30,36 @@ function documentedObjects<T>(namespace: CaseNamespace, heading: string): readon
     .replaceAll("namespace=lastcall", `namespace=${RELEASE_NAMESPACE}`)
     .replaceAll("--namespace shop", `--namespace ${namespace.name}`)
     .replaceAll("--lastcall-namespace lastcall", `--lastcall-namespace ${RELEASE_NAMESPACE}`)
-    .replace(/registry\.example\/lastcall-webhook:\S+/, imageOf(namespace.suite, "lastcall-webhook"))
-    .replace('"{{args.workload}}"', "deployment/web");
+    .replace(/registry\.example\/lastcall-webhook:\S+/, imageOf(namespace.suite, "lastcall-webhook"));
   return parseAllDocuments(text).map((document): T => document.toJS());
+}
+
+/** Runs the function with the documented permissions. */
+export async function withDocumentedPermissions<T>(namespace: CaseNamespace, run: () => Promise<T>): Promise<T> {
+  const items = documentedObjects<KubernetesObject>(namespace, "Rights");
+  const list = JSON.stringify({ apiVersion: "v1", kind: "List", items });
+  await namespace.clusterKubectl.run(["apply", "--filename=-"], list);
+  try {
+    return await run();
+  } finally {
+    await namespace.clusterKubectl.attempt(["delete", "--ignore-not-found", "--filename=-"], list);
+  }
+}
+
+/** @throws if docs/verify.md has none */
+export function documentedAnalysis(namespace: CaseNamespace): Analysis {
+  const [analysis] = documentedObjects<Analysis>(namespace, "Argo Rollouts");
+  if (analysis === undefined) throw new Error("docs/verify.md has no AnalysisTemplate.");
+  return analysis;
 }
 
 /** Runs the Job of the documented analysis with the documented permissions. @returns whether it succeeded, and its log */
 export async function runDocumentedJob(namespace: CaseNamespace): Promise<{ succeeded: boolean; log: string }> {
-  const permissions = documentedObjects<KubernetesObject>(namespace, "Rights");
-  const [analysis] = documentedObjects<Analysis>(namespace, "Argo Rollouts");
-  const spec = analysis?.spec.metrics[0]?.provider.job.spec;
-  if (spec === undefined) throw new Error("docs/verify.md: the AnalysisTemplate has no Job.");
+  const text = JSON.stringify(documentedAnalysis(namespace).spec.metrics[0]?.provider.job.spec);
+  const spec: V1JobSpec = JSON.parse(text.replace("{{args.workload}}", "deployment/web"));
   const job: V1Job = { apiVersion: "batch/v1", kind: "Job", metadata: { name: JOB, namespace: namespace.name }, spec };
-  const { clusterKubectl, kubectl } = namespace;
-  const list = JSON.stringify({ apiVersion: "v1", kind: "List", items: permissions });
-  await clusterKubectl.run(["apply", "--filename=-"], list);
-  try {
+  const { kubectl } = namespace;
+  return withDocumentedPermissions(namespace, async () => {
     await kubectl.run(["apply", "--filename=-"], JSON.stringify(job));
     const succeeded = await waitUntil({ condition: "the Job has ended", withinMs: 120_000, everyMs: 500 }, async () => {
       const { status } = await kubectl.json<V1Job>(["get", "job", JOB]);
@@ -55,9 +69,7 @@ export async function runDocumentedJob(namespace: CaseNamespace): Promise<{ succ
     const log = await kubectl.run(["logs", `job/${JOB}`]);
     namespace.saveArtifact("verify-job.txt", log);
     return { succeeded, log };
-  } finally {
-    await clusterKubectl.attempt(["delete", "--ignore-not-found", "--filename=-"], list);
-  }
+  });
 }
 
 /** Runs the documented step of GitHub Actions in bash, with `lastcall` in the PATH. */

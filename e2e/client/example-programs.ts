@@ -19,6 +19,7 @@ const REASONS_BY_IMAGE_PREFIX: Readonly<Record<string, string>> = {
   "ghcr.io/projectcontour/contour:":
     "it needs Contour's CRDs and certificates; npm run e2e -- --others -- contour runs it",
   "docker.io/envoyproxy/envoy:": "its configuration comes from Contour; npm run e2e -- --others -- contour runs it",
+  "docker.io/library/traefik:": "it is built from source first; npm run e2e -- --others -- traefik runs it",
   "registry.k8s.io/ingress-nginx/controller:":
     "npm run e2e -- --others -- ingress-nginx runs it with an nginx of Debian",
 };

@@ -6,16 +6,21 @@ import { imageOf } from "./suite.ts";
 
 type LooseObject = KubernetesObject & Readonly<Record<string, unknown>>;
 
-const BACKEND = "backend";
-const LABELS = { app: BACKEND };
+export const BACKEND = "backend";
+export const BACKEND_LABELS = { app: BACKEND };
 export const HTTP1_PORT = 8_080;
 export const HTTP2_PORT = 8_081;
 
 /** Ports of the Gateway's listeners, by their names. */
 export const LISTENER_PORTS = { http: 80, grpc: 8_081, tcp: 9_000 } as const;
 
-/** Returns the backends: one program for HTTP/1.1, HTTP/2 and gRPC, and one for WebSockets and TCP. No case restarts them. */
-export function backendObjects(namespace: CaseNamespace): readonly LooseObject[] {
+export type BackendOptions = { readonly replicas: number; readonly isInjected: boolean };
+
+/** Returns the backends: one program for HTTP/1.1, HTTP/2 and gRPC, and one for WebSockets and TCP. */
+export function backendObjects(
+  namespace: CaseNamespace,
+  { replicas, isInjected }: BackendOptions = { replicas: 1, isInjected: false },
+): readonly LooseObject[] {
   const container = {
     image: imageOf(namespace.suite, "lastcall-test-app"),
     imagePullPolicy: "IfNotPresent",
@@ -31,20 +36,24 @@ export function backendObjects(namespace: CaseNamespace): readonly LooseObject[]
       readinessProbe: { tcpSocket: { port: UPSTREAM_PORTS.tcp }, periodSeconds: 1 },
     },
   ];
-  const labels = { ...LABELS, "lastcall.dev/inject": "disabled" };
+  const labels = { ...BACKEND_LABELS, "lastcall.dev/inject": isInjected ? "enabled" : "disabled" };
   return [
     {
       apiVersion: "apps/v1",
       kind: "Deployment",
       metadata: { name: BACKEND },
-      spec: { selector: { matchLabels: LABELS }, template: { metadata: { labels }, spec: { containers } } },
+      spec: {
+        replicas,
+        selector: { matchLabels: BACKEND_LABELS },
+        template: { metadata: { labels }, spec: { containers } },
+      },
     },
     {
       apiVersion: "v1",
       kind: "Service",
       metadata: { name: BACKEND },
       spec: {
-        selector: LABELS,
+        selector: BACKEND_LABELS,
         ports: [
           { name: "web", port: HTTP1_PORT },
           { name: "grpc", port: HTTP2_PORT, appProtocol: "kubernetes.io/h2c" },

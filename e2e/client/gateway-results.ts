@@ -14,7 +14,7 @@ export type GatewayResult = {
   readonly longestSeconds: number;
   readonly longestOverWaitSeconds: number;
   /** Largest resident memory of the managers in MiB; absent without a manager. */
-  readonly ownMiB?: number | undefined;
+  readonly ownManagerMiB?: number | undefined;
   readonly lastcallMiB?: number | undefined;
 };
 

@@ -1,4 +1,4 @@
-/** Rolls the Envoys of a gateway under load, and records the result. */
+/** Rolls the proxies of a gateway under load, and records the result. */
 import type { V1Pod } from "@kubernetes/client-node";
 import { expect } from "vitest";
 import { waitUntil } from "../host/wait.ts";
@@ -10,7 +10,7 @@ import { type GatewayTarget, startGatewayLoad } from "./gateway-load.ts";
 import { type GatewayResult, gatewayResults } from "./gateway-results.ts";
 import { recordLine } from "./guide-on-cluster.ts";
 import type { Kubectl } from "./kubectl.ts";
-import { observeTerminations, readResidentBytes } from "./measured-pods.ts";
+import { type MeasuredProxy, observeTerminations, readResidentBytes } from "./measured-pods.ts";
 import { MANAGER } from "./pod-log.ts";
 import { saveDrain } from "./save-drain.ts";
 import { MIN_REQUESTS } from "./under-load.ts";
@@ -18,15 +18,18 @@ import { MIN_REQUESTS } from "./under-load.ts";
 export type Gateway = Pick<GatewayResult, "gateway" | "versions"> & {
   /** Name of the guide, whose picture shows one of the drains. */
   readonly guide: string;
-  /** Namespace of the Envoys. */
+  /** Namespace of the proxies. */
   readonly podNamespace: string;
   /** kubectl in that namespace. */
   readonly kubectl: Kubectl;
   readonly selector: string;
-  /** Name of the Deployment of the Envoys. */
+  /** Name of the Deployment of the proxies. */
   readonly deployment: string;
-  /** Name of the container with the gateway's own manager. */
-  readonly ownManager: string;
+  readonly proxy: MeasuredProxy;
+  /** Name of the container with the gateway's own manager, if it has one. */
+  readonly ownManager?: string;
+  /** Restarts other Pods at the same time, and resolves when their rollout is complete. */
+  readonly restartOthers?: () => Promise<void>;
 };
 
 const MIB = 1_048_576;
@@ -40,7 +43,7 @@ export async function measureRollout(
   load: LoadKind,
   target: GatewayTarget,
 ): Promise<void> {
-  const { kubectl, selector, deployment, ownManager } = gateway;
+  const { kubectl, selector, deployment, ownManager = "" } = gateway;
   const { nodes } = namespace.suite;
   const pods = (await podsOf(gateway)).filter(({ metadata }) => metadata?.deletionTimestamp === undefined);
   for (const pod of pods) expect(isInjected(pod), pod.metadata?.name).toBe(hasLastcall(ending));
@@ -48,8 +51,9 @@ export async function measureRollout(
   const [ownBytes, lastcallBytes] = await Promise.all(
     [ownManager, MANAGER].map((container) => readResidentBytes(namespace.clusterKubectl, nodes, pods, container)),
   );
-  const waitForTerminations = observeTerminations(namespace.suite, kubectl, pods);
+  const waitForTerminations = observeTerminations(namespace.suite, kubectl, gateway.proxy, pods);
   await kubectl.run(["rollout", "restart", `deployment/${deployment}`]);
+  await gateway.restartOthers?.();
   await kubectl.run(["rollout", "status", `deployment/${deployment}`, "--timeout=240s"]);
   const terminations = await waitForTerminations();
   await waitUntil(
@@ -67,7 +71,7 @@ export async function measureRollout(
     failed: counts.failed,
     longestSeconds: Math.max(...terminations.map(({ seconds }) => seconds)),
     longestOverWaitSeconds: Math.max(...terminations.map(({ overWaitSeconds }) => overWaitSeconds)),
-    ownMiB: ownBytes === undefined ? undefined : ownBytes / MIB,
+    ownManagerMiB: ownBytes === undefined ? undefined : ownBytes / MIB,
     lastcallMiB: lastcallBytes === undefined ? undefined : lastcallBytes / MIB,
   };
   gatewayResults.record(result);

@@ -1,4 +1,4 @@
-/** Measures the terminations of Pods with an Envoy: their durations, and the time after the last request. */
+/** Measures the terminations of a proxy's Pods: their durations, and the time after the last request. */
 import type { V1Pod } from "@kubernetes/client-node";
 import { waitUntil } from "../host/wait.ts";
 import { observeExits } from "./container-exits.ts";
@@ -8,9 +8,9 @@ import type { Suite } from "./suite.ts";
 
 export type PodTermination = {
   readonly pod: string;
-  /** From the Pod's deletion to Envoy's exit. */
+  /** From the Pod's deletion to the proxy's exit. */
   readonly seconds: number;
-  /** From the earliest possible end of the drain to Envoy's exit; at least 0. */
+  /** From the earliest possible end of the drain to the proxy's exit; at least 0. */
   readonly overWaitSeconds: number;
 };
 
@@ -20,21 +20,27 @@ export type PodTermination = {
  */
 const DRAIN_DELAY_MS = 5_000;
 const QUIET_PERIOD_MS = 2_000;
-const ENVOY_CONTAINER = "envoy";
 
-/** @param kubectl of the Pods' namespace. @returns a function that waits until Envoy has exited in all observed Pods */
+export type MeasuredProxy = {
+  readonly container: string;
+  /** Returns the time of a line of the access log, which is written at the end of a request or connection; 0 for other lines. */
+  readonly endOfRequest: (line: string) => number;
+};
+
+/** @param kubectl of the Pods' namespace. @returns a function that waits until the proxy has exited in all observed Pods */
 export function observeTerminations(
   suite: Suite,
   kubectl: Kubectl,
+  proxy: MeasuredProxy,
   pods: readonly V1Pod[],
 ): () => Promise<readonly PodTermination[]> {
   const exits = observeExits(suite);
-  const observations = pods.map((pod) => observe(kubectl, pod));
+  const observations = pods.map((pod) => observe(kubectl, proxy, pod));
   return async () => {
     try {
       return await Promise.all(
         observations.map(async ({ pod, container, measure }) => {
-          const condition = `Envoy of ${pod} has exited`;
+          const condition = `the proxy of ${pod} has exited`;
           return measure(await waitUntil({ condition, withinMs: 420_000 }, () => exits.exitMsOf(container)));
         }),
       );
@@ -44,9 +50,9 @@ export function observeTerminations(
   };
 }
 
-function observe(kubectl: Kubectl, pod: V1Pod) {
+function observe(kubectl: Kubectl, { container: proxyContainer, endOfRequest }: MeasuredProxy, pod: V1Pod) {
   const name = nameOf(pod);
-  const status = pod.status?.containerStatuses?.find((container) => container.name === ENVOY_CONTAINER);
+  const status = pod.status?.containerStatuses?.find(({ name: other }) => other === proxyContainer);
   let deletedMs = 0;
   let lastRequestMs = 0;
   const columns = "--output=custom-columns=DELETED:.metadata.deletionTimestamp";
@@ -54,7 +60,7 @@ function observe(kubectl: Kubectl, pod: V1Pod) {
     if (deletedMs === 0 && !line.includes("<none>")) deletedMs = Date.now();
   });
   // Envoy writes the lines of its access log together, so they arrive late, but each has its time.
-  const log = kubectl.follow(["logs", "--follow", `--container=${ENVOY_CONTAINER}`, "--tail=0", name], (line) => {
+  const log = kubectl.follow(["logs", "--follow", `--container=${proxyContainer}`, "--tail=0", name], (line) => {
     lastRequestMs = Math.max(lastRequestMs, endOfRequest(line));
   });
   const logEnd = new Promise<void>((resolve) => log.once("close", () => resolve()));
@@ -77,14 +83,15 @@ function observe(kubectl: Kubectl, pod: V1Pod) {
 /** Envoy's default format: start, request, status, flags, bytes received and sent, duration in ms. */
 const TEXT_LINE = /^\[([^\]]+)\] ".*?" [0-9]+ \S+ [0-9]+ [0-9]+ ([0-9]+)/;
 
-/** Returns the time of a line of Envoy's access log, which is written at the end of a request or connection; 0 for other lines. */
-function endOfRequest(line: string): number {
+function endOfEnvoysRequest(line: string): number {
   const [, startText = "", durationText = "0"] = TEXT_LINE.exec(line) ?? [];
   if (startText !== "") return Date.parse(startText) + Number(durationText);
   if (!line.startsWith("{")) return 0;
   const { start_time: start, duration } = JSON.parse(line) as { start_time?: string; duration?: number };
   return start === undefined ? 0 : Date.parse(start) + (duration ?? 0);
 }
+
+export const ENVOY: MeasuredProxy = { container: "envoy", endOfRequest: endOfEnvoysRequest };
 
 type StatsSummary = {
   readonly pods: readonly {

@@ -10,6 +10,7 @@ import type {
   V1Service,
   V1StatefulSet,
 } from "@kubernetes/client-node";
+import { NODE_PROGRAM } from "../images/image-table.ts";
 import type { CaseNamespace } from "./case-namespace.ts";
 import { restrictedSecurityContext } from "./load.ts";
 import { imageOf } from "./suite.ts";
@@ -18,6 +19,12 @@ export const APP = "web";
 export const APP_PORT = 8080;
 
 const LABELS = { app: APP };
+
+/** Settings of the app, which responds with `Connection: close` after a request to its path /drain. */
+export const HTTP_DRIVER_ANNOTATIONS = {
+  "lastcall.dev/drain-url": "http://127.0.0.1:8080/drain",
+  "lastcall.dev/active-url": "http://127.0.0.1:8080/active",
+};
 
 export type SampleOptions = {
   readonly replicas?: number;
@@ -42,6 +49,17 @@ export function sampleApp(namespace: CaseNamespace, options: SampleOptions = {})
     },
   };
   return [deployment, sampleService(namespace)];
+}
+
+/** The app's readiness probe opens no connection, because a connection that the stopping app refuses counts as a reset. */
+export function appWithShutdown(shutdown: "graceful" | "reset", options: SampleOptions = {}): SampleOptions {
+  const startupProbe = { httpGet: { path: "/healthz", port: APP_PORT }, periodSeconds: 1, failureThreshold: 60 };
+  const container = {
+    env: [{ name: "SHUTDOWN", value: shutdown }],
+    startupProbe,
+    readinessProbe: { exec: { command: [NODE_PROGRAM, "-e", ""] } },
+  };
+  return { container, ...options };
 }
 
 /** A StatefulSet with one Pod per node; a rollout deletes each before its successor starts. */
@@ -100,7 +118,11 @@ export function nodeContainer(namespace: CaseNamespace, name: string, args: read
   };
 }
 
-function sampleTemplate(namespace: CaseNamespace, options: SampleOptions, revisionLabel: string): V1PodTemplateSpec {
+export function sampleTemplate(
+  namespace: CaseNamespace,
+  options: SampleOptions,
+  revisionLabel: string,
+): V1PodTemplateSpec {
   return {
     metadata: { labels: LABELS, annotations: { ...options.annotations } },
     spec: {
@@ -119,7 +141,7 @@ function sampleTemplate(namespace: CaseNamespace, options: SampleOptions, revisi
   };
 }
 
-function sampleService(namespace: CaseNamespace): V1Service {
+export function sampleService(namespace: CaseNamespace): V1Service {
   return {
     apiVersion: "v1",
     kind: "Service",

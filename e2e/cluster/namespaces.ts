@@ -51,7 +51,7 @@ export async function openNamespaces(state: StateFolder): Promise<Namespaces> {
   };
 }
 
-/** Creates the veth pair before `continueInit`. The kernel deletes the host's end together with the other end. */
+/** Creates the veth pair; call it before `continueInit`. The kernel deletes the host's end together with the other end. */
 export async function connectHost(init: ProcessIdentity): Promise<void> {
   await run("ip", ["link", "add", HOST_INTERFACE, "type", "veth", "peer", "name", "lan0", "netns", String(init.pid)]);
   await run("ip", ["address", "add", `${HOST_ADDRESS}/24`, "dev", HOST_INTERFACE]);

@@ -17,6 +17,7 @@ import { ENDINGS, type Ending, podSettingsOf } from "../client/gateway-endings.t
 import { backendObjects, HTTP1_PORT, HTTP2_PORT } from "../client/gateway-objects.ts";
 import { kubectlIn, kubectlOf } from "../client/kubectl.ts";
 import { type Gateway, measureRollout, podsOf } from "../client/measure-rollout.ts";
+import { ENVOY } from "../client/measured-pods.ts";
 import { readSuite } from "../client/suite.ts";
 import { waitUntil } from "../host/wait.ts";
 import { LOAD_KINDS, type LoadKind } from "../programs/gateway-load-kinds.ts";
@@ -34,6 +35,7 @@ const ENVOYS: Gateway = {
   kubectl: kubectlIn(kubectlOf(suite), CONTOUR_NAMESPACE),
   selector: "app=envoy",
   deployment: "envoy",
+  proxy: ENVOY,
   ownManager: "shutdown-manager",
 };
 

@@ -18,6 +18,7 @@ import type { GatewayTarget } from "../client/gateway-load.ts";
 import { backendObjects, LISTENER_PORTS, routesOf } from "../client/gateway-objects.ts";
 import { kubectlIn, kubectlOf } from "../client/kubectl.ts";
 import { type Gateway, measureRollout, podsOf } from "../client/measure-rollout.ts";
+import { ENVOY } from "../client/measured-pods.ts";
 import { readSuite } from "../client/suite.ts";
 import { waitUntil } from "../host/wait.ts";
 import { LOAD_KINDS, type LoadKind } from "../programs/gateway-load-kinds.ts";
@@ -37,6 +38,7 @@ const ENVOYS = {
   podNamespace: ENVOY_GATEWAY_NAMESPACE,
   kubectl: system,
   selector: SELECTOR,
+  proxy: ENVOY,
   ownManager: OWN_MANAGER,
 };
 

@@ -12,10 +12,12 @@ const result: GatewayResult = {
   failed: 3,
   longestSeconds: 12.04,
   longestOverWaitSeconds: 6.96,
-  ownMiB: 18.25,
+  ownManagerMiB: 18.25,
 };
 
-test("a row of the table has a cell for each ending, and a dash for an ending without a result", () => {
+const names = { gateway: "Contour", own: "its own manager", proxy: "Envoy" };
+
+test("a row of the table has a cell for each measured ending, and a dash for one that was not measured with its load", () => {
   const lastcall = {
     ...result,
     ending: "lastcall" as const,
@@ -23,13 +25,15 @@ test("a row of the table has a cell for each ending, and a dash for an ending wi
     longestSeconds: 5.06,
     longestOverWaitSeconds: 0.06,
   };
-  const text = gatewayTables("Contour", [result, { ...lastcall, lastcallMiB: 0.58 }]);
+  const neither = { ...result, ending: "neither" as const, load: "grpc" as const };
+  const text = gatewayTables(names, [result, { ...lastcall, lastcallMiB: 0.58 }, neither]);
+  expect(text).toContain("| load | its own manager | lastcall | no hook |");
   expect(text).toContain(
-    "| HTTP/2, sessions that never close | **3** of 7000; 12.0 s; 7.0 s | **0** of 7000; 5.1 s; 0.1 s | – | – |",
+    "| HTTP/2, sessions that never close | **3** of 7000; 12.0 s; 7.0 s | **0** of 7000; 5.1 s; 0.1 s | – |",
   );
   expect(text).toContain("its own 18.3 MiB, lastcall's 0.58 MiB");
 });
 
 test("a gateway without results is an error", () => {
-  expect(() => gatewayTables("Envoy Gateway", [result])).toThrow("no results of Envoy Gateway");
+  expect(() => gatewayTables({ ...names, gateway: "Envoy Gateway" }, [result])).toThrow("no results of Envoy Gateway");
 });

@@ -4,8 +4,16 @@ import { ENDINGS, type Ending } from "../client/gateway-endings.ts";
 import type { GatewayResult } from "../client/gateway-results.ts";
 import type { LoadKind } from "../programs/gateway-load-kinds.ts";
 
-const ENDING_NAMES: Readonly<Record<Ending, string>> = {
-  own: "its own shutdown manager",
+export type GatewayNames = {
+  /** Name in the results. */
+  readonly gateway: string;
+  /** The gateway's own way of shutting down. */
+  readonly own: string;
+  /** The program in front of the backends. */
+  readonly proxy: string;
+};
+
+const ENDING_NAMES: Readonly<Record<Exclude<Ending, "own">, string>> = {
   lastcall: "lastcall",
   both: "both",
   neither: "no hook",
@@ -22,23 +30,24 @@ const LOAD_NAMES: Readonly<Record<LoadKind, string>> = {
 };
 
 /** @throws if the gateway has no results */
-export function gatewayTables(gateway: string, results: readonly GatewayResult[]): string {
-  const own = results.filter((result) => result.gateway === gateway);
-  const [first] = own;
+export function gatewayTables({ gateway, own, proxy }: GatewayNames, allResults: readonly GatewayResult[]): string {
+  const results = allResults.filter((result) => result.gateway === gateway);
+  const [first] = results;
   if (first === undefined) throw new Error(`no results of ${gateway}; run npm run e2e -- --others`);
   const loads = (Object.keys(LOAD_NAMES) as readonly LoadKind[]).filter((load) =>
-    own.some((result) => result.load === load),
+    results.some((result) => result.load === load),
   );
-  const head = ["load", ...ENDINGS.map((ending) => ENDING_NAMES[ending])];
+  const endings = ENDINGS.filter((ending) => results.some((result) => result.ending === ending));
+  const head = ["load", ...endings.map((ending) => (ending === "own" ? own : ENDING_NAMES[ending]))];
   const rows = loads.map((load) => [
     LOAD_NAMES[load],
-    ...ENDINGS.map((ending) => cellOf(own.find((result) => result.load === load && result.ending === ending))),
+    ...endings.map((ending) => cellOf(results.find((result) => result.load === load && result.ending === ending))),
   ]);
-  const dates = [...new Set(own.map(({ date }) => date))].sort().join(", ");
+  const dates = [...new Set(results.map(({ date }) => date))].sort().join(", ");
   return [
-    `${first.versions}, ${dates}. Each cell: failed requests, the longest time from a Pod's deletion to Envoy's exit, and the longest over-wait.`,
+    `${first.versions}, ${dates}. Each cell: failed requests, the longest time from a Pod's deletion to the exit of ${proxy}, and the longest over-wait.`,
     table([head, ...rows]),
-    memoryOf(own),
+    memoryOf(results),
   ].join("\n\n");
 }
 
@@ -50,7 +59,8 @@ function cellOf(result: GatewayResult | undefined): string {
 
 function memoryOf(results: readonly GatewayResult[]): string {
   const most = (sizes: readonly (number | undefined)[]): number => Math.max(...sizes.map((size) => size ?? 0));
-  const own = most(results.map(({ ownMiB }) => ownMiB));
-  const lastcall = most(results.map(({ lastcallMiB }) => lastcallMiB));
-  return `Resident memory of one manager before the rollout, at most: its own ${own.toFixed(1)} MiB, lastcall's ${lastcall.toFixed(2)} MiB.`;
+  const own = most(results.map(({ ownManagerMiB }) => ownManagerMiB));
+  const lastcall = `lastcall's ${most(results.map(({ lastcallMiB }) => lastcallMiB)).toFixed(2)} MiB`;
+  const managers = own === 0 ? lastcall : `its own ${own.toFixed(1)} MiB, ${lastcall}`;
+  return `Resident memory of one manager before the rollout, at most: ${managers}.`;
 }

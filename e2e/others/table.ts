@@ -4,17 +4,22 @@ import { join } from "node:path";
 import { replaceSection } from "../../test/programs/results/page.ts";
 import { gatewayResults } from "../client/gateway-results.ts";
 import { meshResults } from "../client/mesh-results.ts";
-import { gatewayTables } from "./gateway-page.ts";
+import { type GatewayNames, gatewayTables } from "./gateway-page.ts";
 import { meshTable } from "./mesh-page.ts";
 
-const GUIDES = { "envoy-gateway": "Envoy Gateway", contour: "Contour" } as const;
+const OWN_MANAGER = "its own shutdown manager";
+const GUIDES: Readonly<Record<string, GatewayNames>> = {
+  "envoy-gateway": { gateway: "Envoy Gateway", own: OWN_MANAGER, proxy: "Envoy" },
+  contour: { gateway: "Contour", own: OWN_MANAGER, proxy: "Envoy" },
+  traefik: { gateway: "Traefik", own: "its own wait of 5 s at SIGTERM", proxy: "Traefik" },
+};
 
 const gateways = gatewayResults.read();
 const mesh = meshResults.read();
-for (const [guide, gateway] of Object.entries(GUIDES))
+for (const [guide, names] of Object.entries(GUIDES))
   writeRollouts(
     guide,
-    gateways.some((result) => result.gateway === gateway) ? gatewayTables(gateway, gateways) : undefined,
+    gateways.some(({ gateway }) => gateway === names.gateway) ? gatewayTables(names, gateways) : undefined,
   );
 writeRollouts("istio", mesh.length > 0 ? meshTable(mesh) : undefined);
 

@@ -51,7 +51,7 @@ const SHIPPED_COMPILE_FLAGS = [
   ...HARDENING_FLAGS,
 ];
 
-/** musl for arm64 from arm64-musl.ts, relative to the runtime. */
+/** Folder of musl for arm64, which arm64-musl.ts creates; relative to the folder of the C runtime. */
 const ARM64_MUSL = "../arm64-musl/usr";
 const ARM64_LIBRARIES = `${ARM64_MUSL}/lib/aarch64-linux-musl`;
 

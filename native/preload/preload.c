@@ -128,7 +128,8 @@ static inline long count_read(int fd, const void *p, bytes_t room, int flags, lo
   if (n <= 0 || !IS_COUNTED(fd) || flags & MSG_PEEK) return n;
   bytes_t all = (bytes_t)n, seen = flags & MSG_TRUNC ? 0 : all < room ? all : room;
   exchanges[fd].received += all;
-  /* During a drain the process keeps the old page, because a restarted manager detects the Pod's termination later. */
+  /* During a drain the process keeps the page of the manager that exited: the page of the restarted manager has no drain flag until
+   that manager detects the Pod's termination. */
   if (__builtin_expect(page->owner & FLAG_OWNER_DIED, 0) && page->mode == FLAG_WAIT)
     request_again(RETRY_PAUSE_SECONDS);
   if (IS_ON(fd)) exchange_read(&exchanges[fd], p, seen, all);

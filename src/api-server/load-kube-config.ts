@@ -10,7 +10,7 @@ export type ConnectionSettings = {
 /**
  * Sends no request.
  *
- * @throws Fault ERR_INPUT_UNREADABLE with the file, or if no file is set and the process does not run in a Pod
+ * @throws Fault ERR_INPUT_UNREADABLE if the file cannot be read, or if no file is set and the process does not run in a Pod
  */
 export async function loadKubeConfig(settings: ConnectionSettings): Promise<KubeConfig> {
   const { KubeConfig } = await import("./kube-config.ts");

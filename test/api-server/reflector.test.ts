@@ -172,7 +172,7 @@ describe("after a failure of the server or the network, the reflector", () => {
     await expectEntries(store, { a: "1" });
   });
 
-  test("loses no event if a connection breaks within a line", async () => {
+  test("does not lose an event if a connection breaks within a line", async () => {
     putObject("a", "1");
     const store = startReflector();
     await expectOpenWatch();

@@ -63,7 +63,7 @@ describe("the report of a Pod's resets", () => {
     expect(counter.report()).toMatchObject({ stopping: 3, probes: 1 });
   });
 
-  test("includes every connection that may have been closed if the kernel's queue was full", () => {
+  test("counts every connection that may have been reset if the kernel's queue overflowed", () => {
     const { counter, counters, queue, state } = createPod();
     counter.markTrigger();
     counter.markRelease(20);

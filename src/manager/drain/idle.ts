@@ -39,7 +39,7 @@ export function stepIdle(
     };
     actions.push({ kind: "entered", enteredState: next });
   }
-  // The relay's status is discarded after each restart.
+  // The relay's status only confirms a termination, so it is discarded if no hook waits for this confirmation.
   return isTerminationUnconfirmed(next.hooks) ? next : { ...next, relay: NO_STATUS };
 }
 

@@ -161,7 +161,7 @@ describe("the command verify fails", () => {
     expect(out).toContain("web-1-z  –        –     –     no relay replica has a report of its drain\n");
   });
 
-  test("with the same result as JSON", async () => {
+  test("and prints the result as JSON if --json is set", async () => {
     replica.add(createEndedDrain("web-1-a", { stopping: 1 }));
     const { status, out } = await verify(["--json"]);
     expect(status).toBe(1);

@@ -27,11 +27,12 @@ export function sleepPage(results: readonly OtherResult[]): string {
 
 <!-- generated from real runs; after npm run bench:rollouts -- --only=app: npm run table:programs -->
 
-The usual habit without lastcall is a preStop hook that sleeps for 5 s. Here both end the same Pods under the same load: the clients and
-local Pods of [20 rollouts](rollouts.md) with HTTP/1.1, more than 500 requests a second, and lastcall's default settings. Each rollout
-starts after the replaced Pods of the previous one have ended: 20 in a row with clients that never close, 5 with all others. The
-*graceful* app responds with \`Connection: close\` after its stop signal and finishes its requests; the *abrupt* app exits at once. A
-Pod's time is that from its deletion to its stop signal.
+Without lastcall, many Pods have a preStop hook that sleeps for 5 s. This page compares this hook with lastcall's default settings. Both
+run the same Pods and get the same load, that of [20 rollouts](rollouts.md): HTTP/1.1, more than 500 requests a second. Each row has 20
+consecutive rollouts if its clients never close their connections, otherwise 5; each rollout starts when the replaced Pods of the
+previous one have exited. After its stop signal the *graceful* app responds with \`Connection: close\` and finishes its requests; the
+*abrupt* app exits immediately. The time of a Pod runs from its deletion to its stop signal. "310 of 89590, 40 Pods" means: 310 of
+89590 requests failed while 40 Pods were replaced.
 
 Two processors, load average ${Math.min(...machineLoads)} to ${Math.max(...machineLoads)}. One run per row.
 
@@ -40,7 +41,7 @@ Two processors, load average ${Math.min(...machineLoads)} to ${Math.max(...machi
     tableOf(ENDLESS_SCENARIOS),
     `
 With lastcall's defaults the first Pods of the graceful app wait for the patience. After three clean stops the relay
-[remembers](decisions/0056-clean-stops-prove-graceful-shutdowns.md) that the app is graceful, and the next Pods do not wait.
+[records](decisions/0056-clean-stops-prove-graceful-shutdowns.md) that the app is graceful, and the next Pods do not wait.
 
 An abrupt app loses the requests in flight at its stop signal, whatever ends the Pod: waiting does not close these connections
 ([what does](how-it-works.md#clients-that-never-close)).
@@ -51,8 +52,8 @@ An abrupt app loses the requests in flight at its stop signal, whatever ends the
     `
 ## Proxies that receive endpoint changes late
 
-Connections live 1 to 10 s, and the app is abrupt. One of the two nodes is late by the time in the table, the other by half
-of it.
+Connections live 1 to 10 s, and the app is abrupt. The proxy of one node receives changes after the
+time in the table, the proxy of the other node after half of it.
 `,
     tableOf(LATE_PROXY_SCENARIOS),
     `
