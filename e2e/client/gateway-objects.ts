@@ -12,7 +12,7 @@ export const HTTP1_PORT = 8_080;
 export const HTTP2_PORT = 8_081;
 
 /** Ports of the Gateway's listeners, by their names. */
-export const LISTENER_PORTS = { http: 80, grpc: 8_081, tcp: 9_000 } as const;
+export const LISTENER_PORTS = { http: 80, grpc: 8_081, tcp: 9_000, udp: 9_001 } as const;
 
 export type BackendOptions = { readonly replicas: number; readonly isInjected: boolean };
 
@@ -59,6 +59,7 @@ export function backendObjects(
           { name: "grpc", port: HTTP2_PORT, appProtocol: "kubernetes.io/h2c" },
           { name: "websocket", port: UPSTREAM_PORTS.http1 },
           { name: "tcp", port: UPSTREAM_PORTS.tcp },
+          { name: "udp", port: UPSTREAM_PORTS.udp, protocol: "UDP" },
         ],
       },
     },
@@ -81,5 +82,6 @@ export function routesOf(gateway: string): readonly LooseObject[] {
     ]),
     route("GRPCRoute", "v1", "grpc", [ruleTo(HTTP2_PORT)]),
     route("TCPRoute", "v1alpha2", "tcp", [ruleTo(UPSTREAM_PORTS.tcp)]),
+    route("UDPRoute", "v1alpha2", "udp", [ruleTo(UPSTREAM_PORTS.udp)]),
   ];
 }

@@ -24,8 +24,8 @@ import { LOAD_KINDS, type LoadKind } from "../programs/gateway-load-kinds.ts";
 
 const suite = readSuite(process.env);
 const NAMESPACE = "shop";
-/** Contour proxies TCP only by TLS's server name. */
-const KINDS = (Object.keys(LOAD_KINDS) as readonly LoadKind[]).filter((kind) => kind !== "tcp");
+/** Contour proxies TCP only by TLS's server name, and no UDP. */
+const KINDS = (Object.keys(LOAD_KINDS) as readonly LoadKind[]).filter((kind) => kind !== "tcp" && kind !== "udp");
 
 const ENVOYS: Gateway = {
   gateway: "Contour",

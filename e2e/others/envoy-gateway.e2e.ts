@@ -123,7 +123,7 @@ const WITHOUT_HOOKS = {
 };
 
 function withListeners(object: KubernetesObject): KubernetesObject {
-  const protocols = { http: "HTTP", grpc: "HTTP", tcp: "TCP" } as const;
+  const protocols = { http: "HTTP", grpc: "HTTP", tcp: "TCP", udp: "UDP" } as const;
   const listeners = Object.entries(LISTENER_PORTS).map(([name, port]) => ({
     name,
     port,
@@ -139,8 +139,7 @@ async function targetOf(load: LoadKind): Promise<GatewayTarget> {
 }
 
 function portOf(load: LoadKind): number {
-  if (load === "grpc") return LISTENER_PORTS.grpc;
-  return load === "tcp" ? LISTENER_PORTS.tcp : LISTENER_PORTS.http;
+  return load === "grpc" || load === "tcp" || load === "udp" ? LISTENER_PORTS[load] : LISTENER_PORTS.http;
 }
 
 async function findDeployment(): Promise<string | undefined> {

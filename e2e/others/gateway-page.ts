@@ -26,6 +26,7 @@ const LOAD_NAMES: Readonly<Record<LoadKind, string>> = {
   grpc: "gRPC, sessions that never close",
   websocket: "WebSockets of 1 to 10 s",
   tcp: "TCP sessions of 1 to 10 s",
+  udp: "UDP sessions of 1 to 10 s",
   idle: "one idle connection",
 };
 

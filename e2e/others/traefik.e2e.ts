@@ -27,8 +27,8 @@ const NAMESPACE = "shop";
 const GUIDE = "traefik";
 /** Traefik's own wait at SIGTERM, during which it keeps accepting connections and fails its readiness probe. */
 const OWN_WAIT = "--entrypoints.web.transport.lifecycle.requestacceptgracetimeout=5s";
-/** An Ingress has no TCP routes. */
-const KINDS = (Object.keys(LOAD_KINDS) as readonly LoadKind[]).filter((kind) => kind !== "tcp");
+/** An Ingress has only routes of HTTP. */
+const KINDS = (Object.keys(LOAD_KINDS) as readonly LoadKind[]).filter((kind) => kind !== "tcp" && kind !== "udp");
 
 const TRAEFIK = {
   gateway: "Traefik",

@@ -2,7 +2,7 @@
 import type { LoadPlan, Protocol } from "../../test/programs/rollouts/rollouts-request.ts";
 
 export type RequestKind = { readonly protocol: Protocol; readonly lives: LoadPlan["lives"] };
-export type SessionKind = "websocket" | "tcp" | "idle";
+export type SessionKind = "websocket" | "tcp" | "udp" | "idle";
 
 export const LOAD_KINDS = {
   "http1-short": { protocol: "http1", lives: { leastMs: 1_000, mostMs: 10_000 } },
@@ -11,6 +11,7 @@ export const LOAD_KINDS = {
   grpc: { protocol: "grpc", lives: "endless" },
   websocket: { session: "websocket" },
   tcp: { session: "tcp" },
+  udp: { session: "udp" },
   idle: { session: "idle" },
 } as const satisfies Readonly<Record<string, RequestKind | { readonly session: SessionKind }>>;
 

@@ -1,7 +1,8 @@
 /**
- * Runs WebSocket and TCP sessions that exchange messages for 1 to 10 s, and one idle HTTP/1.1 connection that stays open after its
+ * Runs WebSocket, TCP and UDP sessions that exchange messages for 1 to 10 s, and one idle HTTP/1.1 connection that stays open after its
  * request. A new session replaces each session that has ended.
  */
+import { createSocket } from "node:dgram";
 import { connect } from "node:net";
 import { realClock } from "../../src/demo/clock.ts";
 import type { GatewayCounts, SessionKind } from "./gateway-load-kinds.ts";
@@ -55,8 +56,7 @@ async function runOneSession(
 ): Promise<{ readonly failure: string; readonly received: number }> {
   const exchange: Exchange = { sentCount: 0, receivedCount: 0, closeController: new AbortController() };
   const opened = Promise.withResolvers<boolean>();
-  const open = kind === "websocket" ? openWebSocket : openTcp;
-  const session = open(target, kind === "idle" ? IDLE_REQUEST : MESSAGE, {
+  const session = OPENERS[kind](target, kind === "idle" ? IDLE_REQUEST : MESSAGE, {
     onOpen: () => opened.resolve(true),
     onMessage: () => {
       exchange.receivedCount += 1;
@@ -115,6 +115,14 @@ async function waitForResponses(exchange: Exchange): Promise<void> {
     await realClock.wait(20);
 }
 
+/** A datagram without an answer is a failure; the socket itself never fails to open, and nothing closes it. */
+function openUdp({ host, port }: Target, message: string, events: SessionEvents): Session {
+  const socket = createSocket("udp4");
+  socket.on("message", events.onMessage).on("error", () => {});
+  socket.connect(port, host, events.onOpen);
+  return { send: () => void socket.send(message), close: () => void socket.close() };
+}
+
 function openTcp({ host, port }: Target, message: string, events: SessionEvents): Session {
   const socket = connect({ host, port });
   socket.once("connect", events.onOpen).once("close", events.onClose);
@@ -131,3 +139,10 @@ function openWebSocket({ host, port }: Target, message: string, events: SessionE
   socket.addEventListener("error", () => {});
   return { send: () => socket.send(message), close: () => socket.close() };
 }
+
+const OPENERS: Readonly<Record<SessionKind, typeof openTcp>> = {
+  websocket: openWebSocket,
+  tcp: openTcp,
+  udp: openUdp,
+  idle: openTcp,
+};

@@ -64,6 +64,7 @@ export function injectPod(
     isEnabledByOverride: request.overrides.some((layer) => layer.annotations[INJECT] === "enabled"),
     systemNamespaces: facts.systemNamespaces,
     mode,
+    preStop: resolution.policy.preStop,
     hasTooManyContainers,
   });
   if (skipReason !== undefined) return skip(skipReason, skipProblems(skipReason, receivedPod, where));

@@ -42,6 +42,7 @@ export const SKIP_REASONS = {
   zero_grace: "with a grace period of 0 the kubelet kills the Pod at once, so no hook would run",
   runs_to_completion: "the Pod runs to completion and does not opt in itself",
   classic_would_block_completion: "without native sidecars the manager would block the Pod's completion",
+  drains_itself: "Knative's queue-proxy drains the Pod; lastcall.dev/prestop: replace injects the Pod anyway",
   name_taken: "another container of the Pod is named lastcall",
   port_conflict: "all ports of the manager's range are in use",
   image_unpullable: "nodes cannot pull the manager's image in this namespace, so the Pod would not start",

@@ -11,10 +11,11 @@ import {
 } from "../../kubernetes/pod.ts";
 import { objectAt, type RawObject, textAt } from "../../kubernetes/raw-json.ts";
 import { isAtLeast, parseVersion } from "../../kubernetes/version.ts";
-import type { ModeChoice } from "../../policy/fields.ts";
+import type { ModeChoice, PodPolicy } from "../../policy/fields.ts";
 import { INJECT } from "../../policy/fields.ts";
 import type { Problem } from "../../policy/problem.ts";
 import { quote } from "../../policy/quote.ts";
+import { isKnativePod } from "../hooks/self-draining.ts";
 import { isManager } from "../manager/container.ts";
 import type { Mode, SkipReason } from "../outcome.ts";
 import type { ClusterFacts } from "../request.ts";
@@ -29,6 +30,7 @@ type SkipInput = {
   readonly isEnabledByOverride: boolean;
   readonly systemNamespaces: readonly string[];
   readonly mode: Mode;
+  readonly preStop: PodPolicy["preStop"];
   readonly hasTooManyContainers: boolean;
 };
 
@@ -62,6 +64,7 @@ function reasonOfPod(input: SkipInput): SkipReason | undefined {
   if (spec?.["hostNetwork"] === true) return "host_network";
   if (spec?.["terminationGracePeriodSeconds"] === 0) return "zero_grace";
   if (runsToCompletion(pod)) return reasonOfCompletion(input);
+  if (input.preStop === "auto" && isKnativePod(pod)) return "drains_itself";
   return foreignManagerReason(pod);
 }
 
