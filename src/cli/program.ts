@@ -110,7 +110,11 @@ function addInjectFlags(command: Command): Command {
     )
     .option("--image <image>", "image of the manager", DEFAULT_IMAGE)
     .option("--config <file>", "cluster configuration: defaults, profiles, onInvalid")
-    .option("--token-seed <text>", "key for deriving tokens; the default is public", PUBLIC_SEED);
+    .option(
+      "--token-seed <text>",
+      "key from which the Pods' tokens are derived; the default is publicly known",
+      PUBLIC_SEED,
+    );
   return addPolicyFlags(command);
 }
 

@@ -6,8 +6,8 @@ import type { RecordedOutcome, RecordedReport } from "./drain-record.ts";
 export const OUTCOME_TEXT: Readonly<Record<RecordedOutcome, string>> = {
   none: "is still draining",
   drained: "drained",
-  "handed-over": "was released with clients that keep sending requests",
-  blind: "was released without visibility of its traffic",
+  "handed-over": "ended its drain while clients kept sending requests",
+  blind: "ended its drain without visibility of its traffic",
   timeout: "reached its drain deadline",
   "not-needed": "had nothing to drain",
   restarted: "was not drained, because only its containers restarted",
@@ -35,7 +35,10 @@ const RELAY_TEXT: ReadonlyMap<string, string> = new Map([
   ["none", "not used"],
   ["withdrawn", "no EndpointSlice had the Pod as a ready endpoint"],
   ["offered", "EndpointSlices still had the Pod as a ready endpoint"],
-  ["not_terminating", "no EndpointSlice marked the Pod as terminating: the kubelet stopped the Pod without a deletion"],
+  [
+    "not_terminating",
+    "no EndpointSlice marked the Pod as terminating, because the kubelet stopped the Pod without a deletion",
+  ],
 ]);
 
 export function relayText(relay: string): string {

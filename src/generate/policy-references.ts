@@ -44,7 +44,7 @@ export function ownHookReference(): string {
     [
       "`nginx -s quit`, `openresty -s quit`, `kong quit`, `apachectl -k graceful-stop`, `kill -QUIT 1`, also after `sleep N;`",
       "its signal is the container's stop signal",
-      "The kubelet sends the same signal after the drain. The stop signal is `lifecycle.stopSignal`, or that of a [known image](lint-rules.md#stop-signals-of-images).",
+      "The kubelet sends the same signal after the drain. The stop signal is `lifecycle.stopSignal`, or the signal of a [known image](lint-rules.md#stop-signals-of-images).",
     ],
     ...managers,
   ];
@@ -127,20 +127,20 @@ export function resourcesReference(): string {
 }
 
 const DRAIN_MEANINGS: Readonly<Record<keyof typeof DRAIN_EVENTS, string>> = {
-  drained: "the traffic of a Pod ended, and the manager released the Pod",
+  drained: "the drain of a Pod ended with the end of its traffic",
   "handed-over":
-    "only clients that keep sending requests on open connections were left, and the manager released the Pod; the message names them",
-  blind: "the manager released a Pod whose traffic it could not observe; the message has the reason",
+    "the drain of a Pod ended while only clients that keep sending requests on open connections were left; the message names them",
+  blind: "the drain of a Pod ended, and the manager could not observe the Pod's traffic; the message has the reason",
   timeout: "the drain of a Pod ended at its deadline; the message names the remaining connections",
   forced: "the manager was stopped before the drain of its Pod ended",
   lost: "the manager of a Pod exited during the drain; the message has the exit code",
 };
 
 const RUNNING_MEANING =
-  "the drain of a Pod takes longer than 10 s; the message names the clients that it waits for, and the time until its deadline. The Event is on the Pod; all others about drains are on its owner";
+  "the drain of a Pod takes longer than 10 s; the message names the clients that it waits for, and the time until its deadline. This Event is on the Pod; all other Events about drains are on the Pod's owner";
 
 const RESETS_MEANING =
-  "connections were reset or refused when a Pod stopped after its drain; the message has their maximum number";
+  "connections were reset or refused when a Pod stopped after its drain; the message has the maximum number of these connections";
 
 export function eventReference(): string {
   const problemCodes = (Object.keys(PROBLEMS) as ProblemCode[]).filter(

@@ -8,7 +8,7 @@ import type { DrainRecord, RecordedOutcome } from "../drain-history/drain-record
 export const METRICS = {
   identityFailures: {
     name: "lastcall_relay_identity_failures_total",
-    help: "Failed reconciliations of the relay's Secret: it could not be read or written.",
+    help: "Reconciliations of the relay's Secret that failed because the Secret could not be read or written.",
   },
   identityReady: {
     name: "lastcall_relay_identity_ready",
@@ -47,7 +47,7 @@ export const METRICS = {
   },
   drainResets: {
     name: "lastcall_drain_resets_total",
-    help: "Connections of draining Pods that were reset, refused or dropped, before (draining) and after (stopping) their apps were released; an upper bound that includes probes.",
+    help: "Connections of draining Pods that were reset, refused or dropped, before (draining) and after (stopping) the end of the drain; an upper bound that includes probes.",
     labelNames: ["period"],
   },
   drainReportsRefused: {

@@ -34,7 +34,7 @@ describe("the terminal timeline", () => {
     const lines = terminalTimeline(someDrain({ report: runningReport() }), 80);
     expect(lines.filter((line) => line.startsWith("   ") && / s {2}/.test(line))).toEqual([
       "    0.00 s  trigger: the manager's preStop hook",
-      "    5.01 s  withdrawal complete",
+      "    5.01 s  phase withdrawing ended",
       "   10.00 s  last report: draining, 1 connection open",
       "   65.00 s  deadline",
     ]);

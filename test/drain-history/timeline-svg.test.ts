@@ -31,8 +31,8 @@ test("the SVG's phases follow each other, and its connections end when the hooks
 test("the SVG's moments are the trigger, the end of the withdrawal, the answers to the hooks, and the end", () => {
   expect(timelineOf(someDrain({ report: LONG_REPORT })).moments).toEqual([
     { atMs: 0, label: "trigger: the manager's preStop hook" },
-    { atMs: 5_000, label: "withdrawal complete" },
-    { atMs: 60_000, label: "release, hooks answered, 27 connections open", isFault: true },
+    { atMs: 5_000, label: "phase withdrawing ended" },
+    { atMs: 60_000, label: "drain ended, hooks answered, 27 connections open", isFault: true },
     { atMs: 62_000, label: "done" },
   ]);
 });

@@ -209,7 +209,7 @@ const SENTENCES: readonly (Partial<Script> & { readonly title: string; readonly 
   {
     title: "a Pod that is not terminating",
     events: [...TERMINATION, relayReported(200, "in", false)],
-    why: `${QUIET_SENTENCE} EndpointSlices still listed the Pod as ready: its kubelet stopped it without a deletion.`,
+    why: `${QUIET_SENTENCE} EndpointSlices still listed the Pod as ready, because its kubelet stopped it without a deletion.`,
   },
   {
     title: "a relay that does not answer",
@@ -252,7 +252,7 @@ const SENTENCES: readonly (Partial<Script> & { readonly title: string; readonly 
   {
     title: "a second SIGTERM during the drain",
     events: [...TERMINATION, sigterm(2_000)],
-    why: "The manager received SIGTERM during the drain: the grace period was over.",
+    why: "The manager received SIGTERM during the drain, because the grace period was over.",
   },
 ];
 

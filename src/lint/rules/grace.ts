@@ -9,7 +9,7 @@ import { minimumSeconds } from "../sleeps.ts";
 export const NO_GRACE: Rule = {
   id: "no-grace",
   title: "A grace period of 0",
-  why: "With terminationGracePeriodSeconds: 0 containers are killed at once: hooks do not complete, the app cannot handle its stop signal, and the Pod's name is reused before the Pod is known to have stopped.",
+  why: "With terminationGracePeriodSeconds: 0 containers are killed immediately: hooks do not complete, the app cannot handle its stop signal, and the Pod's name is reused before the kubelet confirms that the Pod stopped.",
   remedy:
     "Set terminationGracePeriodSeconds to the duration of the longest request, plus some seconds for the endpoint's withdrawal.",
   level: "error",

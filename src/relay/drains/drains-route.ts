@@ -124,7 +124,7 @@ export function recordDrain({ pod: relayedPod, claims, endedAtMs, report }: Drai
 function recordResets(record: DrainRecord, resets: ResetsReport, claims: CredentialClaims, ports: RecordPorts): void {
   const { id, namespace, pod } = record;
   ports.countResets(resets);
-  ports.log.info({ id, namespace, pod, resets }, "a manager reported the resets of its Pod");
+  ports.log.info({ id, namespace, pod, resets }, "a manager reported the connections that its Pod reset");
   if (ports.workloads.recordStop(record)) {
     const { ownerKind, ownerName } = record;
     const shutdown = ports.workloads.isGraceful(record) ? "graceful" : "unknown";

@@ -46,7 +46,9 @@ export function readContent(entries: Entries): SecretContent {
     const reading = readCaEntries(entries, name, RELAY_CA_READER);
     if (reading.kind === "signing" && caEntryName(reading.ca) === name) return [reading.ca];
     secretErrors.push(
-      reading.kind === "unusable" ? reading.error : `${name}.crt contains a CA with another fingerprint`,
+      reading.kind === "unusable"
+        ? reading.error
+        : `${name}.crt contains a CA whose fingerprint is not in the entry's name`,
     );
     return [];
   });

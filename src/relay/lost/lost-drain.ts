@@ -83,7 +83,7 @@ export function lostReport(drain: BrokenDrain, { exitCode, reason }: ManagerEnd)
     left: [],
     leftTotal: 0,
     evidenceSource: "none",
-    why: `Container lastcall ended with exit code ${exitCode}${cause} while it waited for the withdrawal. The containers got their stop signal at once, and requests may have failed. ${remedy}`,
+    why: `Container lastcall ended with exit code ${exitCode}${cause} while it waited for the withdrawal. The containers got their stop signal immediately, and requests may have failed. ${remedy}`,
     relay: RELAY_STATES[drain.state],
   };
 }

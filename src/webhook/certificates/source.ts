@@ -88,7 +88,7 @@ export function certificateRenewer({ source, useCertificate, log }: Renewal): (n
     const fields = { why: message, validUntil: new Date(validUntilMs).toISOString() };
     if (validUntilMs - nowMs < (validUntilMs - validFromMs) * ERROR_LOG_FRACTION)
       log.error(fields, "the certificate expires soon and cannot be renewed");
-    else log.warn(fields, "the certificate cannot be renewed, the current one stays in use");
+    else log.warn(fields, "the certificate cannot be renewed; the current certificate stays in use");
   };
 
   const renew = async (nowMs: number): Promise<void> => {

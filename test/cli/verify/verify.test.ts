@@ -97,7 +97,7 @@ describe("the command verify passes", () => {
         "POD      OUTCOME  TOOK  STOP  RESULT",
         "web-1-b  drained  7.3s  1.2s  cut no connection",
         "web-1-a  drained  7.3s  40ms  cut no connection",
-        "deployment/web: 2 Pods terminated and cut no connection",
+        "deployment/web: 2 Pods terminated and did not cut a connection",
         "",
       ].join("\n"),
     });
@@ -107,7 +107,7 @@ describe("the command verify passes", () => {
     expect(await verify()).toEqual({
       status: 0,
       err: "",
-      out: "deployment/web: 0 Pods terminated and cut no connection\n",
+      out: "deployment/web: 0 Pods terminated and did not cut a connection\n",
     });
   });
 
@@ -149,7 +149,7 @@ describe("the command verify fails", () => {
     const { status, out } = await verify();
     expect(status).toBe(1);
     expect(out).toContain(
-      "web-1-a  drained  7.3s  –     no relay replica has a report of the connections that it cut\n",
+      "web-1-a  drained  7.3s  –     no relay replica has a report of the connections that the Pod cut\n",
     );
     expect(out).toContain("deployment/web: 1 Pod terminated; the result of 1 of them is unknown\n");
   });
@@ -158,7 +158,7 @@ describe("the command verify fails", () => {
     cluster.pods.push(createWebPod("web-1-z", { deletionTimestamp: "2026-11-18T00:00:00Z" }));
     const { status, out } = await verify([], [() => cluster.pods.pop()]);
     expect(status).toBe(1);
-    expect(out).toContain("web-1-z  –        –     –     no relay replica has a report of its drain\n");
+    expect(out).toContain("web-1-z  –        –     –     no relay replica has a report of the Pod's drain\n");
   });
 
   test("with the same result as JSON", async () => {
