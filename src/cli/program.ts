@@ -76,7 +76,11 @@ export function buildProgram(ports: Ports, finish: (status: number) => void): Co
       "--revision <name>",
       "revision of the release that would inject the Pods (default: a release without a revision)",
     )
-    .option("--opt-out", "the release injects every Pod that does not opt out (chart value injection.mode)", false)
+    .option(
+      "--opt-out",
+      "assume that the release injects every Pod that does not opt out (chart value injection.mode)",
+      false,
+    )
     .action(withConfig((request, ports, options) => runExplain({ ...request, release: releaseOf(options) }, ports)));
   addLintCommand(program, ports, finish);
   addDrainCommands(program, ports, finish);

@@ -12,7 +12,7 @@ export const OUTCOME_TEXT: Readonly<Record<RecordedOutcome, string>> = {
   "not-needed": "had nothing to drain",
   restarted: "was not drained, because only its containers restarted",
   forced: "was stopped before its drain ended",
-  lost: "was gone before its drain was reported",
+  lost: "disappeared before its drain was reported",
 };
 
 /** The outcome, or the phase of a running drain. */
@@ -57,7 +57,7 @@ export function connectionCloseText({ processes, missed = 0, connections }: Prel
 
 /** Returns the number of connections without a verb, as the end of a sentence. */
 export function resetsText({ stopping, probes }: ResetsReport): string {
-  if (stopping === 0) return "no connection";
+  if (stopping === 0) return "0 connections";
   const connectionsText = stopping === 1 ? "at most 1 connection" : `at most ${stopping} connections`;
   if (probes === 0) return connectionsText;
   return `${connectionsText}, of which ${probes} may be ${probes === 1 ? "a probe" : "probes"} of the kubelet`;

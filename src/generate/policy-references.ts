@@ -88,23 +88,23 @@ const RESOURCE_EXAMPLES: readonly { readonly title: string; readonly pod: RawObj
   { title: "request memory", pod: createExamplePod({ requests: { memory: SMALL_AMOUNTS.memory } }) },
   { title: "request CPU and memory", pod: createExamplePod({ requests: SMALL_AMOUNTS }) },
   {
-    title: "request both, and limit memory",
+    title: "request CPU and memory, and limit memory",
     pod: createExamplePod({ requests: SMALL_AMOUNTS, limits: { memory: LARGE_AMOUNTS.memory } }),
   },
   {
-    title: "request both, with larger limits of both",
+    title: "request CPU and memory, with larger limits of both",
     pod: createExamplePod({ requests: SMALL_AMOUNTS, limits: LARGE_AMOUNTS }),
   },
   {
-    title: "request both, with equal limits",
+    title: "request CPU and memory, with equal limits",
     pod: createExamplePod({ requests: SMALL_AMOUNTS, limits: SMALL_AMOUNTS }),
   },
   {
-    title: "set no resources, in a Pod with requests and limits of both",
+    title: "set no resources, in a Pod with pod-level requests and limits of CPU and memory",
     pod: createExamplePod({}, { requests: SMALL_AMOUNTS, limits: LARGE_AMOUNTS }),
   },
   {
-    title: "request as much as the Pod-level request",
+    title: "request as much CPU and memory as the pod-level request",
     pod: createExamplePod({ requests: SMALL_AMOUNTS }, { requests: SMALL_AMOUNTS }),
   },
 ];

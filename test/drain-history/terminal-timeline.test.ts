@@ -27,7 +27,7 @@ describe("the terminal timeline", () => {
     ]);
     expect(lines.slice(10)).toHaveLength(4);
     expect(lines[10]).toMatch(/^ {4}0\.00 s {2}trigger/);
-    expect(lines[12]).toMatch(/^ {4}7\.50 s {2}release/);
+    expect(lines[12]).toMatch(/^ {4}7\.50 s {2}drain ended/);
   });
 
   test("of a running drain ends at its deadline, and has no line for the answers to hooks", () => {

@@ -95,8 +95,8 @@ describe("the command verify passes", () => {
       err: "",
       out: [
         "POD      OUTCOME  TOOK  STOP  RESULT",
-        "web-1-b  drained  7.3s  1.2s  cut no connection",
-        "web-1-a  drained  7.3s  40ms  cut no connection",
+        "web-1-b  drained  7.3s  1.2s  cut 0 connections",
+        "web-1-a  drained  7.3s  40ms  cut 0 connections",
         "deployment/web: 2 Pods terminated and did not cut a connection",
         "",
       ].join("\n"),
@@ -118,7 +118,10 @@ describe("the command verify passes", () => {
     replica.add(
       createEndedDrain("web-2-a", undefined, { report: someReport({ outcome: "restarted" }), ownerName: "web-2" }),
     );
-    expect(await verify()).toMatchObject({ status: 0, out: expect.stringContaining("1 Pod terminated and cut no") });
+    expect(await verify()).toMatchObject({
+      status: 0,
+      out: expect.stringContaining("1 Pod terminated and did not cut a connection"),
+    });
     expect(await verify(["--since", "2h"])).toMatchObject({
       status: 1,
       out: expect.stringContaining("2 Pods terminated"),
@@ -199,7 +202,10 @@ describe("the command verify waits", () => {
         () => replica.add(createEndedDrain("web-1-a", {})),
       ],
     );
-    expect({ status, out }).toMatchObject({ status: 0, out: expect.stringContaining("1 Pod terminated and cut no") });
+    expect({ status, out }).toMatchObject({
+      status: 0,
+      out: expect.stringContaining("1 Pod terminated and did not cut a connection"),
+    });
   });
 
   test("for a terminating Pod, for longer than for a late report", async () => {
