@@ -103,7 +103,7 @@ export type GraceArithmetic = {
 
 const MS_PER_SECOND = 1_000;
 
-/** The last part contains the injector's margin, chained hooks and rounding. */
+/** The part "margin" is the rest of the grace period: the injector's margin, chained hooks and rounding. */
 export function graceArithmetic(settings: DrainSettings, graceSeconds: number): GraceArithmetic {
   const parts = [
     { what: "app grace", seconds: settings.appGraceMs / MS_PER_SECOND },

@@ -115,7 +115,7 @@ const LEFT_BUCKETS = [0, 1, 2, 5, 10, 25, 50, 100, 250, 1_000, 10_000];
 
 /** Alerts fire on a single drain with one of these outcomes, so their metric has the namespace as a label. */
 const INCOMPLETE_OUTCOMES: readonly RecordedOutcome[] = ["blind", "forced", "lost"];
-/** Each namespace adds up to three series, which stay until the replica exits. */
+/** Each namespace adds at most three series, which stay until the replica exits. */
 export const NAMESPACES_LIMIT = 100;
 const OTHER_NAMESPACES = "_other";
 

@@ -88,7 +88,7 @@ const RELAY_ADDRESS: Setting<string> = {
   defaultText: "none",
   expects: "ADDRESS:PORT in at most 256 printable characters",
   summary: "IP address and port of the relay's Service",
-  // A malformed address must not stop admissions: Pods then get no relay, and a warning is logged.
+  // A malformed address must not stop admissions: Pods are then injected without the relay, and a warning is logged.
   parse: (text) => (/^[\x20-\x7e]{0,256}$/.test(text) ? text : undefined),
 };
 

@@ -110,7 +110,7 @@ async function fetchDrains(
       problem: `${name} did not return its drains: this version of lastcall does not support the format of the response; run the version of lastcall that the webhook runs`,
     };
   const { drains, unreadableCount } = drainsInValue(value);
-  // Older replicas ignore the query parameter.
+  // Replicas of older versions ignore the query parameter.
   const matching = drains.filter((drain) => namespace === undefined || drain.namespace === namespace);
   const problem =
     unreadableCount > 0

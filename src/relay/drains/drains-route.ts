@@ -149,7 +149,7 @@ export const DRAIN_EVENTS = {
   lost: { type: "Warning", reason: "DrainLost" },
 } as const satisfies Partial<Record<RecordedOutcome, EventType>>;
 
-/** Not a Warning, because the number is an upper bound that includes probes. */
+/** Not a Warning, because its number of connections is an upper bound that includes probes. */
 export const RESETS_EVENT = { type: "Normal", reason: "ConnectionsReset" } as const satisfies EventType;
 
 /** A credential does not contain the apiVersion; Events on kinds that are not listed here have no apiVersion. */

@@ -12,7 +12,7 @@ const CA_NAME = "lastcall relay CA";
 const SECRET_BYTES = 32;
 
 export type IdentityTools = {
-  /** @param validFromMs start of the validity of the existing CAs; the new CA is valid from the same time, even if this clock is ahead */
+  /** @param validFromMs start of the validity of the existing CAs and of the new CA, even if the clock of this replica is ahead */
   readonly makeCa: (wallMs: number, validFromMs: number) => Promise<SigningCa>;
   readonly makeKey: (wallMs: number) => SigningKey;
 };

@@ -32,7 +32,7 @@ export const SLICE_WATCH_TIMING = {
   checkMs: 250,
   /** Slices per page: usually 1 000 endpoints, half a megabyte, which block the thread for a few milliseconds. */
   pageSize: 10,
-  /** Namespaces watched at once; each costs a connection and a request per watchMs. */
+  /** Namespaces watched at the same time; each costs a connection and a request per watchMs. */
   namespaceLimit: 500,
   /** Rate of new watches: each starts with a list, and a client may name any number of namespaces. */
   openings: { capacity: 500, refillMs: 50 },

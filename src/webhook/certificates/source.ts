@@ -77,7 +77,7 @@ type Renewal = {
 /** A failed renewal in the last quarter of the certificate's validity is logged as an error. */
 const ERROR_LOG_FRACTION = 1 / 4;
 
-/** The returned function never rejects, and returns at once if its previous call still runs. `nowMs` is wall-clock time. */
+/** The returned function never rejects, and returns immediately if its previous call still runs. `nowMs` is wall-clock time. */
 export function certificateRenewer({ source, useCertificate, log }: Renewal): (nowMs: number) => Promise<void> {
   const failures = createFailureFilter();
   let isRunning = false;
