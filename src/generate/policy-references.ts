@@ -43,7 +43,7 @@ export function ownHookReference(): string {
     ],
     [
       "`nginx -s quit`, `openresty -s quit`, `kong quit`, `apachectl -k graceful-stop`, `kill -QUIT 1`, also after `sleep N;`",
-      "its signal is the container's stop signal",
+      "the command sends the container's stop signal",
       "The kubelet sends the same signal after the drain. The stop signal is `lifecycle.stopSignal`, or the signal of a [known image](lint-rules.md#stop-signals-of-images).",
     ],
     ...managers,

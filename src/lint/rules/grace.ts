@@ -27,7 +27,7 @@ export const NO_GRACE: Rule = {
 export const SLEEP_EXCEEDS_GRACE: Rule = {
   id: "sleep-exceeds-grace",
   title: "The preStop hook takes the whole grace period",
-  why: "The grace period includes the preStop hook. A hook that sleeps for all of it leaves the app two seconds between stop signal and kill; the API server rejects a longer sleep action.",
+  why: "The grace period includes the preStop hook. A hook that sleeps for all of it leaves the app two seconds between stop signal and kill; the API server rejects a sleep action that is longer than the grace period.",
   remedy:
     "Set terminationGracePeriodSeconds to the hook's duration plus the time the app needs to finish its requests.",
   level: "error",

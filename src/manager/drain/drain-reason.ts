@@ -137,7 +137,7 @@ function remediesText(settings: DrainSettings): string {
 
 function untrackedText(untracked: number): string {
   return untracked > 0
-    ? ` The manager tracks ${TRACKED_LIMIT} connections at once, and the Pod had ${untracked} more, which never count as quiet.`
+    ? ` The manager tracks ${TRACKED_LIMIT} connections at the same time, and the Pod had ${untracked} more, which never count as quiet.`
     : "";
 }
 

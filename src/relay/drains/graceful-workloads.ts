@@ -56,7 +56,7 @@ export function createGracefulWorkloads(limit: number = WORKLOAD_LIMIT): Gracefu
 const SHORTEST_PROBE_PERIOD_MS = 1_000;
 
 /**
- * Called if there were at most as many resets as probes. If the app stopped fast, a reset may have affected a client instead of a
+ * Call it only if there were at most as many resets as probes. If the app stopped fast, a reset may have affected a client instead of a
  * probe, so the stop is not clean.
  */
 function isClean({ stopping, stoppingMs }: ResetsReport): boolean {

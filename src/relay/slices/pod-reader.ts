@@ -12,7 +12,7 @@ const RATE: BucketSize = { capacity: 100, refillMs: 5 };
 const CONCURRENT_READS_LIMIT = 8;
 const RESPONSE_LIMIT_MS = 2_000;
 const REREAD_AFTER_MS = 3_000;
-/** Longer than after a successful read, because the service account may not be allowed to read Pods. */
+/** Pause after a failed read. Longer than after a successful read, because the service account may not be allowed to read Pods. */
 const RETRY_AFTER_MS = 15_000;
 const CHECK_MS = 100;
 
