@@ -83,10 +83,10 @@ describe("a rollout with clients that never close their connections", () => {
       );
       const step = await runDocumentedStep(namespace);
       namespace.saveArtifact("verify.txt", step.output + step.stderr);
-      expect(step.output).toContain("Pods terminated and cut no connection");
+      expect(step.output).toContain("Pods terminated and did not cut a connection");
       expect(step.status).toBe(0);
       const { succeeded, log } = await runDocumentedJob(namespace);
-      expect(log).toContain("Pods terminated and cut no connection");
+      expect(log).toContain("Pods terminated and did not cut a connection");
       expect(succeeded).toBe(true);
     });
   });

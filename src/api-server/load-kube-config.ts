@@ -19,7 +19,7 @@ export async function loadKubeConfig(settings: ConnectionSettings): Promise<Kube
     kubeConfig.loadFromCluster();
     if (!URL.canParse(kubeConfig.getCurrentCluster()?.server ?? "") || hasUndefinedHost(kubeConfig)) {
       const detail =
-        "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set: this process does not run in a Pod";
+        "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set, because this process does not run in a Pod";
       throw new Fault("ERR_INPUT_UNREADABLE", `${detail}; set --kubeconfig FILE`);
     }
     return kubeConfig;

@@ -34,7 +34,10 @@ export function readWatchEvent(line: string): WatchEvent {
     case "ERROR":
       return valueAt(object, "code") === STATUS_GONE || textAt(object, "reason") === "Expired"
         ? { kind: "expired" }
-        : { kind: "broken", reason: `the watch ended with the error ${String(valueAt(object, "code")).slice(0, 8)}` };
+        : {
+            kind: "broken",
+            reason: `the watch ended with the error code ${String(valueAt(object, "code")).slice(0, 8)}`,
+          };
     default:
       return { kind: "broken", reason: "a line of the watch response is an event of an unknown type" };
   }

@@ -31,7 +31,7 @@ export async function connectCluster(choice: ClusterChoice, user: UserEnvironmen
   }
 }
 
-/** @returns `undefined` inside of a Pod, to use its service account */
+/** @returns `undefined` if the process runs in a Pod and has to use the Pod's service account */
 function kubeconfigFiles(
   choice: ClusterChoice,
   { environment, homeFolder }: UserEnvironment,

@@ -33,7 +33,7 @@ function unifiedDiff({ name, before, after }: ChangedManifest): { readonly file:
   const file = name.replaceAll("\\", "/");
   const path = file.replace(/^\/+/, "");
   const patch = createTwoFilesPatch(`a/${path}`, `b/${path}`, before, after, undefined, undefined, { context: 3 });
-  // The library's first line is a separator that git and kubectl do not print.
+  // The first line of the package's patch is a separator that git and kubectl do not print.
   return { file: name, diff: patch.replace(/^=+\n/, "") };
 }
 

@@ -44,7 +44,7 @@ function handOverMoment(settings: DrainSettings, withdrawnMs: number): readonly 
   // The patience ends early if no connection was reset when earlier Pods stopped. Only the relay has a record of those Pods.
   const what =
     settings.shutdown === "auto"
-      ? `${patienceEndText} (patience 0 after three Pods of the workload reset no connection when they stopped)`
+      ? `${patienceEndText} (patience 0 after three Pods of the workload did not reset a connection when they stopped)`
       : patienceEndText;
   return [{ atMs: withdrawnMs + patienceMs, what }];
 }
@@ -70,7 +70,7 @@ function drainEndText(settings: DrainSettings): string {
       return `when the driver has counted no client at the mesh's proxy for ${quietText}`;
     case "quiet":
       return patienceMsOf(settings) === 0
-        ? `when traffic has been absent for ${quietText}, except requests of clients that keep sending, which the app finishes`
+        ? `when traffic has been absent for ${quietText}, except from clients that keep sending requests, which the app finishes`
         : `when traffic has been absent for ${quietText}`;
   }
 }
@@ -93,7 +93,7 @@ export function driverLimit(settings: DrainSettings): string | undefined {
 function noDriverReason(settings: DrainSettings): string {
   return isDriverUsed(settings)
     ? "No driver is set"
-    : `The driver ${settings.driver} is not used, because it counts only connected clients and drained-when is not connections`;
+    : `The driver ${settings.driver} counts only connected clients and is used only with drained-when: connections`;
 }
 
 export type GraceArithmetic = {
@@ -103,7 +103,7 @@ export type GraceArithmetic = {
 
 const MS_PER_SECOND = 1_000;
 
-/** The last part contains the injector's margin, chained hooks and rounding. */
+/** The part "margin" is the rest of the grace period: the injector's margin, chained hooks and rounding. */
 export function graceArithmetic(settings: DrainSettings, graceSeconds: number): GraceArithmetic {
   const parts = [
     { what: "app grace", seconds: settings.appGraceMs / MS_PER_SECOND },

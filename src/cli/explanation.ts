@@ -130,7 +130,7 @@ function preloadingContainers(pod: object): Pick<WorkloadExplanation, "loads"> {
 }
 
 const SLEEP_MODE_LIMIT =
-  "Mode sleep waits a fixed time and does not observe traffic: the app has to finish requests that are still open after that time.";
+  "Mode sleep waits a fixed time and does not observe traffic, so the app has to finish the requests that are still open after that time.";
 
 function managerSettings(pod: object): DrainSettings | undefined {
   if (!isRawObject(pod)) return undefined;

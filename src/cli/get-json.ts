@@ -25,7 +25,7 @@ export async function getJson(request: SendRequest, options: JsonRequest): Promi
   return { ok: true, value };
 }
 
-/** The API server returns a Status object; a proxy on the way may return anything. */
+/** The API server returns a Status object; a proxy in front of it may return anything. */
 function errorMessage({ status, text }: ApiResponse, value: unknown): string {
   if (status === 401) return "401, the API server rejected the credentials";
   const message =

@@ -19,7 +19,7 @@ export async function main(args: readonly string[]): Promise<number> {
     hasWriteError = true;
     process.stderr.write(`error: standard output cannot be written: ${error.message}\n`);
   });
-  // Without a reader of standard error the exit status still reports the result.
+  // Writes fail if the reader of standard error has exited. The exit status still reports the result.
   process.stderr.on("error", () => {});
   const status = await runCommandLine(args, { ...SYSTEM, drains: drainPorts(interrupt) });
   await new Promise((resolve) => process.stdout.write("", resolve));
@@ -82,7 +82,7 @@ function manifestsBelow(folder: string): readonly string[] {
   });
 }
 
-/** A folder without permission is returned as a path, so that reading it reports the error. */
+/** A folder that cannot be listed is returned as if it were a file, so that reading it reports the error. */
 function manifestsOrFolder(folder: string): readonly string[] {
   try {
     return manifestsBelow(folder);

@@ -12,7 +12,7 @@ import { reportLines, workloadTitle } from "./workload-report.ts";
 /**
  * Prints the report. With `json` the whole report is one object: `{"workloads", "warnings", "problems"}`.
  *
- * @returns false after problems, so that no partial result is written
+ * @returns false if there are problems; the caller must not write the manifests then
  */
 export function printReport(result: Transformed, json: boolean, print: (text: string) => void): boolean {
   if (json) print(`${JSON.stringify(jsonReport(result))}\n`);

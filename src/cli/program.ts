@@ -76,7 +76,11 @@ export function buildProgram(ports: Ports, finish: (status: number) => void): Co
       "--revision <name>",
       "revision of the release that would inject the Pods (default: a release without a revision)",
     )
-    .option("--opt-out", "the release injects every Pod that does not opt out (chart value injection.mode)", false)
+    .option(
+      "--opt-out",
+      "assume that the release injects every Pod that does not opt out (chart value injection.mode)",
+      false,
+    )
     .action(withConfig((request, ports, options) => runExplain({ ...request, release: releaseOf(options) }, ports)));
   addLintCommand(program, ports, finish);
   addDrainCommands(program, ports, finish);
@@ -110,7 +114,11 @@ function addInjectFlags(command: Command): Command {
     )
     .option("--image <image>", "image of the manager", DEFAULT_IMAGE)
     .option("--config <file>", "cluster configuration: defaults, profiles, onInvalid")
-    .option("--token-seed <text>", "key for deriving tokens; the default is public", PUBLIC_SEED);
+    .option(
+      "--token-seed <text>",
+      "key from which the Pods' tokens are derived; the default is publicly known",
+      PUBLIC_SEED,
+    );
   return addPolicyFlags(command);
 }
 

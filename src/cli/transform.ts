@@ -153,7 +153,7 @@ function workloadName({ file, document, locatedPod, defaultNamespace }: Workload
 }
 
 /**
- * Operators such as Kubeflow's set the Pod's restartPolicy from a field beside the template. Eligibility is decided for the
+ * Operators such as Kubeflow's set the Pod's restartPolicy from a field outside of the template. Eligibility is decided for the
  * resulting Pod; the template is not changed.
  */
 function podAsCreated({ pod, restartPolicy }: LocatedPod): RawObject {

@@ -80,7 +80,7 @@ export function outcomeText(report: WorkloadReport): string {
   return "not injected, left unchanged";
 }
 
-/** Describes the first invalid field that the injector refuses a Pod for. */
+/** Describes the first invalid field for which the injector refuses the Pod. */
 export function podProblem(pod: unknown): string | undefined {
   if (!isRawObject(pod)) return problemAt("the Pod", pod, "a mapping");
   const metadata = objectAt(pod, "metadata");

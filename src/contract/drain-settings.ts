@@ -15,7 +15,7 @@ export type DrainedWhen = "auto" | "quiet" | "connections" | "requests" | "deadl
 export type Preload = "disabled" | "http1";
 
 export type DrainSettings = {
-  /** Port of the manager. If the Pod declares or probes it, the next free port up to 17989 is used. */
+  /** Port of the manager. If a container port or a probe of the Pod uses this port, the next free port up to 17989 is used. */
   readonly port: number;
   /** Minimum time the Pod keeps serving after its deletion, so that endpoint changes reach every proxy. */
   readonly drainDelayMs: number;
@@ -39,7 +39,7 @@ export type DrainSettings = {
   readonly driverUrl: string;
   /** Driver `http`: URL to which the manager sends one POST when the draining phase starts. */
   readonly drainUrl: string;
-  /** Driver `http`: returns the number of active requests, as plain text or as the value that a JSON pointer or Prometheus sample after `#` selects. */
+  /** Driver `http`: URL that returns the number of active requests, as plain text or as the value that a JSON pointer or Prometheus sample after `#` selects. */
   readonly activeUrl: string;
   /** Empty: all TCP ports that listen on a non-loopback address, except the manager's and the mesh's. */
   readonly drainPorts: readonly number[];

@@ -21,13 +21,13 @@ export const DRIVER_LIMITS: Readonly<Record<DriverName, string>> = {
   none:
     "nothing can close a keep-alive connection on which a client keeps sending: the drain waits for such clients until the end of " +
     "the patience, and one request per connection can be lost if it arrives while the app closes the connection. HTTP/2 connections, including gRPC, count as busy while the client was the last to send data. The driver http with drain-url " +
-    "(the app then sends Connection: close in its responses) removes this limit.",
+    "(the app then sends Connection: close in its responses) closes such connections during the drain.",
   envoy: ENVOY_LIMIT,
   istio:
     "Only inbound listeners drain. With drainStrategy: gradual a proxy closes its connections over time; with " +
-    `drainStrategy: immediate, the default of Istio's proxies, it closes all of them at once. ${ENVOY_LIMIT}`,
+    `drainStrategy: immediate, the default of Istio's proxies, it closes all of them immediately. ${ENVOY_LIMIT}`,
   linkerd:
-    "Linkerd's proxy counts connected clients and cannot close their connections: the clients' own proxies keep them open, so such a " +
+    "Linkerd's proxy counts connected clients and cannot close their connections: the clients' own proxies keep them open, so the " +
     "drain usually waits until its deadline.",
   http:
     "drain-url is not set, so the app is not notified and keeps connections open on which clients keep sending: one " +

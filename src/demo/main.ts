@@ -28,7 +28,9 @@ export async function main(args: readonly string[]): Promise<number> {
   }
   if (problems.length > 0) return reportProblems(EXIT_USAGE, problems.map(problemText));
   if (!existsSync(LASTCALL))
-    return reportProblems(EXIT_FAILED, ["The demo runs only in a clone of the repository: npm ci && npm run demo"]);
+    return reportProblems(EXIT_FAILED, [
+      "The demo runs only in a clone of the repository; run npm ci && npm run demo there",
+    ]);
   if (isInside) return runInProcess(options, createNamespaceNetwork, true);
   const support = options.network === "loopback" ? undefined : detectNamespaces();
   if (support?.supported === true) {

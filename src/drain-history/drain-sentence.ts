@@ -16,7 +16,7 @@ export function drainSentence(record: DrainRecord): string {
   const sentenceStart = `Pod ${record.pod} ${OUTCOME_TEXT[report.outcome]}${triggerText(report)}`;
   const sentences = sentencesWithReason(sentenceStart, report.why);
   const resetsPart =
-    report.resets === undefined ? "" : `When it stopped, it cut or refused ${resetsText(report.resets)}.`;
+    report.resets === undefined ? "" : `When the Pod stopped, it cut or refused ${resetsText(report.resets)}.`;
   return [...sentences, openConnectionsText(report), resetsPart].filter((part) => part !== "").join(" ");
 }
 

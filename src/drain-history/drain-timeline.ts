@@ -66,14 +66,14 @@ function momentsOf(report: RecordedReport): readonly Moment[] {
   if (report.outcome === "lost") return lostMoments(report);
   const { withdrawing, deregistration, draining, holding } = report.milliseconds;
   const triggerMoment = { atMs: 0, label: `trigger: ${TRIGGER_TEXT[report.trigger]}` };
-  const withdrawingEndMoment = { atMs: withdrawing, label: "withdrawal complete" };
+  const withdrawingEndMoment = { atMs: withdrawing, label: "phase withdrawing ended" };
   const afterMs = report.withdrawnAfterMs ?? -1;
   const withdrawnMs = Math.min(afterMs, totalMs(report));
   const withdrawalMoment = { atMs: withdrawnMs, label: withdrawnMs === 0 ? "withdrawn already" : "withdrawn" };
   const openText = report.leftTotal === 1 ? "1 connection" : `${report.leftTotal} connections`;
   const releaseMoment: Moment = {
     atMs: releaseMs(report),
-    label: `release, hooks answered, ${openText} open`,
+    label: `drain ended, hooks answered, ${openText} open`,
     isFault: isIncomplete(report.outcome),
   };
   const lastReportMoment: Moment = { atMs: totalMs(report), label: `last report: ${report.phase}, ${openText} open` };

@@ -6,13 +6,13 @@ import type { RecordedOutcome, RecordedReport } from "./drain-record.ts";
 export const OUTCOME_TEXT: Readonly<Record<RecordedOutcome, string>> = {
   none: "is still draining",
   drained: "drained",
-  "handed-over": "was released with clients that keep sending requests",
-  blind: "was released without visibility of its traffic",
+  "handed-over": "ended its drain while clients kept sending requests",
+  blind: "ended its drain without visibility of its traffic",
   timeout: "reached its drain deadline",
   "not-needed": "had nothing to drain",
   restarted: "was not drained, because only its containers restarted",
   forced: "was stopped before its drain ended",
-  lost: "was gone before its drain was reported",
+  lost: "disappeared before its drain was reported",
 };
 
 /** The outcome, or the phase of a running drain. */
@@ -35,7 +35,10 @@ const RELAY_TEXT: ReadonlyMap<string, string> = new Map([
   ["none", "not used"],
   ["withdrawn", "no EndpointSlice had the Pod as a ready endpoint"],
   ["offered", "EndpointSlices still had the Pod as a ready endpoint"],
-  ["not_terminating", "no EndpointSlice marked the Pod as terminating: the kubelet stopped the Pod without a deletion"],
+  [
+    "not_terminating",
+    "no EndpointSlice marked the Pod as terminating, because the kubelet stopped the Pod without a deletion",
+  ],
 ]);
 
 export function relayText(relay: string): string {
@@ -54,7 +57,7 @@ export function connectionCloseText({ processes, missed = 0, connections }: Prel
 
 /** Returns the number of connections without a verb, as the end of a sentence. */
 export function resetsText({ stopping, probes }: ResetsReport): string {
-  if (stopping === 0) return "no connection";
+  if (stopping === 0) return "0 connections";
   const connectionsText = stopping === 1 ? "at most 1 connection" : `at most ${stopping} connections`;
   if (probes === 0) return connectionsText;
   return `${connectionsText}, of which ${probes} may be ${probes === 1 ? "a probe" : "probes"} of the kubelet`;

@@ -43,8 +43,8 @@ export function ownHookReference(): string {
     ],
     [
       "`nginx -s quit`, `openresty -s quit`, `kong quit`, `apachectl -k graceful-stop`, `kill -QUIT 1`, also after `sleep N;`",
-      "its signal is the container's stop signal",
-      "The kubelet sends the same signal after the drain. The stop signal is `lifecycle.stopSignal`, or that of a [known image](lint-rules.md#stop-signals-of-images).",
+      "the command sends the container's stop signal",
+      "The kubelet sends the same signal after the drain. The stop signal is `lifecycle.stopSignal`, or the signal of a [known image](lint-rules.md#stop-signals-of-images).",
     ],
     ...managers,
   ];
@@ -88,23 +88,23 @@ const RESOURCE_EXAMPLES: readonly { readonly title: string; readonly pod: RawObj
   { title: "request memory", pod: createExamplePod({ requests: { memory: SMALL_AMOUNTS.memory } }) },
   { title: "request CPU and memory", pod: createExamplePod({ requests: SMALL_AMOUNTS }) },
   {
-    title: "request both, and limit memory",
+    title: "request CPU and memory, and limit memory",
     pod: createExamplePod({ requests: SMALL_AMOUNTS, limits: { memory: LARGE_AMOUNTS.memory } }),
   },
   {
-    title: "request both, with larger limits of both",
+    title: "request CPU and memory, with larger limits of both",
     pod: createExamplePod({ requests: SMALL_AMOUNTS, limits: LARGE_AMOUNTS }),
   },
   {
-    title: "request both, with equal limits",
+    title: "request CPU and memory, with equal limits",
     pod: createExamplePod({ requests: SMALL_AMOUNTS, limits: SMALL_AMOUNTS }),
   },
   {
-    title: "set no resources, in a Pod with requests and limits of both",
+    title: "set no resources, in a Pod with pod-level requests and limits of CPU and memory",
     pod: createExamplePod({}, { requests: SMALL_AMOUNTS, limits: LARGE_AMOUNTS }),
   },
   {
-    title: "request as much as the Pod-level request",
+    title: "request as much CPU and memory as the pod-level request",
     pod: createExamplePod({ requests: SMALL_AMOUNTS }, { requests: SMALL_AMOUNTS }),
   },
 ];
@@ -127,20 +127,20 @@ export function resourcesReference(): string {
 }
 
 const DRAIN_MEANINGS: Readonly<Record<keyof typeof DRAIN_EVENTS, string>> = {
-  drained: "the traffic of a Pod ended, and the manager released the Pod",
+  drained: "the drain of a Pod ended with the end of its traffic",
   "handed-over":
-    "only clients that keep sending requests on open connections were left, and the manager released the Pod; the message names them",
-  blind: "the manager released a Pod whose traffic it could not observe; the message has the reason",
+    "the drain of a Pod ended while only clients that keep sending requests on open connections were left; the message names them",
+  blind: "the drain of a Pod ended, and the manager could not observe the Pod's traffic; the message has the reason",
   timeout: "the drain of a Pod ended at its deadline; the message names the remaining connections",
   forced: "the manager was stopped before the drain of its Pod ended",
   lost: "the manager of a Pod exited during the drain; the message has the exit code",
 };
 
 const RUNNING_MEANING =
-  "the drain of a Pod takes longer than 10 s; the message names the clients that it waits for, and the time until its deadline. The Event is on the Pod; all others about drains are on its owner";
+  "the drain of a Pod takes longer than 10 s; the message names the clients that it waits for, and the time until its deadline. This Event is on the Pod; all other Events about drains are on the Pod's owner";
 
 const RESETS_MEANING =
-  "connections were reset or refused when a Pod stopped after its drain; the message has their maximum number";
+  "connections were reset or refused when a Pod stopped after its drain; the message has the maximum number of these connections";
 
 export function eventReference(): string {
   const problemCodes = (Object.keys(PROBLEMS) as ProblemCode[]).filter(

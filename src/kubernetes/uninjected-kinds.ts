@@ -13,7 +13,8 @@ const UNINJECTED_KINDS: readonly UninjectedKind[] = [
   {
     group: "serving.knative.dev",
     kinds: ["Service", "Configuration", "Revision"],
-    reason: "Knative allows no hook, grace period or init container in it, and its queue-proxy drains the Pod",
+    reason:
+      "Knative does not allow hooks, a grace period or init containers in it, and Knative's queue-proxy drains the Pod",
   },
   {
     group: "kubevirt.io",

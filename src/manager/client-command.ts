@@ -96,9 +96,10 @@ function targetOf(command: string, args: readonly string[], platform: Platform):
 }
 
 function failureText(result: CallResult, host: string, port: number): string {
-  if (result.kind === "responded") return `the manager at ${host}:${port} has another ${VARIABLES.token}`;
+  if (result.kind === "responded")
+    return `the manager at ${host}:${port} has a different ${VARIABLES.token} than this command`;
   if (result.kind === "no-response")
-    return `the manager at ${host}:${port} exited, hangs or has another ${VARIABLES.token}: ${result.message}`;
+    return `the manager at ${host}:${port} exited, hangs or has a different ${VARIABLES.token} than this command: ${result.message}`;
   return `no manager listens on ${host}:${port}: ${result.message}`;
 }
 

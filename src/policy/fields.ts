@@ -40,7 +40,8 @@ const TABLE = {
     name: "port",
     codec: unprivilegedPort,
     fallback: 17_890,
-    summary: "Port of the manager. If the Pod declares or probes it, the next free port up to 17989 is used.",
+    summary:
+      "Port of the manager. If a container port or a probe of the Pod uses this port, the next free port up to 17989 is used.",
     manager: { kind: "port" },
   }),
   drainDelayMs: setting({
@@ -84,7 +85,7 @@ const TABLE = {
     codec: oneOf("auto", "graceful", "abrupt"),
     fallback: "auto",
     summary:
-      "Whether the app finishes its requests and closes its connections at its stop signal. `graceful`: the patience is 0. `auto`: the patience is 0 for some programs, and after three Pods of the workload that reset no connection when they stopped.",
+      "Whether the app finishes its requests and closes its connections at its stop signal. `graceful`: the patience is 0. `auto`: the patience is 0 for some programs, and after three Pods of the workload that did not reset a connection when they stopped.",
     manager: {
       kind: "choice",
       writeCondition: "when-set",
@@ -135,7 +136,7 @@ const TABLE = {
     fallback: "",
     fallbackDescription: "–",
     summary:
-      "Driver `http`: returns the number of active requests, as plain text or as the value that a JSON pointer or Prometheus sample after `#` selects.",
+      "Driver `http`: URL that returns the number of active requests, as plain text or as the value that a JSON pointer or Prometheus sample after `#` selects.",
     manager: { kind: "text", writeCondition: "when-set" },
   }),
   drainPorts: setting({

@@ -11,7 +11,7 @@ export const SHIPPED_PROFILES: Readonly<Record<string, ShippedProfile>> = {
   spot: {
     purpose: "spot nodes with 30 s of notice, as on GKE and AKS",
     values: { "drain-delay": "5s", "drain-timeout": "10s" },
-    reason: "Delay, timeout, 10 s for the app and a margin of 5 s fit into the notice.",
+    reason: "The drain delay, the drain timeout, 10 s for the app and a margin of 5 s fit into the notice.",
   },
   dev: {
     purpose: "single-node clusters and preview environments, where rollouts should be fast",

@@ -8,7 +8,7 @@ import type { DrainRecord, RecordedOutcome } from "../drain-history/drain-record
 export const METRICS = {
   identityFailures: {
     name: "lastcall_relay_identity_failures_total",
-    help: "Failed reconciliations of the relay's Secret: it could not be read or written.",
+    help: "Reconciliations of the relay's Secret that failed because the Secret could not be read or written.",
   },
   identityReady: {
     name: "lastcall_relay_identity_ready",
@@ -47,7 +47,7 @@ export const METRICS = {
   },
   drainResets: {
     name: "lastcall_drain_resets_total",
-    help: "Connections of draining Pods that were reset, refused or dropped, before (draining) and after (stopping) their apps were released; an upper bound that includes probes.",
+    help: "Connections of draining Pods that were reset, refused or dropped, before (draining) and after (stopping) the end of the drain; an upper bound that includes probes.",
     labelNames: ["period"],
   },
   drainReportsRefused: {
@@ -115,7 +115,7 @@ const LEFT_BUCKETS = [0, 1, 2, 5, 10, 25, 50, 100, 250, 1_000, 10_000];
 
 /** Alerts fire on a single drain with one of these outcomes, so their metric has the namespace as a label. */
 const INCOMPLETE_OUTCOMES: readonly RecordedOutcome[] = ["blind", "forced", "lost"];
-/** Each namespace adds up to three series, which stay until the replica exits. */
+/** Each namespace adds at most three series, which stay until the replica exits. */
 export const NAMESPACES_LIMIT = 100;
 const OTHER_NAMESPACES = "_other";
 

@@ -1,6 +1,6 @@
 /** Reads the cluster configuration from a YAML file. Invalid values are problems; only an unreadable file is a fault. */
 import { readFileSync } from "node:fs";
-import { LineCounter, parseDocument } from "yaml";
+import { type Alias, type Document, LineCounter, parseDocument, visit } from "yaml";
 import { Fault } from "../fault.ts";
 import { type ClusterConfig, DEFAULT_CONFIG, readClusterConfig } from "../policy/cluster-config.ts";
 import { quote } from "../policy/quote.ts";
@@ -23,20 +23,39 @@ export function parseConfigText(text: string, path: string): ConfigFileReading {
     }));
     return { config: DEFAULT_CONFIG, problems };
   }
-  const reading = readClusterConfig(plainValue(() => document.toJS()));
+  let value: unknown;
+  try {
+    value = document.toJS();
+  } catch (error) {
+    // The YAML library reports unresolved and excessive aliases only by throwing from this conversion.
+    return { config: DEFAULT_CONFIG, problems: [aliasProblem(document, { lines, path, error })] };
+  }
+  const reading = readClusterConfig(value);
   return {
     config: reading.config,
     problems: reading.problems.map((problem) => ({ where: `${path}, ${problem.where}`, message: problem.message })),
   };
 }
 
-/** Handles excessive and unresolved aliases: the YAML library reports them only by throwing from this conversion. */
-function plainValue(convert: () => unknown): unknown {
-  try {
-    return convert();
-  } catch (error) {
-    return `a document that cannot be resolved (${String(error)})`;
+function aliasProblem(
+  document: Document.Parsed,
+  { lines, path, error }: { readonly lines: LineCounter; readonly path: string; readonly error: unknown },
+): SettingProblem {
+  let unresolved: Alias | undefined;
+  visit(document, {
+    Alias: (_key, alias) => {
+      if (alias.resolve(document) !== undefined) return undefined;
+      unresolved = alias;
+      return visit.BREAK;
+    },
+  });
+  if (unresolved === undefined) {
+    const reason = quote(error instanceof Error ? error.message : String(error));
+    return { where: path, message: `The aliases (*name) cannot be expanded: ${reason}. Remove nested aliases.` };
   }
+  const { line } = lines.linePos(unresolved.range?.[0] ?? 0);
+  const message = `The alias ${quote(`*${unresolved.source}`)} refers to an anchor that is not defined before it. Define the anchor first.`;
+  return { where: `${path}, line ${line}`, message };
 }
 
 function readText(path: string): string {

@@ -28,7 +28,7 @@ export function helpText(): string {
     "lastcall webhook [flags]",
     "",
     "Serves POST /mutate and /settings, /healthz, /readyz and /metrics over HTTPS.",
-    "Every flag is also an environment variable: --drain-delay is LASTCALL_DRAIN_DELAY.",
+    "Every flag is also an environment variable, such as LASTCALL_DRAIN_DELAY for --drain-delay.",
     "",
     helpRows(SETTINGS),
   ].join("\n");
@@ -55,7 +55,7 @@ function relayProblems(settings: WebhookSettings): readonly SettingProblem[] {
     if (relayAddress !== "") add("--relay-address", "Requires --relay-secret, which starts the relay.");
     if (relayReadPods) add("--relay-read-pods", "Requires --relay-secret, which starts the relay.");
     if (adminPort !== 0)
-      add("--admin-port", "Requires --relay-secret: the port serves the drains that the relay records.");
+      add("--admin-port", "Requires --relay-secret, because the port serves the drains that the relay records.");
   }
   return problems;
 }

@@ -53,7 +53,7 @@ export const METRICS = {
   cacheLists: {
     type: "counter",
     name: "lastcall_cache_lists_total",
-    help: "Complete lists that were read.",
+    help: "Complete lists of objects that were read from the API server.",
     labelNames: ["cache"],
   },
   cacheFailures: {

@@ -17,7 +17,7 @@ export type WebhookMetrics = {
   readonly registry: Registry;
 };
 
-/** Appends the metrics of another thread. Those are read first, because this thread's metrics count a failure to read them. */
+/** Appends the metrics of another thread. They are read first, because this thread's metrics count a failure to read them. */
 export function withThreadMetrics(metrics: WebhookMetrics, readThreadMetrics: () => Promise<string>): WebhookMetrics {
   return {
     ...metrics,

@@ -92,7 +92,7 @@ function secureContextOptions({ cert, key, clientCa = "" }: ServerTls): SecureCo
 type UnreadyReason = () => string;
 
 function addHealthRoutes(app: FastifyInstance<Server>, metrics: WebhookMetrics, unreadyReason: UnreadyReason): void {
-  // Checks nothing, because a restart by the kubelet helps only if the process does not respond.
+  // Does not check anything, because a restart by the kubelet helps only if the process does not respond.
   app.get("/healthz", (_request, reply) => {
     reply.header("content-type", TEXT_TYPE).send("ok\n");
   });

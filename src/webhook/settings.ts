@@ -66,7 +66,8 @@ const KUBE_VERSION: Setting<string> = {
   fallback: "1.35",
   defaultText: "1.35",
   expects: "a Kubernetes version such as 1.35 or v1.31.4, or auto",
-  summary: "version of the API server, or auto to read it from there; decides whether native sidecars are used",
+  summary:
+    "version of the API server, or auto to read the version from the API server; decides whether native sidecars are used",
   parse: (text) => (/^auto$|^v?[0-9]{1,2}\.[0-9]{1,3}\+?([.+-][0-9A-Za-z.+-]*)?$/.test(text) ? text : undefined),
 };
 
@@ -87,7 +88,7 @@ const RELAY_ADDRESS: Setting<string> = {
   defaultText: "none",
   expects: "ADDRESS:PORT in at most 256 printable characters",
   summary: "IP address and port of the relay's Service",
-  // A malformed address must not stop admissions: Pods then get no relay, and a warning is logged.
+  // A malformed address must not stop admissions: Pods are then injected without the relay, and a warning is logged.
   parse: (text) => (/^[\x20-\x7e]{0,256}$/.test(text) ? text : undefined),
 };
 
@@ -125,7 +126,7 @@ export const SETTINGS = {
   webhookConfiguration: nameSetting(
     "webhook-configuration",
     "",
-    "MutatingWebhookConfiguration whose caBundle is maintained",
+    "MutatingWebhookConfiguration whose caBundle the webhook keeps up to date",
   ),
   service: nameSetting(
     "service",

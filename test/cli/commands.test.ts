@@ -16,7 +16,7 @@ describe("the command inject reports on standard error", () => {
     expect(status).toBe(0);
     expect(err).toBe(
       "Pod shop/web: injected native, grace 30 → 100 s\n" +
-        "Job default/once: skipped (runs_to_completion): the Pod runs to completion and does not opt in itself\n",
+        "Job default/once: skipped (runs_to_completion): the Pod runs to completion and does not itself opt in\n",
     );
   });
 

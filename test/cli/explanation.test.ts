@@ -68,7 +68,7 @@ describe("the limitation that `explain` prints for a drain", () => {
   test("contains the driver if the criterion uses sockets instead of that driver", async () => {
     const out = await explain(POD, "--driver=linkerd");
     expect(out).toContain(
-      "limit: The driver linkerd is not used, because it counts only connected clients and drained-when is not connections, so nothing can close a keep-alive connection",
+      "limit: The driver linkerd counts only connected clients and is used only with drained-when: connections, so nothing can close a keep-alive connection",
     );
     expect(out).toMatch(/^ {4}driver +linkerd → none +command line$/m);
     expect(out).toContain("when traffic has been absent for 2s");
@@ -92,7 +92,7 @@ describe("the limitation that `explain` prints for a drain", () => {
     );
     expect(explanation).not.toContain("end of the patience");
     expect(await explain(POD)).toContain(
-      "(patience 0 after three Pods of the workload reset no connection when they stopped)",
+      "(patience 0 after three Pods of the workload did not reset a connection when they stopped)",
     );
     expect(await explain(POD, "--shutdown=abrupt")).not.toContain("three stops");
   });

@@ -38,6 +38,6 @@ test("a container whose program is not an executable file is reported", () => {
 
 test("a container whose workingDir does not exist is reported", () => {
   expect(problemsOf({ command: ["python3"], workingDir: "/nope" })).toEqual([
-    "Container web has the workingDir /nope, which is not a directory on this machine.",
+    "Container web has the workingDir /nope, which is not a directory on this machine; create it or change the workingDir.",
   ]);
 });

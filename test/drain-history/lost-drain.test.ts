@@ -36,7 +36,7 @@ describe("a drain with the outcome lost", () => {
 
   test("has a sentence without a trigger", () => {
     expect(drainSentence(LOST_DRAIN)).toBe(
-      "Pod web-7d9f-abcde was gone before its drain was reported. Container lastcall ended with exit code 137.",
+      "Pod web-7d9f-abcde disappeared before its drain was reported. Container lastcall ended with exit code 137.",
     );
   });
 
@@ -47,7 +47,7 @@ describe("a drain with the outcome lost", () => {
       { atMs: 0, label: "first request to the relay" },
       { atMs: 1_200, label: "manager killed, hooks failed", isFault: true },
     ]);
-    expect(terminalTimeline(LOST_DRAIN, 80).join("\n")).not.toContain("release");
+    expect(terminalTimeline(LOST_DRAIN, 80).join("\n")).not.toContain("drain ended");
   });
 
   test("has no count of open connections and no trigger on the pages", () => {

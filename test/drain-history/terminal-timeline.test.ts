@@ -27,14 +27,14 @@ describe("the terminal timeline", () => {
     ]);
     expect(lines.slice(10)).toHaveLength(4);
     expect(lines[10]).toMatch(/^ {4}0\.00 s {2}trigger/);
-    expect(lines[12]).toMatch(/^ {4}7\.50 s {2}release/);
+    expect(lines[12]).toMatch(/^ {4}7\.50 s {2}drain ended/);
   });
 
   test("of a running drain ends at its deadline, and has no line for the answers to hooks", () => {
     const lines = terminalTimeline(someDrain({ report: runningReport() }), 80);
     expect(lines.filter((line) => line.startsWith("   ") && / s {2}/.test(line))).toEqual([
       "    0.00 s  trigger: the manager's preStop hook",
-      "    5.01 s  withdrawal complete",
+      "    5.01 s  phase withdrawing ended",
       "   10.00 s  last report: draining, 1 connection open",
       "   65.00 s  deadline",
     ]);

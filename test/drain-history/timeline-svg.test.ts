@@ -31,8 +31,8 @@ test("the SVG's phases follow each other, and its connections end when the hooks
 test("the SVG's moments are the trigger, the end of the withdrawal, the answers to the hooks, and the end", () => {
   expect(timelineOf(someDrain({ report: LONG_REPORT })).moments).toEqual([
     { atMs: 0, label: "trigger: the manager's preStop hook" },
-    { atMs: 5_000, label: "withdrawal complete" },
-    { atMs: 60_000, label: "release, hooks answered, 27 connections open", isFault: true },
+    { atMs: 5_000, label: "phase withdrawing ended" },
+    { atMs: 60_000, label: "drain ended, hooks answered, 27 connections open", isFault: true },
     { atMs: 62_000, label: "done" },
   ]);
 });
@@ -52,7 +52,7 @@ test("the SVG's moment 'withdrawn' is sorted by time among the other moments", (
 test("the SVG of a drain that ended before the withdrawal has no moment for the withdrawal", () => {
   const milliseconds = { withdrawing: 5_000, deregistration: 0, draining: 0, holding: 0 };
   const labels = timelineOf(someDrain({ report: someReport({ milliseconds }) })).moments.map(({ label }) => label);
-  expect(labels).toEqual([expect.stringContaining("trigger"), expect.stringContaining("release")]);
+  expect(labels).toEqual([expect.stringContaining("trigger"), expect.stringContaining("drain ended")]);
 });
 
 test("the SVG shows every phase, moment and connection, and the manager's reason", () => {

@@ -42,7 +42,7 @@ test("the warning for each problem is one printable line with at most 256 charac
 
 test("a Pod gets a warning if it is skipped for an unexpected reason, but not for an expected reason", () => {
   const podWithoutGracePeriod = { ...POD, spec: { ...POD.spec, terminationGracePeriodSeconds: 0 } };
-  expect(warningsOf(inject(podWithoutGracePeriod)).join()).toContain("the kubelet kills the Pod at once");
+  expect(warningsOf(inject(podWithoutGracePeriod)).join()).toContain("the kubelet kills the Pod immediately");
   const job = { ...POD, spec: { ...POD.spec, restartPolicy: "Never" } };
   expect(warningsOf(inject(job))).toEqual([]);
 });

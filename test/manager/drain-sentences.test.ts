@@ -48,7 +48,7 @@ const ADVICE = ` To close keep-alive connections earlier, set ${PRELOAD_ANNOTATI
 const ONE_CLIENT = "10.0.0.1:40000 to port 8080 for 1.5s";
 const TWO_CLIENTS = `${ONE_CLIENT}, 10.0.0.2:40000 to port 8080`;
 const UNTRACKED_SENTENCE =
-  " The manager tracks 131072 connections at once, and the Pod had 7 more, which never count as quiet.";
+  " The manager tracks 131072 connections at the same time, and the Pod had 7 more, which never count as quiet.";
 const NO_RESPONSE_STATUS = { reason: "the relay did not respond within 2000 ms" };
 const OFFERED_STATUS = { reason: "Service web still has the Pod as a ready endpoint" };
 const QUIET_SENTENCE = "Released 5s after the trigger: no traffic since the trigger.";
@@ -209,7 +209,7 @@ const SENTENCES: readonly (Partial<Script> & { readonly title: string; readonly 
   {
     title: "a Pod that is not terminating",
     events: [...TERMINATION, relayReported(200, "in", false)],
-    why: `${QUIET_SENTENCE} EndpointSlices still listed the Pod as ready: its kubelet stopped it without a deletion.`,
+    why: `${QUIET_SENTENCE} EndpointSlices still listed the Pod as ready, because its kubelet stopped it without a deletion.`,
   },
   {
     title: "a relay that does not answer",
@@ -252,7 +252,7 @@ const SENTENCES: readonly (Partial<Script> & { readonly title: string; readonly 
   {
     title: "a second SIGTERM during the drain",
     events: [...TERMINATION, sigterm(2_000)],
-    why: "The manager received SIGTERM during the drain: the grace period was over.",
+    why: "The manager received SIGTERM during the drain, because the grace period was over.",
   },
 ];
 

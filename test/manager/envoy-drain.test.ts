@@ -171,7 +171,7 @@ describe("a proxy that is absent at the trigger", () => {
       const drain = play({ ...absentProxy, settings: { ...ENVOY, drainedWhen } });
       expect(drain.summary).toMatchObject({
         outcome: "not-needed",
-        why: "Nothing in the Pod listens on a non-loopback address, so there was nothing to drain; its proxy did not respond within 5s.",
+        why: "Nothing in the Pod listens on a non-loopback address, so there was nothing to drain; the Pod's proxy did not respond within 5s.",
       });
       expect(drain.answerTimesMs.get(1)).toBeGreaterThanOrEqual(TRIGGER_MS + WAIT_MS);
       expect(drain.answerTimesMs.get(1)).toBeLessThanOrEqual(TRIGGER_MS + WAIT_MS + 5);

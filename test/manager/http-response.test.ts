@@ -103,7 +103,11 @@ describe("an HTTP response", () => {
     },
     { title: "a header without a name", text: "HTTP/1.1 200 OK\r\n: x\r\n", failure: "header without a name" },
     { title: "a chunk without a size", text: `${CHUNKED_HEAD}\r\n`, failure: "invalid chunk size" },
-    { title: "a chunk longer than its size", text: `${CHUNKED_HEAD}1\r\nab\r\n`, failure: "longer than its size" },
+    {
+      title: "a chunk longer than its size",
+      text: `${CHUNKED_HEAD}1\r\nab\r\n`,
+      failure: "longer than its declared size",
+    },
     { title: "an endless line", text: `HTTP/1.1 200 ${"x".repeat(20_000)}`, failure: "longer than 16384 bytes" },
     { title: "endless headers", text: `HTTP/1.1 200 OK\r\n${"a: b\r\n".repeat(5_000)}`, failure: "longer than 16384" },
     {

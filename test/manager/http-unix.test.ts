@@ -49,7 +49,7 @@ test("a request over a Unix socket is aborted if the kernel accepts only a part 
   const { end, calls } = await requestWith({ send: (_fd, bytes) => bytes.length - 1 });
   expect(end).toMatchObject({
     status: 0,
-    failure: "the connection closed before a complete response",
+    failure: "the connection closed before the response was complete",
     timedOut: false,
   });
   expect(calls).toEqual([`connect ${FD}`, `close ${FD}`]);

@@ -74,7 +74,7 @@ describeBuilds("a manager that gets SIGKILL or SIGSTOP", (build) => {
     expect(await hookCall).toBe("ECONNRESET");
     const end = await drainCommand;
     expect(end).toMatchObject({ code: 4, stdout: "" });
-    expect(end.stderr).toContain("exited, hangs or has another LASTCALL_TOKEN");
+    expect(end.stderr).toContain("exited, hangs or has a different LASTCALL_TOKEN than this command");
     await expect(call(manager, hookPath("other"))).rejects.toThrow("ECONNREFUSED");
     await endApp(app);
   });
@@ -107,7 +107,7 @@ describeBuilds("a manager that gets SIGKILL or SIGSTOP", (build) => {
     manager.kill("SIGSTOP");
     const end = await run(["drain", `--address-scope=${manager.address}`], {}, build);
     expect(end.code).toBe(4);
-    expect(end.stderr).toContain("no response after the request");
+    expect(end.stderr).toContain("the manager did not respond to the request");
     manager.kill("SIGKILL");
   });
 });

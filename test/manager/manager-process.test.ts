@@ -130,7 +130,7 @@ describeBuilds("on the command line", (build) => {
     await new Promise<void>((resolve) => silentServer.listen(17_890, address, resolve));
     const end = await run(["drain", `--address-scope=${address}`], {}, build);
     expect(end.code).toBe(4);
-    expect(end.stderr).toContain("no response after the request");
+    expect(end.stderr).toContain("the manager did not respond to the request");
     silentServer.close();
   });
 
@@ -149,13 +149,13 @@ describeBuilds("on the command line", (build) => {
       title: "reports the token as a possible cause of the closed connection",
       wrapper: [],
       code: 4,
-      message: "exited, hangs or has another LASTCALL_TOKEN",
+      message: "exited, hangs or has a different LASTCALL_TOKEN than this command",
     },
     {
       title: "reports the token as the cause if the manager does not have a port guard",
       wrapper: WITHOUT_PORT_GUARD,
       code: 64,
-      message: "has another LASTCALL_TOKEN",
+      message: "has a different LASTCALL_TOKEN than this command",
     },
   ])("the command drain with another Pod's token $title", async ({ wrapper, code, message }) => {
     const manager = await startManager({ build, wrapper });

@@ -50,7 +50,9 @@ describe("the npm package", { timeout: LIMIT_MS }, () => {
     expect(run(command, ["uninject"], installed, inject.out).out).toBe(POD);
     const demo = run(command, ["demo"], installed);
     expect(demo.status).toBe(1);
-    expect(demo.err).toBe("lastcall demo: The demo runs only in a clone of the repository: npm ci && npm run demo\n");
+    expect(demo.err).toBe(
+      "lastcall demo: The demo runs only in a clone of the repository; run npm ci && npm run demo there\n",
+    );
   });
 
   test("prints the command `npm run package` if it does not contain the bundle", () => {

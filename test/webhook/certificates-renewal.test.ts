@@ -61,7 +61,7 @@ test("a failed renewal is logged with the reason and the certificate's expiry, a
     level: 40,
     why: expect.stringMatching(/: away$/),
     validUntil,
-    msg: "the certificate cannot be renewed, the current one stays in use",
+    msg: "the certificate cannot be renewed; the current certificate stays in use",
   };
   expect(lines().map((line) => JSON.parse(line))).toMatchObject([
     failure,

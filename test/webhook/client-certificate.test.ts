@@ -88,7 +88,7 @@ test("a client CA file without a certificate is reported at startup", TIMEOUT, a
     const end = await spawnWebhook(["--port=0", "--host=127.0.0.1", `--client-ca=${writeCaFile(text)}`]).ended;
     expect(end.status).toBe(1);
     expect(end.output).toMatch(
-      /^lastcall webhook: .*--client-ca .*: (contains no certificate|contains a certificate that is not a CA)\n$/,
+      /^lastcall webhook: .*--client-ca .*: (does not contain a certificate|contains a certificate that is not a CA)\n$/,
     );
   }
 });

@@ -202,7 +202,22 @@ describe("the configuration file", () => {
       const [name, last] = [String.fromCharCode(97 + level), String.fromCharCode(96 + level)];
       yamlLines.push(`${name}: &${name} [${Array(9).fill(`*${last}`).join(",")}]`);
     }
-    expect(parseConfigText(yamlLines.join("\n"), "c.yaml").problems.length).toBeGreaterThan(0);
+    const { problems } = parseConfigText(yamlLines.join("\n"), "c.yaml");
+    expect(problems).toEqual([
+      {
+        where: "c.yaml",
+        message: expect.stringMatching(/^The aliases \(\*name\) cannot be expanded: "Excessive alias count/),
+      },
+    ]);
+  });
+
+  test("is reported with the line and name of an alias whose anchor is not defined", () => {
+    expect(parseConfigText("onInvalid: deny\ndefaults: *base\n", "c.yaml").problems).toEqual([
+      {
+        where: "c.yaml, line 2",
+        message: 'The alias "*base" refers to an anchor that is not defined before it. Define the anchor first.',
+      },
+    ]);
   });
 
   test("does not change a setting if it is empty", () => {

@@ -17,7 +17,7 @@ export function addDrainCommands(program: Command, ports: Ports, finish: (status
     });
   addSourceFlags(program.command("timeline").description("print the timeline of one drain"))
     .argument("<pod|drain>", "Pod name or namespace/name (its latest drain), or a drain id from drains --json")
-    .option("--svg <file>", "write the timeline as SVG to a file instead")
+    .option("--svg <file>", "write the timeline as SVG to a file, not as text to standard output")
     .action(async (subject: string, options: Flags) =>
       finish(await runTimeline({ ...drainsRequest(options), subject, svgFile: textFlag(options, "svg") }, ports)),
     );
@@ -37,7 +37,7 @@ function addSourceFlags(command: Command): Command {
 }
 
 const PERMISSIONS_HELP = `
-Reads every replica by port-forward. Requires permission to list Pods and to get and create
+Reads every replica of lastcall's webhook by port-forward. Requires permission to list Pods and to get and create
 pods/portforward in lastcall's namespace.`;
 
 function drainsRequest(options: Flags): DrainsRequest {

@@ -17,7 +17,7 @@ export function drainsInText(text: string): ReadDrains {
   const document = parseJson(text);
   if (document !== undefined) return drainsInValue(document, "line-000001", 0);
   const lineReadings = text.split("\n").map((line, index) => {
-    // The prefix is a timestamp from `kubectl logs --timestamps`.
+    // `kubectl logs --timestamps` writes a timestamp before each line.
     const [, time = "", json = ""] = /^\s*(\d{4}-\d\d-\d\dT\S+ )?(\{.*)$/.exec(line) ?? [];
     const value = json === "" ? undefined : parseJson(json);
     const loggedAtMs = Date.parse(time.trim());
@@ -29,7 +29,7 @@ export function drainsInText(text: string): ReadDrains {
   return { ...combinedReading, drains: withoutFirstReports(combinedReading.drains) };
 }
 
-/** Drops the first of two reports of a drain: a manager logs its report again, with the resets, when it exits. */
+/** Drops the first of two reports of a drain: a manager logs its report again when it exits, with the connections that the Pod reset. */
 function withoutFirstReports(drains: readonly DrainRecord[]): readonly DrainRecord[] {
   const lastReports = new Set(drains.filter(({ report }) => report.resets !== undefined).map(contentKey));
   return drains.filter((drain) => drain.report.resets !== undefined || !lastReports.has(contentKey(drain)));

@@ -107,15 +107,15 @@ async function fetchDrains(
   const { value } = response;
   if (!isRawObject(value) || value["version"] !== 1 || !Array.isArray(value["drains"]))
     return {
-      problem: `${name} did not return its drains: the response has another format version; run the webhook's version of lastcall`,
+      problem: `${name} did not return its drains: this version of lastcall does not support the format of the response; run the version of lastcall that the webhook runs`,
     };
   const { drains, unreadableCount } = drainsInValue(value);
-  // Older replicas ignore the query parameter.
+  // Replicas of older versions ignore the query parameter.
   const matching = drains.filter((drain) => namespace === undefined || drain.namespace === namespace);
   const problem =
     unreadableCount > 0
       ? {
-          problem: `${name} returned ${unreadableCount} drains that this version of lastcall cannot read; run the webhook's version of lastcall`,
+          problem: `${name} returned ${unreadableCount} drains that this version of lastcall cannot read; run the version of lastcall that the webhook runs`,
         }
       : {};
   return { drains: matching, ...problem };
@@ -144,7 +144,7 @@ async function readFileDrains(path: string, ports: Ports): Promise<FileDrains> {
   const { drains, unreadableCount, isRecognized } = drainsInText(decoded.text);
   if (!isRecognized) {
     const expectedText = "expected the output of `lastcall drains --json` or a manager's log";
-    return { ok: false, message: `${name}: contains no drains; ${expectedText}` };
+    return { ok: false, message: `${name}: does not contain a drain; ${expectedText}` };
   }
   return {
     ok: true,

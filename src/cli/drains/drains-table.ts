@@ -81,7 +81,7 @@ export function tableFor({ drains, width, timeColumn, isGrowing }: TableOptions)
   };
 }
 
-/** Returns an age such as `12s`, `3m`, `2h` or `4d`. Clocks of replicas may be ahead, so the age is at least 0. */
+/** Returns an age such as `12s`, `3m`, `2h` or `4d`. A replica's clock may be ahead of the local clock, so a negative age becomes 0. */
 export function ageText(endedAtMs: number, nowMs: number): string {
   if (endedAtMs === 0) return "–";
   const seconds = Math.max(0, Math.round((nowMs - endedAtMs) / 1_000));

@@ -4,7 +4,7 @@ import { isRawObject, objectAt, objectsAt, type RawObject, textAt, wholeNumberAt
 import { quote } from "../../policy/quote.ts";
 import { getJson } from "../get-json.ts";
 
-/** The namespace in the chart's documentation. */
+/** The namespace in which the chart's documentation installs lastcall. */
 const DEFAULT_NAMESPACE = "lastcall";
 
 /** Labels that the chart sets on the webhook's Pods, whatever the name of the release is. */

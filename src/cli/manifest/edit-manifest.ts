@@ -50,6 +50,6 @@ function uneditableProblem(document: ParsedDocument | undefined): ManifestProble
     document: document?.number ?? 0,
     place: undefined,
     message:
-      "this document is written in a way that cannot be edited in place (an anchor, alias, merge key, tag or ? key around the Pod); write that part out and try again",
+      "this document is written in a way that cannot be edited in place (an anchor, alias, merge key, tag or ? key in the Pod or around it); rewrite that part without them and try again",
   };
 }

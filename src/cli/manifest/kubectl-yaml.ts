@@ -11,7 +11,7 @@ export function parseTrees(text: string, lineCounter: LineCounter): readonly Doc
     prettyErrors: false,
     customTags: kubectlTags,
   });
-  // Replaces the library's own loop, which does not accept another lexer.
+  // Replaces `Parser.parse` of the package yaml, which does not accept another lexer.
   lineCounter.addNewLine(0);
   try {
     return [...composer.compose(tokensOf(text, new Parser(lineCounter.addNewLine)))];
@@ -31,7 +31,7 @@ type LexerInternals = { indentNext: number; parseQuotedScalar: Step; parseFlowCo
 
 /**
  * YAML requires lines in quotes and brackets to be indented deeper than the key; Go's library accepts every column, and
- * manifests use column 0. The library has no option for this.
+ * manifests use column 0. The package yaml has no option for this.
  */
 function lenientLexer(): Lexer {
   const lexer = new Lexer();

@@ -108,7 +108,7 @@ export function keyText(key: unknown): string {
     : (key.source ?? String(key.value));
 }
 
-/** Formats floats as Go does: `1e+06`, where JavaScript writes `1000000`. Both write integers in the same way. */
+/** Formats floats as Go does: `1e+06`, where JavaScript writes `1000000`. Go and JavaScript write integers in the same way. */
 function numberKey(value: number, source: string): string {
   const isWhole = !/[.eE]/.test(source) || /^[-+]?0[xX]/.test(source);
   const magnitude = Math.abs(value);

@@ -28,7 +28,7 @@ export type Rollout = {
 
 type Query = { readonly workload: Workload; readonly namespace: string; readonly signal: AbortSignal };
 
-/** @throws Unverifiable */
+/** @throws Unverifiable if an object cannot be read, or if the namespace has neither Pods nor ReplicaSets of the workload */
 export async function readRollout(send: SendRequest, { workload, namespace, signal }: Query): Promise<Rollout> {
   const appsPath = `/apis/apps/v1/namespaces/${namespace}`;
   const read = async (path: string, title: string): Promise<RawObject> => {

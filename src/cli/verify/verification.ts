@@ -39,12 +39,12 @@ export function terminatedPods(
 }
 
 export function resultText({ record }: TerminatedPod): string {
-  if (record === undefined) return "no relay replica has a report of its drain";
+  if (record === undefined) return "no relay replica has a report of the Pod's drain";
   const { resets } = record.report;
   if (resets !== undefined) return `cut ${resetsText(resets)}`;
   return record.report.outcome === "lost"
     ? "its manager was killed"
-    : "no relay replica has a report of the connections that it cut";
+    : "no relay replica has a report of the connections that the Pod cut";
 }
 
 const COLUMNS = ["POD", "OUTCOME", "TOOK", "STOP", "RESULT"] as const;
@@ -70,7 +70,7 @@ export function summaryOf(workload: string, pods: readonly TerminatedPod[], allo
   const terminatedText = pods.length === 1 ? "1 Pod terminated" : `${pods.length} Pods terminated`;
   const cutCount = count("cut");
   const unknownCount = count("unknown");
-  if (cutCount === 0 && unknownCount === 0) return `${workload}: ${terminatedText} and cut no connection`;
+  if (cutCount === 0 && unknownCount === 0) return `${workload}: ${terminatedText} and did not cut a connection`;
   const parts = [
     ...(cutCount > 0 ? [`${cutCount} of them may have cut connections`] : []),
     ...(unknownCount > 0 ? [`the result of ${unknownCount} of them is unknown`] : []),

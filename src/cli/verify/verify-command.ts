@@ -52,7 +52,7 @@ export function addVerifyCommand(program: Command, ports: Ports, finish: (status
 }
 
 const HELP = `
-Exit status: 0 if every terminated Pod reported that it cut no connection, 1 if one may have cut a connection or did
+Exit status: 0 if every terminated Pod reported that it did not cut a connection, 1 if one may have cut a connection or did
 not report, 2 if the rollout or its reports could not be read.
 Requires permission to get the workload, and to list Pods and ReplicaSets or ControllerRevisions in its namespace;
 and the permissions of the command drains.`;

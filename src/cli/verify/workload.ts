@@ -103,7 +103,7 @@ export function rolloutProgress(object: RawObject): string {
   const spec = objectAt(object, "spec");
   const count = (key: string): number => wholeNumberAt(status, key) ?? 0;
   const generation = wholeNumberAt(objectAt(object, "metadata"), "generation") ?? 0;
-  if (count("observedGeneration") < generation) return "its controller has not observed the latest change";
+  if (count("observedGeneration") < generation) return "the workload's controller has not observed the latest change";
   const isDaemonSet = wholeNumberAt(status, "desiredNumberScheduled") !== undefined;
   const desiredCount = isDaemonSet ? count("desiredNumberScheduled") : (wholeNumberAt(spec, "replicas") ?? 1);
   const updated = isDaemonSet ? count("updatedNumberScheduled") : updatedCount(object);

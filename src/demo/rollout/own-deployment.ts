@@ -61,7 +61,7 @@ function deploymentProblems(deployment: object): string[] {
     const where = `Container ${textAt(container, "name") ?? ""} of Deployment ${name}`;
     problems.push(`${where} has the stopSignal ${signal}, expected one of ${STOP_SIGNALS.join(", ")}.`);
   }
-  if (listAt(pod, "spec", "containers").length === 0) problems.push(`Deployment ${name} has no containers.`);
+  if (listAt(pod, "spec", "containers").length === 0) problems.push(`Deployment ${name} has no containers; add one.`);
   const port = servicePort(deployment);
   if (port === 0)
     problems.push(`Deployment ${name} has no containerPort; add one to the container that serves requests.`);
@@ -95,7 +95,9 @@ function containerProblems(container: ContainerPlan, machine: MachinePorts): rea
   const { name, variables, directory = machine.directory } = container;
   const [program = ""] = container.command;
   if (!machine.isFolder(directory))
-    return [`Container ${name} has the workingDir ${directory}, which is not a directory on this machine.`];
+    return [
+      `Container ${name} has the workingDir ${directory}, which is not a directory on this machine; create it or change the workingDir.`,
+    ];
   // The program is unknown: variables get their values only at the start of the container.
   if (program === "" || program.includes("$(")) return [];
   const searchPath = variables.find((variable) => variable.name === "PATH")?.value ?? machine.searchPath;

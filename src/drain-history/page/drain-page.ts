@@ -42,7 +42,7 @@ function detailsTable(record: DrainRecord): string {
     ["evidence source", report.evidenceSource],
     ["relay", relayText(report.relay ?? "none")],
     ...(report.preload === undefined ? [] : [["preload", connectionCloseText(report.preload)] as const]),
-    ["cut or refused when it stopped", report.resets === undefined ? "unknown" : resetsText(report.resets)],
+    ["cut or refused when the Pod stopped", report.resets === undefined ? "unknown" : resetsText(report.resets)],
     ...Object.entries(report.milliseconds).map(([phase, ms]): readonly [string, string] => [phase, spanText(ms)]),
   ];
   return table(

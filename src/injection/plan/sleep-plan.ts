@@ -71,7 +71,7 @@ function preloadProblems({ policy, where }: PlanRequest): readonly Problem[] {
   return [
     notPreloaded(
       where,
-      "The preload library requires a manager, and mode sleep adds none. Use mode native or classic.",
+      "The preload library requires a manager, and mode sleep does not add one. Use mode native or classic.",
     ),
   ];
 }

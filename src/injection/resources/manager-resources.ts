@@ -110,7 +110,7 @@ export function resourceProblems(
 ): readonly Problem[] {
   const { resources, resourcesWithoutHeadroom } = planned;
   if (resourcesWithoutHeadroom !== undefined) {
-    const message = `Leaves no room for the manager's resources ${JSON.stringify(resourcesWithoutHeadroom)}; they are not set.`;
+    const message = `Leaves no room for the manager's resources ${JSON.stringify(resourcesWithoutHeadroom)}, so they are not set. Raise the pod-level resources to set them.`;
     return [{ code: "no_headroom", where: `${where}, spec.resources`, message }];
   }
   if (policy.resources === "auto" || podLevelResources(pod) !== undefined) return [];

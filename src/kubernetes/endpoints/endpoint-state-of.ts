@@ -109,7 +109,7 @@ function combinedStateOf(states: readonly ServiceEndpointStatus["state"][]): Ser
 
 function descriptionOf(state: ServiceEndpointStatus["state"], { endpoint }: PodEndpoint): string {
   if (state === "in") return "still has the Pod as a ready endpoint";
-  if (state === "unknown") return "has the Pod as an endpoint by a host name";
+  if (state === "unknown") return "has the Pod as an endpoint with a host name";
   if (endpoint.ready !== false) return "publishes the Pod as ready until the Pod is removed";
   return endpoint.terminating === true
     ? "has the Pod as a terminating endpoint"

@@ -8,7 +8,7 @@ import type { Rule, Violation } from "../rule.ts";
 export const ROLLOUT_STOPS_ALL: Rule = {
   id: "rollout-stops-all",
   title: "A rollout terminates every Pod before a new one is ready",
-  why: "With Recreate, or a maxUnavailable of at least the number of replicas, the Deployment terminates all its Pods at once. Until new Pods are ready no Pod serves requests, however gracefully each Pod shuts down.",
+  why: "With Recreate, or a maxUnavailable of at least the number of replicas, the Deployment terminates all its Pods at the same time. Until new Pods are ready no Pod serves requests, however gracefully each Pod shuts down.",
   remedy: "Use RollingUpdate with maxUnavailable: 0 and maxSurge: 1.",
   level: "warning",
   check: ({ workloads }) =>
@@ -40,7 +40,7 @@ function rolloutViolations(workload: Workload): readonly Violation[] {
 
 export const BUDGET_BLOCKS_EVICTION: Rule = {
   id: "budget-blocks-eviction",
-  title: "A PodDisruptionBudget that allows no eviction",
+  title: "A PodDisruptionBudget that does not allow an eviction",
   why: "The API server refuses every eviction, so nodes cannot be drained. Administrators then delete the Pods or the node, which ignores the budget.",
   remedy: "Allow one eviction: set maxUnavailable: 1, or minAvailable below the number of replicas.",
   level: "error",
@@ -54,7 +54,7 @@ function budgetViolations(budget: LocatedObject, set: ManifestSet): readonly Vio
   const replicas = replicasOfAll(selectedWorkloads);
   const maxUnavailable = valueAt(spec, "maxUnavailable");
   if (countOf(maxUnavailable, replicas ?? 1, Math.ceil) === 0 && replicas !== 0) {
-    const message = "This PodDisruptionBudget allows no eviction.";
+    const message = "This PodDisruptionBudget does not allow an eviction.";
     return [{ at: budget, path: [...budget.objectPath, "spec", "maxUnavailable"], value: maxUnavailable, message }];
   }
   const minAvailable = valueAt(spec, "minAvailable");
@@ -68,7 +68,7 @@ function budgetViolations(budget: LocatedObject, set: ManifestSet): readonly Vio
       at: budget,
       path: [...budget.objectPath, "spec", "minAvailable"],
       value: minAvailable,
-      message: `This PodDisruptionBudget allows no eviction${detail}.`,
+      message: `This PodDisruptionBudget does not allow an eviction${detail}.`,
     },
   ];
 }

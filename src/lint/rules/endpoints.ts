@@ -9,7 +9,7 @@ export const NO_TIME_FOR_ENDPOINTS: Rule = {
   id: "no-time-for-endpoints",
   title: "Nothing delays the stop signal",
   why: "A Pod gets its stop signal when the withdrawal of its endpoint starts. Proxies and load balancers are updated some seconds later and send requests until then. Most servers stop accepting requests on the signal; a manifest does not show whether the app does.",
-  remedy: "Delay the stop signal: with lastcall, or with a preStop hook that sleeps for some seconds.",
+  remedy: "Delay the stop signal with lastcall, or with a preStop hook that sleeps for some seconds.",
   level: "warning",
   check: ({ workloads }) =>
     workloads
@@ -35,8 +35,8 @@ function hasHook(container: RawObject): boolean {
 
 export const KEPT_STREAMS: Rule = {
   id: "kept-streams",
-  title: "HTTP/2 clients stay connected until the app closes",
-  why: "HTTP/2 and gRPC clients keep one connection for all requests, so withdrawing the endpoint does not move them. A delay alone changes nothing: when the app closes, they are disconnected with their open requests.",
+  title: "HTTP/2 clients stay connected until the app disconnects them",
+  why: "HTTP/2 and gRPC clients keep one connection for all requests, so withdrawing the endpoint does not move them. A delay alone does not change that: when the app closes the connection, the open requests on it fail.",
   remedy:
     "Send GOAWAY when the Pod terminates, limit the age of connections (MAX_CONNECTION_AGE in gRPC), or use lastcall to wait for open requests.",
   level: "note",

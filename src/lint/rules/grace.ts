@@ -9,7 +9,7 @@ import { minimumSeconds } from "../sleeps.ts";
 export const NO_GRACE: Rule = {
   id: "no-grace",
   title: "A grace period of 0",
-  why: "With terminationGracePeriodSeconds: 0 containers are killed at once: hooks do not complete, the app cannot handle its stop signal, and the Pod's name is reused before the Pod is known to have stopped.",
+  why: "With terminationGracePeriodSeconds: 0 containers are killed immediately: hooks do not complete, the app cannot handle its stop signal, and the Pod's name is reused before the kubelet confirms that the Pod stopped.",
   remedy:
     "Set terminationGracePeriodSeconds to the duration of the longest request, plus some seconds for the endpoint's withdrawal.",
   level: "error",
@@ -27,7 +27,7 @@ export const NO_GRACE: Rule = {
 export const SLEEP_EXCEEDS_GRACE: Rule = {
   id: "sleep-exceeds-grace",
   title: "The preStop hook takes the whole grace period",
-  why: "The grace period includes the preStop hook. A hook that sleeps for all of it leaves the app two seconds between stop signal and kill; the API server rejects a longer sleep action.",
+  why: "The grace period includes the preStop hook. A hook that sleeps for all of it leaves the app two seconds between stop signal and kill; the API server rejects a sleep action that is longer than the grace period.",
   remedy:
     "Set terminationGracePeriodSeconds to the hook's duration plus the time the app needs to finish its requests.",
   level: "error",

@@ -9,7 +9,7 @@ import type { Rule, Violation } from "../rule.ts";
 export const HOOK_TCP_SOCKET: Rule = {
   id: "hook-tcp-socket",
   title: "A tcpSocket hook",
-  why: "The API accepts tcpSocket as a lifecycle hook for backward compatibility only. The kubelet cannot run it: the hook fails and the stop signal is sent at once.",
+  why: "The API accepts tcpSocket as a lifecycle hook for backward compatibility only. The kubelet cannot run it: the hook fails and the stop signal is sent immediately.",
   remedy: "Use httpGet, sleep (Kubernetes 1.30 and later) or exec.",
   level: "error",
   check: ({ workloads }) =>
@@ -57,7 +57,7 @@ function unreachablePortViolations(
 export const HOOK_WITHOUT_SHELL: Rule = {
   id: "hook-without-shell",
   title: "An exec hook whose program is missing from the image",
-  why: "An exec hook runs a program from the container's image. Images such as distroless have neither a shell nor sleep: the hook fails and the stop signal is sent at once.",
+  why: "An exec hook runs a program from the container's image. Images such as distroless have neither a shell nor sleep: the hook fails and the stop signal is sent immediately.",
   remedy: "Use the sleep action (Kubernetes 1.30 and later), httpGet, or a program that the image contains.",
   level: "error",
   check: ({ workloads }) =>

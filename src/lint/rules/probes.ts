@@ -23,7 +23,7 @@ export const NO_READINESS: Rule = {
 export const LIVENESS_KILLS: Rule = {
   id: "liveness-kills",
   title: "The liveness probe restarts a container that is only unready",
-  why: "A container that fails its readiness probe on purpose, because it drains or is overloaded, is restarted with its open requests if its liveness probe checks the same endpoint and fails no later. (Once a Pod is being deleted, the kubelet stops its liveness probes.)",
+  why: "A container that fails its readiness probe on purpose, because it drains or is overloaded, is restarted with its open requests if its liveness probe checks the same endpoint and fails at the same time or earlier. (Once a Pod is being deleted, the kubelet stops its liveness probes.)",
   remedy:
     "Use a separate liveness endpoint that only detects a hung process, or set a higher failureThreshold than that of the readiness probe.",
   level: "note",
@@ -34,7 +34,7 @@ export const LIVENESS_KILLS: Rule = {
         const readiness = objectAt(container, "readinessProbe");
         if (liveness === undefined || readiness === undefined || !isSameProbe(liveness, readiness)) return [];
         if (secondsToFail(liveness) > secondsToFail(readiness)) return [];
-        const message = `Container ${name} is restarted after ${secondsToFail(liveness)} s of being unready: its liveness probe checks the same endpoint as its readiness probe.`;
+        const message = `Container ${name} is restarted after ${secondsToFail(liveness)} s of being unready, because its liveness probe checks the same endpoint as its readiness probe.`;
         return [{ at: workload, path: [...path, "livenessProbe"], value: liveness, message }];
       }),
     ),

@@ -46,7 +46,7 @@ const IDLE_COMMAND = /\b(?:sleep\s+\S+|tail\s+-[fF]\s+\S+)\s*;?\s*(?:done)?\s*;?
 export const STOP_SIGNAL: Rule = {
   id: "stop-signal",
   title: "The stop signal drops open requests",
-  why: "Some servers stop at once on SIGTERM. Newer images set the graceful signal as STOPSIGNAL; older images do not, and some servers have no such signal.",
+  why: "Some servers stop immediately on SIGTERM. Newer images set the graceful signal as STOPSIGNAL; older images do not, and some servers have no such signal.",
   remedy:
     "Use a newer image, stop the server gracefully in a preStop hook, or use lastcall to wait until no request is open.",
   level: "warning",

@@ -40,7 +40,7 @@ export function callManager(call: ManagerCall, nowMs: () => number, done: (resul
     let size = 0;
     const reader = createHttpResponseReader((chunk) => {
       size = size + chunk.length;
-      if (size > RESPONSE_LIMIT_BYTES) return "the response is longer than a manager sends";
+      if (size > RESPONSE_LIMIT_BYTES) return "the response is longer than any response of a manager";
       chunks.push(Buffer.from(chunk));
       return "";
     });
@@ -49,7 +49,7 @@ export function callManager(call: ManagerCall, nowMs: () => number, done: (resul
     const socket = connect({ host: call.host, port: call.port });
     const timeout = setTimeout(
       () => {
-        failAttempt(isConnected ? "no response after the request" : "connection timed out");
+        failAttempt(isConnected ? "the manager did not respond to the request" : "connection timed out");
       },
       Math.max(1, deadlineMs - nowMs()),
     );
@@ -66,7 +66,7 @@ export function callManager(call: ManagerCall, nowMs: () => number, done: (resul
       if (isFinished) return;
       reader.endStream();
       if (!reader.isComplete()) {
-        failAttempt("the connection closed before the response");
+        failAttempt("the connection closed before the response was complete");
         return;
       }
       isFinished = true;

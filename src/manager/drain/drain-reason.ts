@@ -13,10 +13,10 @@ import { isProvenGraceful } from "./hand-over.ts";
 import { hasOnlyUdp } from "./sample-facts.ts";
 
 export const APPS_FINISHED =
-  "No preStop hook of an app container ran: all app containers had terminated, and only the manager was stopped.";
+  "No preStop hook of an app container ran, because all app containers had already terminated. Only the manager was stopped.";
 export const RESTARTED =
-  "Containers were stopped, but the Pod's deletion was not confirmed: treated as a container restart, without a drain.";
-export const FORCED = "The manager received SIGTERM during the drain: the grace period was over.";
+  "Containers were stopped, but the Pod's deletion was not confirmed. The manager treated this as a container restart and did not drain.";
+export const FORCED = "The manager received SIGTERM during the drain, because the grace period was over.";
 export const NOTHING_OPEN = "The manager received SIGTERM while no connection was open.";
 
 const NAMED_CONNECTIONS_LIMIT = 3;
@@ -39,7 +39,7 @@ export function whyNotNeeded(state: DrainState, drain: Drain, nowMs: number): st
   const hasResponded = state.count.atMs < 0 || state.count.active !== NO_RESPONSE;
   return hasResponded
     ? `${start}.`
-    : `${start}; its proxy did not respond within ${durationText(nowMs - drain.triggeredAtMs)}.`;
+    : `${start}; the Pod's proxy did not respond within ${durationText(nowMs - drain.triggeredAtMs)}.`;
 }
 
 export function whyGone(state: DrainState, nowMs: number): string {
@@ -81,7 +81,7 @@ function releasedText(state: DrainState, nowMs: number): string {
 function withdrawalText(state: DrainState): string {
   const status = relayText(state.relay, state.phase);
   if (status === "not_terminating")
-    return " EndpointSlices still listed the Pod as ready: its kubelet stopped it without a deletion.";
+    return " EndpointSlices still listed the Pod as ready, because its kubelet stopped it without a deletion.";
   const afterMs = withdrawnAfterMs(state.relay, state.phase);
   if (status === "withdrawn")
     return afterMs > 0
@@ -137,7 +137,7 @@ function remediesText(settings: DrainSettings): string {
 
 function untrackedText(untracked: number): string {
   return untracked > 0
-    ? ` The manager tracks ${TRACKED_LIMIT} connections at once, and the Pod had ${untracked} more, which never count as quiet.`
+    ? ` The manager tracks ${TRACKED_LIMIT} connections at the same time, and the Pod had ${untracked} more, which never count as quiet.`
     : "";
 }
 

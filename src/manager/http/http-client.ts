@@ -29,7 +29,7 @@ export type ExchangeCallbacks = {
   readonly onEnd: (failure: string) => void;
 };
 
-export const INCOMPLETE = "the connection closed before a complete response";
+export const INCOMPLETE = "the connection closed before the response was complete";
 
 export function timeoutMessage({ timeoutMs }: { readonly timeoutMs: number }): string {
   return `no complete response within ${timeoutMs} ms`;

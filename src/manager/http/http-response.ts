@@ -74,7 +74,7 @@ export function createHttpResponseReader(onBody: (chunk: Buffer) => string): Htt
   };
 
   const handleChunkEnd = (text: string): void => {
-    if (text !== "") failure = "a chunk is longer than its size";
+    if (text !== "") failure = "a chunk is longer than its declared size";
     part = "chunk-size";
   };
 

@@ -30,7 +30,7 @@ export function createDrainRing(limit: number, wallMs: () => number): DrainRing 
     size -= 1;
   };
 
-  /** Inserts by time: the second report of a Pod has the time of its drain, which may be before that of the last record. */
+  /** Inserts by time: the second report of a Pod has the time of its drain, which may be earlier than the time of the last record. */
   const insert = (list: DrainRecord[], record: DrainRecord): void => {
     list.splice(list.findLastIndex(({ endedAtMs }) => endedAtMs <= record.endedAtMs) + 1, 0, record);
   };

@@ -124,7 +124,7 @@ export function recordDrain({ pod: relayedPod, claims, endedAtMs, report }: Drai
 function recordResets(record: DrainRecord, resets: ResetsReport, claims: CredentialClaims, ports: RecordPorts): void {
   const { id, namespace, pod } = record;
   ports.countResets(resets);
-  ports.log.info({ id, namespace, pod, resets }, "a manager reported the resets of its Pod");
+  ports.log.info({ id, namespace, pod, resets }, "a manager reported the connections that its Pod reset");
   if (ports.workloads.recordStop(record)) {
     const { ownerKind, ownerName } = record;
     const shutdown = ports.workloads.isGraceful(record) ? "graceful" : "unknown";
@@ -149,7 +149,7 @@ export const DRAIN_EVENTS = {
   lost: { type: "Warning", reason: "DrainLost" },
 } as const satisfies Partial<Record<RecordedOutcome, EventType>>;
 
-/** Not a Warning, because the number is an upper bound that includes probes. */
+/** Not a Warning, because its number of connections is an upper bound that includes probes. */
 export const RESETS_EVENT = { type: "Normal", reason: "ConnectionsReset" } as const satisfies EventType;
 
 /** A credential does not contain the apiVersion; Events on kinds that are not listed here have no apiVersion. */

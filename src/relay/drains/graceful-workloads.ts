@@ -1,5 +1,5 @@
 /**
- * Remembers the workloads whose last Pods stopped cleanly: no connection was reset, although clients kept sending requests. Pure.
+ * Records the workloads whose last Pods stopped cleanly: no connection was reset, although clients kept sending requests. Pure.
  */
 import type { ResetsReport } from "../../contract/drain-report.ts";
 import type { CredentialClaims } from "../../contract/relay-wire.ts";
@@ -12,7 +12,7 @@ import type { DrainRecord } from "../../drain-history/drain-record.ts";
 export const CLEAN_STOPS = 3;
 /**
  * 5 000 workloads take about 3 MB. Beyond the limit, the workload whose last stop is the oldest is dropped, and its next drains
- * wait for the patience.
+ * wait for the whole patience.
  */
 const WORKLOAD_LIMIT = 5_000;
 
@@ -56,7 +56,7 @@ export function createGracefulWorkloads(limit: number = WORKLOAD_LIMIT): Gracefu
 const SHORTEST_PROBE_PERIOD_MS = 1_000;
 
 /**
- * Called if there were at most as many resets as probes. If the app stopped fast, a reset may have affected a client instead of a
+ * Call it only if there were at most as many resets as probes. If the app stopped fast, a reset may have affected a client instead of a
  * probe, so the stop is not clean.
  */
 function isClean({ stopping, stoppingMs }: ResetsReport): boolean {

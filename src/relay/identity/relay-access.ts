@@ -55,7 +55,7 @@ export function createCredentialCheck(ports: Pick<AccessPorts, "identity" | "onU
   };
 }
 
-/** A second admission keeps the credential of the first one, unless the owner changed or the key is too old. */
+/** A second admission keeps the credential of the first admission, unless the owner changed or the key is too old. */
 function reusableCredential(request: RelayAccessRequest, identity: IssuerIdentity, wallMs: number): string | undefined {
   const text = request.existingAccess?.credential;
   const credential = text === undefined ? undefined : readCredential(text, (kid) => findKey(identity, kid));

@@ -12,7 +12,7 @@ const CA_NAME = "lastcall relay CA";
 const SECRET_BYTES = 32;
 
 export type IdentityTools = {
-  /** @param validFromMs start of the validity of the existing CAs; the new CA is valid from the same time, even if this clock is ahead */
+  /** @param validFromMs start of the validity of the existing CAs and of the new CA, even if the clock of this replica is ahead */
   readonly makeCa: (wallMs: number, validFromMs: number) => Promise<SigningCa>;
   readonly makeKey: (wallMs: number) => SigningKey;
 };
@@ -46,7 +46,9 @@ export function readContent(entries: Entries): SecretContent {
     const reading = readCaEntries(entries, name, RELAY_CA_READER);
     if (reading.kind === "signing" && caEntryName(reading.ca) === name) return [reading.ca];
     secretErrors.push(
-      reading.kind === "unusable" ? reading.error : `${name}.crt contains a CA with another fingerprint`,
+      reading.kind === "unusable"
+        ? reading.error
+        : `${name}.crt contains a CA whose fingerprint is not in the entry's name`,
     );
     return [];
   });

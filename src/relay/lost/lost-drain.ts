@@ -13,7 +13,7 @@ export type ManagerEnd = {
   readonly endedAtMs: number;
 };
 
-/** `open`: the Pod's status does not show yet that the manager has exited; the kubelet writes that after the last container has stopped. */
+/** `open`: the Pod's status does not show the manager's exit yet; the kubelet reports it after the last container has stopped. */
 type EndReading = { readonly kind: "ended"; readonly end: ManagerEnd } | { readonly kind: "open" } | UnavailablePod;
 
 /** A native sidecar is an init container; in classic mode the manager is one of the containers. */
@@ -50,7 +50,7 @@ export type BrokenDrain = {
 const MAX_EXIT_CODE_WITHOUT_SIGNAL = 128;
 
 /**
- * Bounds of the time from the end of the stream (relay's clock) to the end of the manager (node's clock). A manager
+ * Limits of the time from the end of the stream (relay's clock) to the end of the manager (node's clock). A manager
  * closes its stream after the withdrawal, so a manager that was killed later may have sent its report, to any replica.
  */
 const EARLIEST_END_MS = -3_000;
@@ -83,7 +83,7 @@ export function lostReport(drain: BrokenDrain, { exitCode, reason }: ManagerEnd)
     left: [],
     leftTotal: 0,
     evidenceSource: "none",
-    why: `Container lastcall ended with exit code ${exitCode}${cause} while it waited for the withdrawal. The containers got their stop signal at once, and requests may have failed. ${remedy}`,
+    why: `Container lastcall ended with exit code ${exitCode}${cause} while it waited for the withdrawal. The containers got their stop signal immediately, and requests may have failed. ${remedy}`,
     relay: RELAY_STATES[drain.state],
   };
 }

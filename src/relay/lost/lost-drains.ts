@@ -1,6 +1,6 @@
 /**
  * Polls the Pods whose manager closed its stream during a drain, until the Pod is gone or the manager's exit proves the
- * drain lost. A missing report proves nothing: another replica may have it (decision 46).
+ * drain lost. A missing report does not prove a loss: another replica may have the report (decision 46).
  */
 import type { SendRequest } from "../../api-server/api-request.ts";
 import type { RelayedPod } from "../../contract/relay-wire.ts";

@@ -11,7 +11,7 @@ const STREAMS_PER_POD_LIMIT = 16;
 /** A thousand heartbeats take a tenth of a core. A manager without heartbeats sends new requests, which cost more. */
 const HEARTBEATS_LIMIT = 5_000;
 
-/** For 5 000 Pods of one namespace that terminate at once, with three requests each. A request takes about 0.1 ms. */
+/** For 5 000 Pods of one namespace that terminate at the same time, with three requests each. A request takes about 0.1 ms. */
 const REQUESTS_PER_NAMESPACE: BucketSize = { capacity: 12_000, refillMs: 5 };
 
 const NAMESPACES_LIMIT = 2_000;
@@ -54,7 +54,7 @@ export function createRelayLimits(streamsLimit: number = STREAMS_LIMIT): RelayLi
 
 /**
  * Divides a limit among hostile namespaces: each may take as many streams or heartbeats as are still free. One flooding
- * namespace thus gets half of the limit, two get a third each, and another namespace always gets a share.
+ * namespace thus gets half of the limit, two get a third each, and every other namespace still gets a part.
  */
 export function createFairLimit(limit: number) {
   const countsByNamespace = createCounts<string>();

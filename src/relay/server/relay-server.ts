@@ -43,7 +43,7 @@ function send(reply: FastifyReply, status: number, text: string): FastifyReply {
 /** Each drain holds one connection. Beyond the limit idle connections are closed, so they cannot block managers. */
 export const CONNECTION_LIMIT = 14_000;
 
-/** In milliseconds. A manager sends one request on each connection, at once. */
+/** In milliseconds. A manager sends one request on each connection, immediately after it connects. */
 const LIMITS: ServerOptions = {
   handshakeTimeout: 10_000,
   headersTimeout: 10_000,

@@ -19,7 +19,7 @@ export const SLICE_WATCH_TIMING = {
   watchMs: 2_000,
   /** Slices are `unknown` after this time without a response: a relay without API server must not delay a drain. */
   staleAfterMs: 5_000,
-  /** Slices are listed again after this time, plus `silencePerSliceMs` for each slice, without an event: lists are expensive. */
+  /** Time without an event after which slices are listed again. `silencePerSliceMs` is added per slice, because lists are expensive. */
   silenceMs: 5_000,
   silencePerSliceMs: 50,
   /** Longest time between two lists; lists are rare because they delay the changes of a large namespace. */
@@ -32,7 +32,7 @@ export const SLICE_WATCH_TIMING = {
   checkMs: 250,
   /** Slices per page: usually 1 000 endpoints, half a megabyte, which block the thread for a few milliseconds. */
   pageSize: 10,
-  /** Namespaces watched at once; each costs a connection and a request per watchMs. */
+  /** Namespaces watched at the same time; each costs a connection and a request per watchMs. */
   namespaceLimit: 500,
   /** Rate of new watches: each starts with a list, and a client may name any number of namespaces. */
   openings: { capacity: 500, refillMs: 50 },

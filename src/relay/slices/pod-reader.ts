@@ -7,12 +7,12 @@ import { addToSet, removeFromSet } from "../collections.ts";
 import { type Clock, createTicker } from "./clock.ts";
 import type { PodDeletion } from "./pod-watch.ts";
 
-/** Sufficient to read, within half a minute, 5 000 Pods that terminate at once. */
+/** Sufficient to read, within half a minute, 5 000 Pods that terminate at the same time. */
 const RATE: BucketSize = { capacity: 100, refillMs: 5 };
 const CONCURRENT_READS_LIMIT = 8;
 const RESPONSE_LIMIT_MS = 2_000;
 const REREAD_AFTER_MS = 3_000;
-/** Longer than after a successful read, because the service account may not be allowed to read Pods. */
+/** Pause after a failed read. Longer than after a successful read, because the service account may not be allowed to read Pods. */
 const RETRY_AFTER_MS = 15_000;
 const CHECK_MS = 100;
 
@@ -95,7 +95,7 @@ export function createPodReader(request: SendRequest, clock: Clock): PodReader {
 
 type Unreadable = { readonly kind: "unreadable" };
 
-/** Never rejects. Reads from the API server's cache, which may be older than the deletion; callers read again. */
+/** Never rejects. Reads from the API server's cache, which may be older than the deletion; callers have to read again. */
 export function readPod<Reading>(
   request: SendRequest,
   { namespace, pod, uid }: RelayedPod,

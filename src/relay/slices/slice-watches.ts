@@ -14,7 +14,7 @@ import {
 import { createPodReader } from "./pod-reader.ts";
 import { type PodWatch, watchOnePod } from "./pod-watch.ts";
 
-/** Calls `onStatus` at once and with every change; a line replaces the previous one. @returns a function that ends the watch */
+/** Calls `onStatus` immediately and with every change; a line replaces the previous one. @returns a function that ends the watch */
 export type WatchPod = (request: WithdrawalRequest, onStatus: (line: WithdrawalStatusLine) => void) => () => void;
 
 type SliceWatchParts = Omit<NamespaceWatchPorts, "timing" | "countEvent" | "countFailure"> & {

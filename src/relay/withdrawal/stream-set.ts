@@ -6,7 +6,7 @@ import { type Clock, createTicker } from "../slices/clock.ts";
 const STALL_MS = 20_000;
 const CHECK_MS = 1_000;
 
-/** Short, to spread heartbeats over their interval. Subtracted from that interval, so that no heartbeat is late by one check. */
+/** Short, to spread heartbeats over their interval. Subtracted from that interval, so that a heartbeat is not late by one check. */
 const HEARTBEAT_CHECK_MS = 20;
 const HEARTBEAT_MS = RELAY_HEARTBEAT_MS - HEARTBEAT_CHECK_MS;
 

@@ -15,7 +15,7 @@ const FIELD_RULES = [
   { field: "uid", isValid: matchesPattern(/^[-A-Za-z0-9]{1,64}$/), expected: "the uid of a Pod" },
 ] as const;
 
-const EXPECTED_BODY = "a request is an object with namespace, pod, uid and addresses.";
+const EXPECTED_BODY = "expected an object with namespace, pod, uid and addresses.";
 const invalidReading = (message: string): RequestReading => ({ ok: false, message });
 
 /** Unknown fields are ignored: a later manager may send more. */

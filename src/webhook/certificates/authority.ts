@@ -35,7 +35,7 @@ export type Lifetimes = {
   readonly leafLifeMs: number;
   /** Time for which every caBundle has to contain a new CA before the CA signs. API servers then no longer use older caBundles. */
   readonly settleMs: number;
-  /** A retired CA is dropped when it has been overdue for this time, so that a temporary clock jump has no effect. */
+  /** A retired CA is dropped after {@link isOverdue} was true for this time, so that a temporary clock jump has no effect. */
   readonly dropDelayMs: number;
 };
 

@@ -199,7 +199,7 @@ function promoteStep(
   // Before the first CA no replica is ready, so caBundles without this CA are harmless.
   const isFirst = signer === undefined && retired.length === 0;
   if (!isFirst && !hasSettled(nextObservation, moment, lifetimes)) return undefined;
-  // A CA that is not valid yet because a clock was ahead at its creation is promoted too; its successor is created at once.
+  // A CA that is not valid yet because a clock was ahead at its creation is promoted too; its successor is created immediately.
   const retiredSigner = signer === undefined ? [] : [retire(signer, moment.wallMs)];
   const draft: Draft = {
     signer: next,

@@ -37,7 +37,7 @@ export function readExternalPair(certFile: string, keyFile: string): Promise<Ext
   return readFiles([certFile, keyFile, caFile], ([cert = "", key = "", ca = ""]) => {
     const cas = parsePemBlocks(ca).blocks;
     const issuers = issuersOf(cert, cas);
-    if (issuers.length === 0) throw new Error(`${caFile} contains no CA that issued the certificate`);
+    if (issuers.length === 0) throw new Error(`${caFile} does not contain a CA that issued the certificate`);
     return { ...readPair(cert, key), cas, issuers };
   });
 }
@@ -54,7 +54,7 @@ async function readFiles<T>(files: readonly string[], read: (texts: readonly str
 
 function issuersOf(chain: string, cas: readonly PemBlock[]): readonly PemBlock[] {
   const lastBlock = parsePemBlocks(chain).blocks.at(-1);
-  if (lastBlock === undefined) throw new Error("the certificate file contains no certificate");
+  if (lastBlock === undefined) throw new Error("the certificate file does not contain a certificate");
   const lastCertificate = new X509Certificate(lastBlock.cert);
   return cas.filter(({ id, cert }) => {
     if (id === lastBlock.id) return true;

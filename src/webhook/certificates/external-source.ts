@@ -90,7 +90,7 @@ function isTrustedBy(bundles: readonly string[], pair: ExternalPair): boolean {
   return bundles.every((bundle) => pair.issuers.some((ca) => containsCertificate(bundle, ca)));
 }
 
-/** A new pair of the same CA is served at once. A pair of another CA is served after every API server has the new caBundle. */
+/** A new pair of the same CA is served immediately. A pair of another CA is served after every API server has the new caBundle. */
 function mayServe({ moment, newPair }: ObservedState, { servedPair, pending }: PairState, settleMs: number): boolean {
   if (newPair.cert === servedPair.cert) return false;
   const hasSameIssuers = newPair.issuers.every((ca) => servedPair.issuers.some((other) => other.id === ca.id));

@@ -90,7 +90,7 @@ export function createReconciler(ports: ReconcilerPorts, lifetimes: Lifetimes): 
   return {
     reconcile: () =>
       reconcileOnce().catch((error: unknown) => {
-        // An unreachable API server does not change its caBundle, so the distrust reason remains valid.
+        // Keeps `distrustReason`: while the API server is unreachable, its caBundle does not change.
         isInSync = false;
         throw error;
       }),

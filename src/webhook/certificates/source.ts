@@ -77,7 +77,7 @@ type Renewal = {
 /** A failed renewal in the last quarter of the certificate's validity is logged as an error. */
 const ERROR_LOG_FRACTION = 1 / 4;
 
-/** The returned function never rejects, and returns at once if its previous call still runs. `nowMs` is wall-clock time. */
+/** The returned function never rejects, and returns immediately if its previous call still runs. `nowMs` is wall-clock time. */
 export function certificateRenewer({ source, useCertificate, log }: Renewal): (nowMs: number) => Promise<void> {
   const failures = createFailureFilter();
   let isRunning = false;
@@ -88,7 +88,7 @@ export function certificateRenewer({ source, useCertificate, log }: Renewal): (n
     const fields = { why: message, validUntil: new Date(validUntilMs).toISOString() };
     if (validUntilMs - nowMs < (validUntilMs - validFromMs) * ERROR_LOG_FRACTION)
       log.error(fields, "the certificate expires soon and cannot be renewed");
-    else log.warn(fields, "the certificate cannot be renewed, the current one stays in use");
+    else log.warn(fields, "the certificate cannot be renewed; the current certificate stays in use");
   };
 
   const renew = async (nowMs: number): Promise<void> => {

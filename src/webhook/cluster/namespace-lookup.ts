@@ -20,7 +20,7 @@ const WAITING_LIMIT_CHARACTERS = 4 * 1024 * 1024;
 type LookupPorts = {
   readonly readCached: (name: string) => RelevantAnnotations | undefined;
   readonly nowMs: () => number;
-  /** Calls `call` once after `ms`. @returns a function that cancels the timer */
+  /** Calls `callback` once after `ms`. @returns a function that cancels the timer */
   readonly schedule: (ms: number, callback: () => void) => () => void;
 };
 

@@ -40,7 +40,7 @@ export async function startEnforcement(
     isRunning = false;
     if (current.isEnforcing && !last.isEnforcing)
       log.info("enforcement is active: API servers refuse Pods while no webhook answers");
-    if (current.why !== "" && current.why !== last.why) log.info(current, "enforcement is not active yet");
+    if (current.why !== "" && current.why !== last.why) log.info(current, "cannot activate or update enforcement yet");
     last = current;
   };
   return { check, close };

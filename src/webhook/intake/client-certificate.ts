@@ -24,14 +24,14 @@ const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
  * Reads and checks the file of `--client-ca`, because TLS accepts a file without a certificate as an empty list of CAs.
  *
  * @returns "" if the flag is not set
- * @throws Fault ERR_CERTIFICATE_UNREADABLE
+ * @throws Fault ERR_CERTIFICATE_UNREADABLE if the file cannot be read, or if it does not contain certificates of CAs only
  */
 export async function readClientCa(file: string): Promise<string> {
   if (file === "") return "";
   try {
     const text = await readFile(file, "utf8");
     const certificates = text.match(CERTIFICATE) ?? [];
-    if (certificates.length === 0) throw new Error("contains no certificate");
+    if (certificates.length === 0) throw new Error("does not contain a certificate");
     for (const pem of certificates) {
       if (!new X509Certificate(pem).ca) throw new Error("contains a certificate that is not a CA");
     }

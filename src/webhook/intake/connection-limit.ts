@@ -1,7 +1,7 @@
 /**
- * Limits the number of connections: a new connection above the limit closes another. If any address exceeds its share, a
- * connection of the address with the most connections is closed. Connections without a completed review are closed first,
- * connections that receive a request last. Connections whose review is in progress are never closed. Pure.
+ * Limits the number of connections: a new connection above the limit closes another. If an address has more than
+ * `CONNECTION_SHARE_PER_ADDRESS`, a connection of the address with the most connections is closed. Connections without a completed
+ * review are closed first, connections that receive a request last. Connections whose review is in progress are never closed. Pure.
  */
 
 type Closable = { readonly destroy: () => void };

@@ -9,7 +9,7 @@ export type ConnectionOf = (socket: object) => Connection | undefined;
 
 export function trackConnections(server: Server, recordRefusal: RecordRefusal): ConnectionOf {
   const connectionLimit: ConnectionLimit = createConnectionLimit(() => recordRefusal("connections_full"));
-  /** By remote address and port, because the TLS socket is another object than the accepted socket. */
+  /** By remote address and port, because the TLS socket and the accepted socket are different objects. */
   const handshakingConnections = new Map<string, Connection>();
   const establishedConnections = new WeakMap<object, Connection>();
   server.on("connection", (socket: Socket) => {

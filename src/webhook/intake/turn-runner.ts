@@ -4,7 +4,7 @@ import { createFairQueue } from "./fair-queue.ts";
 type Turns = {
   /** Resolves when the readable sockets have been read and the review may be parsed. */
   readonly start: (bytes: number, address: string) => Promise<void>;
-  /** Resolves when the response may be sent: for a large review at the end of its turn, otherwise at once. */
+  /** Resolves when the response may be sent: for a large review at the end of its turn, otherwise immediately. */
   readonly finish: (bytes: number) => Promise<void>;
 };
 
@@ -42,8 +42,8 @@ type WaitingReview = { readonly bytes: number; readonly begin: () => void };
 
 /**
  * Loading an admission's code into the CPU caches takes three times as long as running it, and reading the next request evicts
- * the code. A batch of small reviews loads the code once; a single review starts at once. A turn of large reviews runs one or
- * more reviews up to `LARGE_TURN_BYTES`. Each is completed before the next is parsed, so the objects of only one are in memory.
+ * the code. A batch of small reviews loads the code once; a single review starts immediately. A turn of large reviews runs one or
+ * more reviews up to `LARGE_TURN_BYTES`. Each review is completed before the next is parsed, so only one review's objects are in memory.
  * Their responses are sent together at the end of the turn, which takes less time. Both queues are round-robin by address.
  *
  * @param nowMs monotonic milliseconds
@@ -120,7 +120,7 @@ export function createTurns(nowMs: () => number): Turns {
           if (!isLargeRunning) void runLarge();
         }
       }),
-    // A large review that waited for its namespace may finish after its turn; its response is then sent at once.
+    // A large review that waited for its namespace may finish after its turn; its response is then sent immediately.
     finish: (bytes) => {
       if (bytes <= LARGE_BYTES || !isLargeTurn) return RESOLVED;
       return new Promise((respond) => pendingResponses.push(respond));

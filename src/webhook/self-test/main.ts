@@ -70,7 +70,7 @@ const IMAGE: Setting<string> = {
   ...SETTINGS.image,
   fallback: UNPULLED_IMAGE,
   defaultText: "an image that is never pulled",
-  summary: "image of the Pods; with --start the manager's",
+  summary: "image of the Pods; with --start, the image of the manager",
 };
 
 const LABELS = { ...PROOF_LABELS, flag: "labels", summary: "labels of the Pods, such as team=web,tier=front" };
@@ -90,7 +90,7 @@ export const SELF_TEST_HELP = [
   "lastcall self-test [flags]",
   "",
   "Creates two Pods in dry runs: one that opts in must be injected, one that opts out must not.",
-  "With --start it then starts a Pod, whose manager image must be pulled and run; the Pod is deleted afterwards.",
+  "With --start it then starts a Pod, whose node must pull and run the manager's image; the Pod is deleted afterwards.",
   "",
   helpRows(OPTIONS),
 ].join("\n");

@@ -69,7 +69,7 @@ async function findError(spec: SelfTestSpec, request: SendRequest): Promise<stri
 }
 
 const NOT_INJECTED =
-  "A Pod with the label lastcall.dev/inject=enabled was not injected: the API server does not call the webhook, or does not trust its certificate.";
+  "A Pod with the label lastcall.dev/inject=enabled was not injected. The API server does not call the webhook, or does not trust the webhook's certificate.";
 const INJECTED_ANYWAY = "A Pod with the label lastcall.dev/inject=disabled was injected.";
 
 type CreateResult =

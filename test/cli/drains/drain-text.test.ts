@@ -74,7 +74,7 @@ describe("a file for the command drains", () => {
     const { status, out, err } = await lastcall(["timeline", "web", "-f", "d.json"], { "d.json": text });
     expect({ status, out }).toEqual({ status: 1, out: "" });
     expect(err).toBe(
-      "error: d.json: contains no drains; expected the output of `lastcall drains --json` or a manager's log\n",
+      "error: d.json: does not contain a drain; expected the output of `lastcall drains --json` or a manager's log\n",
     );
   });
 

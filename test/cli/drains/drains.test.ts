@@ -191,7 +191,9 @@ describe("the command drains prints an error with a remedy", () => {
     const { status, err } = await runOnCluster(cluster, "drains");
     otherServer.close();
     expect(status).toBe(1);
-    expect(err).toContain("the response has another format version; run the webhook's version of lastcall");
+    expect(err).toContain(
+      "this version of lastcall does not support the format of the response; run the version of lastcall that the webhook runs",
+    );
   });
 });
 

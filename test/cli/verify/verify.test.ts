@@ -95,9 +95,9 @@ describe("the command verify passes", () => {
       err: "",
       out: [
         "POD      OUTCOME  TOOK  STOP  RESULT",
-        "web-1-b  drained  7.3s  1.2s  cut no connection",
-        "web-1-a  drained  7.3s  40ms  cut no connection",
-        "deployment/web: 2 Pods terminated and cut no connection",
+        "web-1-b  drained  7.3s  1.2s  cut 0 connections",
+        "web-1-a  drained  7.3s  40ms  cut 0 connections",
+        "deployment/web: 2 Pods terminated and did not cut a connection",
         "",
       ].join("\n"),
     });
@@ -107,7 +107,7 @@ describe("the command verify passes", () => {
     expect(await verify()).toEqual({
       status: 0,
       err: "",
-      out: "deployment/web: 0 Pods terminated and cut no connection\n",
+      out: "deployment/web: 0 Pods terminated and did not cut a connection\n",
     });
   });
 
@@ -118,7 +118,10 @@ describe("the command verify passes", () => {
     replica.add(
       createEndedDrain("web-2-a", undefined, { report: someReport({ outcome: "restarted" }), ownerName: "web-2" }),
     );
-    expect(await verify()).toMatchObject({ status: 0, out: expect.stringContaining("1 Pod terminated and cut no") });
+    expect(await verify()).toMatchObject({
+      status: 0,
+      out: expect.stringContaining("1 Pod terminated and did not cut a connection"),
+    });
     expect(await verify(["--since", "2h"])).toMatchObject({
       status: 1,
       out: expect.stringContaining("2 Pods terminated"),
@@ -149,7 +152,7 @@ describe("the command verify fails", () => {
     const { status, out } = await verify();
     expect(status).toBe(1);
     expect(out).toContain(
-      "web-1-a  drained  7.3s  –     no relay replica has a report of the connections that it cut\n",
+      "web-1-a  drained  7.3s  –     no relay replica has a report of the connections that the Pod cut\n",
     );
     expect(out).toContain("deployment/web: 1 Pod terminated; the result of 1 of them is unknown\n");
   });
@@ -158,7 +161,7 @@ describe("the command verify fails", () => {
     cluster.pods.push(createWebPod("web-1-z", { deletionTimestamp: "2026-11-18T00:00:00Z" }));
     const { status, out } = await verify([], [() => cluster.pods.pop()]);
     expect(status).toBe(1);
-    expect(out).toContain("web-1-z  –        –     –     no relay replica has a report of its drain\n");
+    expect(out).toContain("web-1-z  –        –     –     no relay replica has a report of the Pod's drain\n");
   });
 
   test("and prints the result as JSON if --json is set", async () => {
@@ -199,7 +202,10 @@ describe("the command verify waits", () => {
         () => replica.add(createEndedDrain("web-1-a", {})),
       ],
     );
-    expect({ status, out }).toMatchObject({ status: 0, out: expect.stringContaining("1 Pod terminated and cut no") });
+    expect({ status, out }).toMatchObject({
+      status: 0,
+      out: expect.stringContaining("1 Pod terminated and did not cut a connection"),
+    });
   });
 
   test("for a terminating Pod, for longer than for a late report", async () => {

@@ -125,7 +125,7 @@ describe("a rollout is not complete while", () => {
   test.for([
     {
       object: deploymentWith({ observedGeneration: 3 }),
-      progress: "its controller has not observed the latest change",
+      progress: "the workload's controller has not observed the latest change",
     },
     { object: deploymentWith({ updatedReplicas: 1 }), progress: "1 of 3 Pods are updated" },
     { object: deploymentWith({ replicas: 4 }), progress: "1 old Pods are left" },

@@ -224,7 +224,7 @@ describe("endpoints with host names", () => {
   test("give the status `unknown`, because only DNS can resolve host names", () => {
     expect(endpointStateIn([sliceWith(FQDN_SLICE, entryOf(WEB_0, READY_CONDITIONS, "web.example"))])).toMatchObject({
       state: "unknown",
-      reason: "Service web has the Pod as an endpoint by a host name (slice web-abc)",
+      reason: "Service web has the Pod as an endpoint with a host name (slice web-abc)",
     });
   });
 

@@ -45,7 +45,7 @@ test("the second report of a Pod adds the connection resets to the stored drain,
   server.clock.wallMs += 90_000;
   await post(server, reportBody({ resets }));
   expect(server.ring.list()).toEqual([{ ...first, report: { ...first?.report, resets } }]);
-  expect(server.loggedSentences).toEqual(["drain reported", "a manager reported the resets of its Pod"]);
+  expect(server.loggedSentences).toEqual(["drain reported", "a manager reported the connections that its Pod reset"]);
   expect(await server.readMetric('lastcall_drains_total{outcome="drained"}')).toMatch(/ 1$/);
   expect(await server.readMetric('lastcall_drain_resets_total{period="draining"}')).toMatch(/ 3$/);
   expect(await server.readMetric('lastcall_drain_resets_total{period="stopping"}')).toMatch(/ 2$/);

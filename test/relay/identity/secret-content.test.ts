@@ -54,7 +54,7 @@ describe("an invalid entry is reported with its key, and the others are kept:", 
         [nameOf(0, "crt")]: stored.entries[nameOf(1, "crt")],
         [nameOf(0, "key")]: stored.entries[nameOf(1, "key")],
       }),
-      error: "contains a CA with another fingerprint",
+      error: "contains a CA whose fingerprint is not in the entry's name",
       validCounts: [1, 2],
     },
     {

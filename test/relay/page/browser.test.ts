@@ -118,7 +118,7 @@ describe.skipIf(BROWSER_SKIP_REASON !== "")("in a real browser", { timeout: 120_
       .filter((one) => getComputedStyle(one).fill === "rgb(201, 42, 42)").map((one) => one.textContent)`;
     expect(await evaluateAt(`${base}drains/plain`, 1_200, redTexts)).toEqual([]);
     expect(await evaluateAt(`${base}drains/evil`, 1_200, redTexts)).toEqual([
-      "60.00 s: release, hooks answered, 27 connections open",
+      "60.00 s: drain ended, hooks answered, 27 connections open",
     ]);
   });
 });

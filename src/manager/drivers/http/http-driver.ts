@@ -30,7 +30,7 @@ export function createHttpDriver(settings: DrainSettings): Driver {
       if (shouldRetry && restMs > 0) setTimeout(() => notify(target, restMs, done), NOTIFY_PAUSE_MS);
       else
         done(
-          `the app was not notified of the drain, POST ${settings.drainUrl}: ${response.status === 0 ? response.failure : `status ${response.status}`}`,
+          `the app was not notified of the drain, because POST ${settings.drainUrl} failed: ${response.status === 0 ? response.failure : `status ${response.status}`}`,
         );
     });
   };
