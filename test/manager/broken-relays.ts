@@ -22,7 +22,7 @@ export type StartedBrokenRelay = { readonly env: Record<string, string>; readonl
 export type BrokenRelay = {
   /** Completes a test title whose subject is the relay. */
   readonly behaviour: string;
-  /** Additional duration of the drain, because the relay's last status is valid until it expires. */
+  /** Time that the fault adds to the drain, because the manager relies on the relay's last status until the status expires. */
   readonly additionalMs?: number;
   readonly start: (ca: Authority, clock?: TestClock) => Promise<StartedBrokenRelay>;
 };

@@ -55,7 +55,7 @@ describeOnClock("the Envoy driver", (build) => {
     return pod;
   }
 
-  /** Waits for the calls, because without connections the drain ends while calls are in progress. */
+  /** Waits until Envoy has received the calls, because the drain of a Pod without connections does not wait for them. */
   async function untilCalled({ clock, envoy }: Pod, count: number): Promise<readonly string[]> {
     await clock.until(() => envoy.calls.length >= count);
     await clock.wait(300);

@@ -90,7 +90,7 @@ describeOnClock("an Envoy with a Unix socket as admin interface", (build) => {
       envoy.stats = () => listenerLines("0.0.0.0_8080", hasEnded ? undefined : busyListener);
       const end = drainPod(manager);
       await clock.until(() => envoy.calls.length >= 2);
-      // Longer than the quiet period, so only the request delays the drain.
+      // This wait is longer than the quiet period, so only the active request still delays the drain's end.
       await clock.wait(1_000);
       hasEnded = true;
       const requestEndMs = clock.nowMs();

@@ -96,7 +96,7 @@ describe("the sockets in a sample", () => {
     expect(portsOf(lists?.listeners).sort()).toEqual([own, other].sort());
     expect(portsOf(lists?.connections)).toContain(other);
     expect(portsOf(lists?.connections)).not.toContain(own);
-    // The filter compares local ports, so the clients' sockets in the same namespace are included.
+    // The reader excludes only sockets whose local port is `own`, so it includes the clients' ends of both connections.
     const clients = (lists?.connections ?? []).map((socket) => socket.localPort);
     expect(clients).toEqual(expect.arrayContaining([toOwn.localPort, toOther.localPort]));
   });

@@ -28,7 +28,7 @@ type Client = {
   readonly ended: Promise<number | null>;
 };
 
-/** Starts the relay's client like the manager. */
+/** Starts the relay's client as the manager does. */
 function startClient(build: Build, env: Record<string, string>): Client {
   const child = spawn(build.command, [...build.args, "relay-client"], { env, stdio: ["pipe", "pipe", "pipe"] });
   runningClients.add(child);
@@ -61,7 +61,7 @@ describeBuilds("the relay's client", (build) => {
       client.child.stdin.write("drain-delay 0\n");
       void causeFault?.();
       expect(await client.untilLine(/^lost /)).toMatch(/^lost [ -~]{3,120}$/);
-      // The client may already have connected again.
+      // The client may have started the next connection before this count, so the test waits for one more `dial`.
       const countDials = () => client.lines.filter((one) => one === "dial").length;
       const dialsBefore = countDials();
       await eventually(() => expect(countDials()).toBeGreaterThan(dialsBefore));

@@ -52,7 +52,7 @@ const closedEvent = (nowMs: number, id: number, reason = "refused"): SessionEven
 });
 const delayEvent = (nowMs: number, inMs: number): SessionEvent => ({ kind: "drain-delay", nowMs, inMs });
 const disconnectEvent = (nowMs: number): SessionEvent => ({ kind: "disconnect", nowMs });
-/** Lines of one connection, every 200 ms. */
+/** Creates the events of a connection that receives a line every 200 ms. */
 const heartbeats = (id: number, fromMs: number, untilMs: number): SessionEvent[] =>
   Array.from({ length: Math.floor((untilMs - fromMs) / 200) + 1 }, (_, at) => receivedEvent(fromMs + at * 200, id));
 

@@ -50,7 +50,7 @@ const SAMPLE_US_PER_SOCKET = 6.25;
 const CORE_SHARE = 0.05;
 const MIN_SAMPLES = 2;
 const paceMs = (sockets: number) => (MIN_SAMPLES * sockets * SAMPLE_US_PER_SOCKET) / 1_000 / CORE_SHARE;
-/** Largest number of sockets with a sample in each quiet period. */
+/** Largest number of sockets at which every quiet period still contains a sample. */
 const MAX_EXACT_SOCKETS = 8_000;
 
 const PODS = {

@@ -170,7 +170,7 @@ test(
     });
     const stream = requestRelay(replica, variables, { ...WITHDRAWAL_REQUEST, onText: () => started() });
     await first;
-    // One connection sends no request, and one sends an incomplete request.
+    // One connection does not send a request, and the other sends an incomplete request.
     await Promise.all([
       openIdleConnection(replica, variables, ""),
       openIdleConnection(replica, variables, "POST /v1/drains HTTP/1.1\r\n"),
@@ -327,7 +327,7 @@ async function forbidSecrets(server: FakeApiServer): Promise<{ readonly url: str
           .writeHead(upstreamResponse.status, { "content-type": "application/json" })
           .end(await upstreamResponse.text());
       };
-      // The watch breaks when the test ends.
+      // When the test ends, the forwarded watch breaks, so this function rejects.
       forwardRequest().catch(() => response.destroy());
     });
   });

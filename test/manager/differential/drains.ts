@@ -21,7 +21,7 @@ export const DRAINS: readonly Scenario[] = [
     title: "the manager's own hook is an exec command",
     play: async (pod) => {
       await pod.startApp();
-      // The drain delay is long enough for the hook, which is called after the start of the command.
+      // The test calls the app's hook only after the command has started the drain, and before the end of this drain delay.
       await pod.serve(["--drain-delay=4s", ...ONE_APP.slice(1)]);
       const drainCommand = pod.runCommand("own", ["drain", `--address-scope=${pod.address}`]);
       await pod.untilPhase("withdrawing");

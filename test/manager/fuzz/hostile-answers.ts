@@ -38,10 +38,10 @@ const RESPONSES = [
 
 type PlannedResponse = { readonly bytes: Buffer; readonly isCut: boolean; readonly deliveryMode: number };
 
-/** The response depends only on the number of the call, not on its time or kind. */
+/** Derives the response from the seed and the call's number alone, so that a seed reproduces it. */
 function responseTo(seed: number, n: number): PlannedResponse {
   const random: Random = createRandom(seedOf(seed, String(n)));
-  // The call of a container's original hook waits five seconds for a response, so few of these calls get none.
+  // The call of a container's original hook waits five seconds for the end of a response, so few of these responses stay unfinished.
   const deliveryMode = random.below(n % 4 === 1 && random.chance(0.9) ? OPEN_DELIVERY_MODE : OPEN_DELIVERY_MODE + 1);
   const responseWithLength = random.pick(RESPONSES_WITH_LENGTH);
   if (random.chance(0.15))

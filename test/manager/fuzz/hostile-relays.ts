@@ -10,7 +10,7 @@ export const RELAY_CLIENT_PROGRAM = `${FUZZ_FOLDER}/relay-sanitize`;
 
 /** Number of parallel callers, which may exceed the cores, because the callers mostly wait. */
 const PARALLEL_CALLERS = 4;
-/** After this many calls a response must have been trusted; one call in fifteen gets an undamaged response. */
+/** After this many calls at least one response must have been trusted; one call in fifteen gets an undamaged response. */
 const ENOUGH_CALLS = 400;
 
 export async function testHostileRelays(budget: Budget): Promise<string> {

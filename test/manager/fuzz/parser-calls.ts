@@ -21,7 +21,7 @@ import { canonicalAddress } from "../../../src/manager/sockets/address-text.ts";
 import { parseOpens } from "../../../src/manager/sockets/kernel-counters.ts";
 import { parsePart, parseTable, type TextSocket } from "../socket-lists.ts";
 
-/** The index is the parser's number in a file of cases. */
+/** A file of cases identifies a parser by its index in this list. */
 export const PARSERS: readonly string[] = [
   "netlink",
   "tcp-table",
@@ -43,7 +43,7 @@ export const PARSERS: readonly string[] = [
 ];
 
 /**
- * @param extraArgument other argument of the parser: received length (netlink), selector (count), method (route)
+ * @param extraArgument the parser's argument besides the bytes: received length (netlink), selector (count), method (route)
  * @returns the result as one line
  */
 export function callParser(parser: string, bytes: Buffer, extraArgument: string): string {

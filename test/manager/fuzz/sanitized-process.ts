@@ -96,7 +96,7 @@ export async function untilPrinted(program: RunningProgram, pattern: RegExp, lim
   }
 }
 
-/** Sends bytes and returns the response, after the close or `limitMs`. */
+/** Sends bytes and returns what the server sent until it closed the connection or `limitMs` had passed. */
 export function exchange(address: string, bytes: Buffer, limitMs: number): Promise<string> {
   return new Promise((resolve) => {
     let response = "";

@@ -4,7 +4,7 @@ import type { RawRequest } from "./exchange.ts";
 
 export type RequestCase = RawRequest & {
   readonly title: string;
-  /** Response statuses of both builds, or of each build. */
+  /** Response statuses: one list if both builds send the same, otherwise a list for each build. */
   readonly expectedStatuses: readonly number[] | DifferentStatuses;
   /** Whether the connection must close without a reset, which could lose the response. */
   readonly closesWithoutReset?: boolean;

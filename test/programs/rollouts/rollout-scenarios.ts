@@ -10,7 +10,7 @@ import {
 } from "./rollouts-request.ts";
 
 export type RolloutScenario = LoadChoice & {
-  /** Part of the scenario's name, to distinguish scenarios with the same load; if empty, the name has the driver instead. */
+  /** Part of the scenario's name, to distinguish scenarios with the same load; if empty, the name contains the driver instead. */
   readonly label: string;
   readonly shutdown: AppShutdown;
   readonly ending: Ending;
@@ -19,7 +19,7 @@ export type RolloutScenario = LoadChoice & {
   readonly rollouts: number;
   readonly waitsForEnds: boolean;
   readonly settings: DrainSettings;
-  /** Whether the check forbids failed requests. False for endless clients without a driver: their failures are only counted. */
+  /** Whether the check forbids failed requests. For endless clients without a driver it only counts them. */
   readonly promised: boolean;
 };
 

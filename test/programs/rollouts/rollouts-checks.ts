@@ -4,7 +4,7 @@ import { type PerProtocol, PROTOCOLS, perProtocol, type RolloutsResult } from ".
 
 const MIN_REQUESTS_PER_SECOND = 500;
 export const OVER_WAIT_GOAL_MS = 250;
-/** Allowed median of the over-wait with an idle HTTP/1.1 connection. */
+/** Maximum median of the over-waits in drains of Pods with an idle HTTP/1.1 connection. */
 const MAX_IDLE_OVER_WAIT_MS = 500;
 
 export type RolloutsLine = Pick<

@@ -60,7 +60,7 @@ export const SLEEP_SCENARIOS: readonly RolloutScenario[] = [
   ...SLOW_RESPONSE_SCENARIOS,
 ];
 
-/** `promised` is false, so the check does not forbid failed requests: the table compares the failures of the different ends. */
+/** `promised` is false, so the check only counts failed requests. The table compares these counts between the endings. */
 function buildScenario(
   clients: RolloutScenario["clients"],
   [shutdown, ending]: readonly [AppShutdown, Ending],

@@ -1,4 +1,4 @@
-/** Tests the TLS handshakes of the relay's port, and the connections that it closes beyond its limit. */
+/** Tests the TLS handshakes of the relay's port, and which connections it closes when their number exceeds its limit. */
 import { once } from "node:events";
 import type { RequestListener } from "node:http";
 import { type RequestOptions, request } from "node:https";
