@@ -130,7 +130,7 @@ static void record_family(int fd, unsigned char family) {
 void date_socket_events(void) {
   static int fd = -1;
   if (fd < 0) fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, 4);
-  if (fd < 0) return; /* without netlink the manager reads no ages */
+  if (fd < 0) return; /* without netlink the manager does not read ages */
   for (int index = 0; index < count; index++) table[index].missing_steps++;
   record_family(fd, AF_INET);
   record_family(fd, AF_INET6);

@@ -35,7 +35,7 @@ export type TestClock = {
 
 /** Greater than 0, because programs compute times that precede their start. */
 const START_MS = 1_000_000;
-/** All programs are idle after this many consecutive turns without an event. In one turn a request reaches only one program. */
+/** All programs count as idle after this many consecutive turns without an event. In one turn a request reaches only one program. */
 const IDLE_TURNS = 3;
 /** Turns of the test's own event loop, which runs the fake apps and clients, in each turn of the clock. */
 const EVENT_LOOP_TURNS = 8;

@@ -108,7 +108,7 @@ test("a close between two requests makes the connection unusable without a failu
 });
 
 test("a request that races with the server's close is a failure", async () => {
-  // The client sends again before the server's FIN arrives.
+  // The server closes the connection after its response. The client sends the next request before the server's FIN arrives.
   const open = await startScriptedServer((socket) => socket.end(RESPONSE));
   const connection = open();
   const first = connection.request("/", true);

@@ -183,7 +183,7 @@ export const BROKEN_RELAYS: readonly BrokenRelay[] = [
 
 export type BreakableProxy = {
   readonly hostAndPort: HostAndPort;
-  /** After this call, the proxy forwards neither data nor the end of a connection, in both directions. */
+  /** After this call, the proxy does not forward data or the end of a connection in either direction. */
   readonly breakConnections: () => void;
 };
 

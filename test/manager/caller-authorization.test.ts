@@ -1,4 +1,4 @@
-/** Tests every cell of the table in docs/caller-authorization.md, on both builds. */
+/** Tests every cell of the table in docs/caller-authorization.md, on the manager's Node and native builds. */
 import { createServer, get, type ServerResponse } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { TestClock } from "../clock/test-clock.ts";

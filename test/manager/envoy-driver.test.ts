@@ -1,4 +1,4 @@
-/** Tests drains with faults of Envoy's admin interface, on both builds. */
+/** Tests drains with faults of Envoy's admin interface, on the manager's Node and native builds. */
 import { readFileSync } from "node:fs";
 import { afterAll, expect, test } from "vitest";
 import type { TestClock } from "../clock/test-clock.ts";

@@ -1,4 +1,4 @@
-/** Tests drains with Envoy's admin interface on a Unix socket, as in Contour, on both builds. */
+/** Tests drains with Envoy's admin interface on a Unix socket, as in Contour, on the manager's Node and native builds. */
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";

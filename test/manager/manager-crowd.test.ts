@@ -1,4 +1,4 @@
-/** Compares both builds in one Pod with 20 000 connections of external clients, over IPv4 and IPv6. */
+/** Compares the manager's Node and native builds in one Pod with 20 000 connections of external clients, over IPv4 and IPv6. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -99,7 +99,7 @@ describe.skipIf(!hasCompiler)("the preload library does not change responses", (
     const address = ownAddress();
     const manager = await scenario.openManager();
     await scenario.start(nodeCommand(address), address);
-    // The app closes the connection.
+    // The app itself closes the connection after a response to HTTP/1.0.
     const before = await (await scenario.connect(address)).request(HTTP_1_0_GET, BODY);
     await manager.setMode(MODES.close);
     expect(await (await scenario.connect(address)).request(HTTP_1_0_GET, BODY)).toBe(before);

@@ -32,7 +32,7 @@ async function startApiServer(): Promise<FakeApiServer> {
 
 async function startTestReplica(apiServer: Pick<FakeApiServer, "url">, args?: readonly string[]): Promise<Replica> {
   const starting = startReplica(apiServer, args);
-  // If one of two programs fails to start, the other one is still ended.
+  // The cleanup is registered before the start, so that this program also ends if another one fails to start.
   cleanups.push(() => starting.then((started) => started.destroy()).catch(() => undefined));
   return starting;
 }

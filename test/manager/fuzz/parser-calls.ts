@@ -1,4 +1,7 @@
-/** Calls every parser of the manager by name, so both builds can parse the same bytes. Uses only the plain subset of TypeScript (decision 3). */
+/**
+ * Calls every parser of the manager by name, so that the Node and native builds can parse the same bytes. Uses only the plain
+ * subset of TypeScript (decision 3).
+ */
 import { parseDurationMs } from "../../../src/contract/duration.ts";
 import { parseServeFlags } from "../../../src/contract/serve-flags.ts";
 import { routeOf } from "../../../src/manager/calls/call-route.ts";

@@ -1,4 +1,4 @@
-/** Compares the parsers of both builds on damaged input. The sanitizers must not report a defect. */
+/** Compares the parsers of the Node and native builds on damaged input. The sanitizers must not report a defect. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

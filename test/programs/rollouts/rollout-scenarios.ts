@@ -46,7 +46,7 @@ export const BENCH_SCENARIOS: readonly RolloutScenario[] = CLIENT_KINDS.flatMap(
   ),
 );
 
-/** Each scenario runs all protocols at once. The `promised` scenarios have 20 rollouts together, in which no request may fail. */
+/** Each scenario runs all protocols at the same time. The `promised` scenarios have 20 rollouts in total; no request may fail. */
 export const TEST_SCENARIOS: readonly RolloutScenario[] = CLIENT_KINDS.map((kind, index) =>
   buildScenario({ ...kind, protocols: PROTOCOLS, slowestResponseMs: SLOWEST_RESPONSE_MS }, [8, 6, 6, 2][index] ?? 2),
 );

@@ -13,7 +13,7 @@ export function perProtocol<T>(createValue: (protocol: Protocol) => T): Record<P
 
 export type Driver = "none" | "http" | "envoy";
 
-/** Whether the app finishes its requests and closes its connections at its stop signal, or exits at once. */
+/** Whether the app finishes its requests and closes its connections at its stop signal, or exits immediately. */
 export type AppShutdown = "graceful" | "abrupt";
 
 /**
