@@ -1,4 +1,7 @@
-/** Finds unpinned inputs of a Dockerfile: Debian packages without an exact version, and package archives that are not snapshots of one date. */
+/**
+ * Finds unpinned inputs of a Dockerfile: Debian packages without an exact version, and package archives that are not snapshots
+ * of one date.
+ */
 
 const EXACT_VERSION = /^[a-z0-9][a-z0-9.+-]*=(?:\d+:)?[0-9][A-Za-z0-9.+~-]*$/;
 const ARCHIVE = /\bhttps?:\/\/[\w.-]+\/\S+/g;

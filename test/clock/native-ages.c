@@ -49,7 +49,7 @@ static int find(uint64_t cookie) {
   return -1;
 }
 
-/* @returns the tcp_info of a socket, or NULL if the message has none */
+/* @returns the tcp_info of a socket, or NULL if the message does not contain it */
 static unsigned char *info_of(unsigned char *diag, unsigned char *end) {
   for (unsigned char *at = diag + DIAG_BYTES; at + 4 <= end;) {
     unsigned size = get16(at);

@@ -62,7 +62,7 @@ export async function createTestClock(): Promise<TestClock> {
   const timeLine = () => `at ${nowMs}\n`;
   const followers = await listenForFollowers(name, timeLine);
 
-  /** @returns whether the turn had no event, no program starts or exits, and the kernel has no undelivered packet */
+  /** @returns whether the turn was without events, programs neither start nor exit, and the kernel has delivered all packets */
   const isIdleTurn = async (): Promise<boolean> => {
     const changesBefore = followers.changeCount();
     await followers.request("sync\n");

@@ -16,7 +16,7 @@ afterEach(async () => {
   server = undefined;
 });
 
-/** A server that runs one function of the script for each request; further requests get no response. */
+/** A server that runs one function of the script for each request; further requests do not get a response. */
 async function startScriptedServer(
   ...script: ((socket: Socket) => void)[]
 ): Promise<(timeoutMs?: number) => HttpConnection> {

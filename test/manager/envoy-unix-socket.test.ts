@@ -43,7 +43,7 @@ function socketPath(): string {
 const FAIL_HEALTH_CHECK = "POST /healthcheck/fail";
 const DRAIN_LISTENERS = "POST /drain_listeners?graceful&skip_exit";
 
-/** Command prefix that runs a program as a user who owns no files on this host. */
+/** Command prefix that runs a program as a user who does not own files on this host. */
 const AS_USER_65534 = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--no-new-privs"];
 
 describeOnClock("an Envoy with a Unix socket as admin interface", (build) => {

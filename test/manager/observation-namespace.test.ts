@@ -14,7 +14,7 @@ const sample = createSampler({ kubeletProbes: [] });
 let slow;
 const server = createServer({ keepAliveTimeout: 60000 }, (req, res) => {
   if (req.url === "/slow") slow = res; else res.end("x"); });
-// Waits until the kernel lists no socket of port 8080 (1F90) except the listener (state 0A).
+// Waits until the listener (state 0A) is the only socket of port 8080 (1F90) that the kernel lists.
 const settle = () => / [0-9A-F]+:1F90 [0-9A-F]+:[0-9A-F]+ (?!0A)/.test(readFileSync("/proc/self/net/tcp6", "utf8"))
   ? setTimeout(settle, 5) : writeSync(1, "settled\\n");
 const answer = () => slow === undefined ? setTimeout(answer, 5) : slow.end("x", () => writeSync(1, "answered\\n"));

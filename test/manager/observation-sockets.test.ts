@@ -187,7 +187,7 @@ describe("the sockets in a sample", () => {
   test("are busy with a connection in the backlog that has not sent data", async () => {
     const host = ownAddress();
     const sample = createSampler({ addressScope: host });
-    // Listens and then blocks its event loop.
+    // The program listens and then blocks its event loop.
     const { child, line } = await startNode(
       `import {createServer} from "node:net"; import {writeSync} from "node:fs";
        const s = createServer(); s.listen(0, "${host}", () => {

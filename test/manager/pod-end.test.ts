@@ -191,7 +191,7 @@ describeOnClock("the drain of a terminating Pod", (build) => {
   test.concurrent(
     "includes the container's original hook, which runs before the response to the kubelet",
     onClock(async (clock) => {
-      // The hook is called on 127.0.0.1, as inside a Pod.
+      // The manager calls the app's original hook on 127.0.0.1, as it does inside a Pod.
       const localApp = await startApp("127.0.0.1", 0, clock);
       const httpHeaders = [{ name: "X-Reason", value: "stop" }];
       let reason: unknown;

@@ -77,7 +77,7 @@ describeBuilds("the relay's client", (build) => {
     const client = startClient(build, env);
     await client.untilLine(/^dial$/);
     const cpuBeforeMs = cpuMs(client.child.pid ?? 0);
-    // The client reports this two seconds after it has started to connect.
+    // The client reports `lost` two seconds after it has started to connect.
     await client.untilLine(/^lost the relay did not respond within/);
     expect(cpuMs(client.child.pid ?? 0) - cpuBeforeMs).toBeLessThan(500); // bound: CPU time, which other programs do not lengthen
     client.child.kill("SIGKILL");

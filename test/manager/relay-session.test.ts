@@ -12,7 +12,7 @@ import {
 
 type TimedAction = SessionAction & { readonly atMs: number };
 
-/** Runs a client's session with exact timers until `untilMs`. */
+/** Runs a client's session until `untilMs`. Timers expire exactly at their time. */
 function play(events: readonly SessionEvent[], untilMs = 60_000) {
   let session: RelaySession = newSession(0);
   let wakeAtMs = 0;

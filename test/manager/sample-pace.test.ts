@@ -88,7 +88,7 @@ test.for(["requests", "auto"] as const)(
     const samplesWithFewSockets = sampleCount;
     sampleCount = 0;
     const { wakeCount } = play({ ...script, sockets: 100_000 });
-    // The driver counts five times a second; each count has a sample if the sample is cheap.
+    // The driver counts five times a second. If samples are cheap, each count is accompanied by a sample.
     expect(samplesWithFewSockets).toBeGreaterThan(200);
     expect(wakeCount).toBeGreaterThan(200);
     expect(sampleCount - 2).toBeLessThanOrEqual((DRAIN_DELAY_MS + 60_000) / paceMs(100_000));

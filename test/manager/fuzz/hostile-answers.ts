@@ -1,4 +1,4 @@
-/** Responds to the manager's calls with damaged, truncated, slow or no bytes, and checks the results. */
+/** Responds to the manager's calls with damaged, truncated, slow or missing bytes, and checks the results. */
 import { createServer, type Server, type Socket } from "node:net";
 import { pause } from "../../time/pause.ts";
 import { mutate } from "./mutations.ts";
@@ -112,7 +112,7 @@ export async function testHostileResponses(budget: Budget): Promise<string> {
   return `${callCount} calls, ${acceptedCount} accepted as complete`;
 }
 
-/** @returns the number of accepted responses. @throws Finding if a call has no result or a truncated response was accepted */
+/** @returns the number of accepted responses. @throws Finding if a result is missing or a truncated response was accepted */
 function countAccepted(out: string, seed: number, input: Buffer): number {
   const lines = out.trimEnd().split("\n");
   if (lines.length !== BATCH_SIZE) throw new Finding(`${BATCH_SIZE} calls had ${lines.length} results`, input);

@@ -1,4 +1,4 @@
-/** Calls a hostile TLS relay: each call must have one result, and no response after a damaged handshake may be trusted. */
+/** Calls a hostile TLS relay. Each call must have one result, and must not trust a response after a damaged handshake. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

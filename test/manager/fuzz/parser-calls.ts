@@ -97,7 +97,7 @@ function parseText(parser: string, text: string, extraArgument: string): string 
   }
 }
 
-/** Splits the bytes into chunks of seven bytes. */
+/** Passes the bytes to a line buffer in chunks of seven bytes, and returns the lines. */
 function linesText(bytes: Buffer): string {
   const buffer = createLineBuffer(64);
   let text = "";

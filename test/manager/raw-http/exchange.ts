@@ -10,7 +10,7 @@ export type RawRequest = {
   readonly ending?: "half-close" | "reset";
   /** A text that is sent twice after the manager has ended its side of the connection. */
   readonly lateText?: string;
-  /** For a HEAD request, whose response has a Content-Length and no body. */
+  /** For a HEAD request, whose response has a Content-Length but does not have a body. */
   readonly isBodyless?: boolean;
 };
 

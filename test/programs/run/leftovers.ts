@@ -15,7 +15,7 @@ export default async function setup(): Promise<() => Promise<void>> {
   const previousTmpdir = process.env["TMPDIR"];
   process.env["TMPDIR"] = folder;
   process.env[MARKING_VARIABLE] = basename(folder);
-  // If the run is interrupted, Vitest does not call the teardown.
+  // If the run is interrupted, Vitest does not call the teardown, so the exit of the process removes the folder.
   const removeFolder = () => rmSync(folder, { recursive: true, force: true });
   process.once("exit", removeFolder);
   return async () => {
