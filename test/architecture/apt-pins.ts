@@ -23,7 +23,7 @@ export function missingPins(dockerfile: string): readonly string[] {
     ...(archives.length > 0 && archives.every((archive) => DATED_ARCHIVE.test(archive))
       ? []
       : ["an archive is not a snapshot"]),
-    // The package sources of the base image are not snapshots.
+    // The package sources of the base image are not snapshots, so a Dockerfile has to remove them.
     ...(aptCommands.every((command) => command.includes("rm -f /etc/apt/sources.list.d/*"))
       ? []
       : ["the base image's package sources are not removed"]),

@@ -28,7 +28,11 @@ export type TestClock = {
   readonly every: (ms: number, callback: () => void) => void;
   /** Registers a started program. The clock stops until the program has connected, and while the program exits. */
   readonly follow: Followers["follow"];
-  /** Moves the clock until the promise has settled. @throws if no timer or event is left that could settle it */
+  /**
+   * Moves the clock until the promise has settled.
+   *
+   * @throws the promise's error; also if no timer or event is left that could settle the promise, or after an hour on the clock
+   */
   readonly runUntil: <T>(promise: Promise<T>) => Promise<T>;
   readonly end: () => Promise<void>;
 };

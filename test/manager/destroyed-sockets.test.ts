@@ -25,7 +25,7 @@ test.skipIf(!canIsolate)(
 
 const EMPTY = -1;
 
-/** @param results return values of recv, in order; a positive one is the length of a message without a socket */
+/** @param results return values of recv, in order; a positive value is the length of a message without a socket */
 function createLibc(results: readonly number[], overrides: Partial<Libc> = {}) {
   const remainingResults = [...results];
   const closedFds: number[] = [];

@@ -183,7 +183,7 @@ test.skipIf(!hasCompiler)("a process with a seccomp filter does not request the 
   const manager = await releasedScenario.openManager();
   manager.process.kill("SIGSTOP");
   const server = await releasedScenario.start(callsCommand(address, "filter"), address);
-  // The library would request the page at this connection, and the filter would kill the process.
+  // If the library requested the page at this connection, the filter would kill the process.
   expect(await (await releasedScenario.connect(address)).request(GET, BODY)).not.toContain(CLOSE_HEADER);
   expect(server.signalCode).toBe(null);
   await releasedScenario.close();

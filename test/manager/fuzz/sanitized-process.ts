@@ -84,7 +84,7 @@ export function requireCleanExit(end: ProcessEnd, allowed: readonly number[], in
     throw new Finding(`the program ended with ${exitDescription}`, input);
 }
 
-/** Waits until the output matches. @throws Finding if the program does not print a match in time */
+/** Waits until the output matches. @throws Finding if the program exits or `limitMs` passes before a match */
 export async function untilPrinted(program: RunningProgram, pattern: RegExp, limitMs: number): Promise<void> {
   const deadlineMs = performance.now() + limitMs;
   while (!pattern.test(program.stdout())) {

@@ -7,7 +7,7 @@ import { openSoakPod } from "./soak-pod.ts";
 
 const SAMPLE_MS = 5;
 
-/** @throws Finding if the program does not exit cleanly */
+/** @throws Finding if the program does not exit cleanly, and Error if the drains have unexpected outcomes */
 export async function soakDrains(
   program: string,
   { rounds, drains }: { readonly rounds: number; readonly drains: number },
