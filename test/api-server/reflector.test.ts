@@ -271,9 +271,9 @@ describe("a watch with a short timeout", () => {
   test("causes no list if there are bookmarks", async () => {
     server.faults.sendsBookmarks = true;
     putObject("a", "1");
-    // The limit tolerates a machine that stalls for five seconds.
+    // The silence limit exceeds the duration of a watch by five seconds, for a machine that stalls.
     startReflector({ resource: { watchMs: 1_000, silenceLimitMs: () => 6_000 } });
-    // Seven watches take longer than the silence limit.
+    // Seven complete watches take longer than the silence limit, so only the bookmarks can prevent another list.
     await eventually(() => expect(countWatches()).toBe(8));
     expect(countLists()).toBe(1);
   });

@@ -38,7 +38,7 @@ test("after any sequence of lists and events, the store has the server's state",
     fc.property(steps, fc.array(fc.nat(2), { minLength: 30, maxLength: 30 }), (sequence, times) => {
       const serverObjects = new Map<string, RawObject>();
       const store = createStore(readNonZeroNote);
-      // Events may be duplicated, and they may be lost if a list follows.
+      // The store may receive an event more than once, and not at all if a list follows.
       const lastList = sequence.map((step) => step.kind).lastIndexOf("list");
       sequence.forEach((step, index) => {
         if (step.kind === "list") {

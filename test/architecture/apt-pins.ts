@@ -1,4 +1,7 @@
-/** Finds unpinned inputs of a Dockerfile: Debian packages without an exact version, and package archives that are not snapshots of one date. */
+/**
+ * Finds unpinned inputs of a Dockerfile: Debian packages without an exact version, and package archives that are not snapshots
+ * of one date.
+ */
 
 const EXACT_VERSION = /^[a-z0-9][a-z0-9.+-]*=(?:\d+:)?[0-9][A-Za-z0-9.+~-]*$/;
 const ARCHIVE = /\bhttps?:\/\/[\w.-]+\/\S+/g;
@@ -20,7 +23,7 @@ export function missingPins(dockerfile: string): readonly string[] {
     ...(archives.length > 0 && archives.every((archive) => DATED_ARCHIVE.test(archive))
       ? []
       : ["an archive is not a snapshot"]),
-    // The package sources of the base image are not snapshots.
+    // The package sources of the base image are not snapshots, so a Dockerfile has to remove them.
     ...(aptCommands.every((command) => command.includes("rm -f /etc/apt/sources.list.d/*"))
       ? []
       : ["the base image's package sources are not removed"]),

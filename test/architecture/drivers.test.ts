@@ -6,7 +6,7 @@ import { DRIVERS } from "../../src/contract/driver-table.ts";
 
 const SRC = join(import.meta.dirname, "../../src");
 const names = DRIVERS.map(({ name }) => name).join("|");
-/** Matches comparisons of a driver with a driver's name, in both orders, or with a list of names. */
+/** Matches comparisons of a driver with a driver's name, which may be on either side, or with a list of names. */
 const NAME_COMPARISONS = [
   new RegExp(`\\bdriver\\w*(?:\\.name)?\\s*[!=]==?\\s*["'\`](?:${names})["'\`]`, "gi"),
   new RegExp(`["'\`](?:${names})["'\`]\\s*[!=]==?\\s*[\\w.]*driver\\b`, "gi"),

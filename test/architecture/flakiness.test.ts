@@ -1,4 +1,4 @@
-/** No test depends on the speed of the host, or on a port that may be in use. */
+/** Tests do not depend on the speed of the host, or on a port that may be in use. */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -7,7 +7,7 @@ import { FLAKY_EXCEPTIONS, FLAKY_RULES, flakyMatches } from "./flakiness-rules.t
 const ROOT = join(import.meta.dirname, "../..");
 const files = readdirSync(join(ROOT, "test"), { recursive: true, encoding: "utf8" })
   .map((file) => `test/${file}`)
-  // Installed packages contain their own tests.
+  // Excludes installed packages, which contain their own tests.
   .filter((file) => file.endsWith(".ts") && !file.includes("/node_modules/") && statSync(join(ROOT, file)).isFile());
 
 test.for(files)("the test %s does not depend on timing or free ports", (file) => {

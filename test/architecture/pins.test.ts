@@ -69,7 +69,7 @@ test.for([
   },
 );
 
-/** An entry that is an alias of another package has no version. */
+/** An entry that is an alias of another package does not have a version. */
 type LockedPackage = { readonly integrity?: string; readonly link?: boolean; readonly version?: string };
 
 test.for(["package-lock.json", "native/toolchain/package-lock.json"])(

@@ -49,7 +49,7 @@ export const ROOMS: Readonly<Record<string, Rule>> = {
     npm: ["fast-json-patch", "yaml", "commander"],
     io: true,
   },
-  // Reads the tables of every program; no program loads it.
+  // Reads the tables of every program; programs do not load this room.
   generate: {
     rooms: [
       "contract",
@@ -68,7 +68,7 @@ export const ROOMS: Readonly<Record<string, Rule>> = {
     io: true,
   },
   "lastcall.ts": { rooms: ["webhook", "relay", "demo", "cli"], npm: [], io: false },
-  // The main thread and each worker thread call it once.
+  // The main thread and each worker thread of a program call the function of this file once.
   "startup-memory.ts": { rooms: [], npm: [], io: true },
   "fault.ts": { rooms: [], npm: [], io: false },
   "open-port.ts": { rooms: ["fault.ts"], npm: [], io: true },

@@ -260,7 +260,7 @@ describe("a Helm release on a real API server", () => {
       if (pod.outcome === "not selected") expect(lastcallWarnings).toEqual([]);
     });
 
-    // Only root can listen on port 443. Other users change the Service's port, and an upgrade would reset it.
+    // Only root can listen on port 443. For other users the test changes the Service's port, which an upgrade would reset.
     describe.runIf(HAS_LOW_PORTS)("and with failurePolicy Fail", () => {
       const account = "system:serviceaccount:lastcall:lastcall-webhook";
       const readMetrics = async (): Promise<string> => {

@@ -70,7 +70,7 @@ export async function startApiServer(): Promise<ApiServer> {
       "--authorization-mode=RBAC",
       ...keyFlags,
       "--service-account-issuer=https://kubernetes.default.svc",
-      // No controller creates the default ServiceAccounts, without which Pods would be rejected.
+      // This plugin would reject all Pods, because the default ServiceAccounts do not exist without a controller.
       "--disable-admission-plugins=ServiceAccount",
     ]),
   ];
@@ -184,7 +184,7 @@ function createHelmRunner(port: number, token: string, folder: string): ApiServe
     "--kube-insecure-skip-tls-verify",
   ];
   return (command, values, args = [], release = "lastcall") => {
-    // The self-test's Pod would not start, because no node exists.
+    // The self-test does not create its Pod, because the Pod could not start without a node.
     const chartArgs =
       command === "install" || command === "upgrade"
         ? [CHART, "-f", "-", "--set", "image.allowEmptyRegistry=true,selfTest.startsPod=false"]

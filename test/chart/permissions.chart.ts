@@ -116,7 +116,7 @@ type Rule = Readonly<Record<"apiGroups" | "resources" | "verbs", readonly string
 
 function permissionsOf(role: Manifest): readonly string[] {
   return listOf<Rule>(role, "rules").flatMap((rule) => {
-    // A field that this test does not read could grant a permission.
+    // Another field could grant a permission that this test does not read, so a rule must not have other fields.
     expect(
       Object.keys(rule).filter((key) => !["apiGroups", "resources", "resourceNames", "verbs"].includes(key)),
     ).toEqual([]);

@@ -10,7 +10,7 @@ export type Identity = { readonly name: string; readonly uid: string; readonly a
 
 type Variable = { readonly name: string; readonly value?: string };
 
-/** @throws if the Pod has no relay variables, or invalid ones */
+/** @throws if the Pod's relay variables are missing or invalid */
 export function relayOf(pod: unknown, { name, uid, address }: Identity): RelaySettings {
   const containers = listOf<{ readonly name: string }>(pod, "spec", "initContainers");
   const manager = containers.find((container) => container.name === "lastcall");

@@ -29,7 +29,7 @@ export async function startWebhook(api: ApiServer, folder: string): Promise<Chil
   const service = { name: "lastcall-webhook", address, ports: { https: port, relay: RELAY_PORT } };
   const flags = expandArgs(at(deployment, "spec", "template", "spec"), [service]);
   const account = await api.kubeconfigOf("lastcall-webhook");
-  // Below, these flags are replaced by flags with ports and paths of this host.
+  // The arguments below replace these flags by flags with ports and paths of this host.
   const replacedFlags = /^--(port|relay-port|config|admin-port)=/;
   return startProgram(folder, process.execPath, [
     ...[PROGRAM, ...flags.filter((flag) => !replacedFlags.test(flag))],

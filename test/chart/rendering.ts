@@ -56,8 +56,8 @@ export function renderError(values: Values, namespace = "lastcall"): string {
 }
 
 /**
- * Removes the informational log lines of Helm's API client, which begin with the letter I: it logs one when its watch is
- * canceled at the end.
+ * Removes the informational log lines of Helm's API client, which begin with the letter I. The client logs such a line when Helm
+ * cancels its watch at the end.
  */
 export function removeInfoLines(stderr: string): string {
   return stderr.replaceAll(/^I[0-9]{4} [0-9:.]+ +[0-9]+ \S+\.go:[0-9]+\] .*\n/gm, "");

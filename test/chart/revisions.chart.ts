@@ -17,7 +17,7 @@ const ENTRIES_BY_RELEASE = {
   next: injectingEntriesOf({ revision: "next", injection: { mode: "opt-out" } }, "lastcall-next"),
 };
 
-/** The same releases in the form in which the command line gets them. */
+/** The releases of `ENTRIES_BY_RELEASE` in the form in which the command line receives them. */
 const CLI_RELEASES: Readonly<Record<keyof typeof ENTRIES_BY_RELEASE, Release>> = {
   stable: { revision: "", injection: "opt-in" },
   canary: { revision: "canary", injection: "opt-in" },

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 
-// These tests are separate from the others because they need Helm, which is built from source the first time.
+// These tests have their own configuration, because they need Helm, which is built from source the first time.
 // biome-ignore lint/style/noDefaultExport: the tool reads its settings from the default export
 export default defineConfig({
   test: {

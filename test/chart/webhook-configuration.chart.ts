@@ -37,7 +37,7 @@ const TABLE: readonly (readonly [string, Labels, Labels, string])[] = [
   ["lastcall-demo", OPTED_IN, {}, "namespace"],
 ];
 
-/** The same columns in opt-out mode, with two more excluded namespaces. */
+/** Has the columns of `TABLE`, but for opt-out mode and two more excluded namespaces. */
 const OPT_OUT_TABLE: typeof TABLE = [
   ["shop", {}, {}, "namespace"],
   ["shop", OPTED_IN, {}, "namespace"],

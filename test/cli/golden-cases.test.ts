@@ -8,7 +8,7 @@ import { injectPod } from "../../src/injection/inject.ts";
 import { expectedPodOf, type GoldenCase, listGoldenNames, readGoldenCase } from "../golden/corpus.ts";
 import { type CommandResult, lastcall } from "./run-lastcall.ts";
 
-/** Facts that only the webhook has. The command line adds no pull secrets; they would replace the ServiceAccount's. */
+/** Facts that only the webhook has. The command line does not add pull secrets, which would replace the ServiceAccount's. */
 const WEBHOOK_FACTS = ["limitRanges", "managerPullPolicy", "pullSecrets", "imagePullError"] as const;
 
 /** All cases except those that only apply to the webhook, because they depend on opt-in or on cluster state. */

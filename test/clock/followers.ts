@@ -5,7 +5,7 @@ import { createServer, type Socket } from "node:net";
 import { eventually } from "../time/eventually.ts";
 
 export type Follower = {
-  /** The due time of the program's next timer; {@link NEVER_MS} if it has no timer. */
+  /** The due time of the program's next timer; {@link NEVER_MS} if it does not have a timer. */
   readonly dueMs: () => number;
 };
 
@@ -83,7 +83,7 @@ export async function listenForFollowers(name: string, timeLine: () => string): 
   };
 
   const server = createServer(onConnection);
-  // An abstract socket leaves no file behind, and the manager's samples do not include it.
+  // An abstract socket does not leave a file behind, and the manager's samples do not include it.
   server.listen(`\0${name}`);
   await once(server, "listening");
   return {

@@ -49,7 +49,7 @@ static int find(uint64_t cookie) {
   return -1;
 }
 
-/* @returns the tcp_info of a socket, or NULL if the message has none */
+/* @returns the tcp_info of a socket, or NULL if the message does not contain it */
 static unsigned char *info_of(unsigned char *diag, unsigned char *end) {
   for (unsigned char *at = diag + DIAG_BYTES; at + 4 <= end;) {
     unsigned size = get16(at);
@@ -130,7 +130,7 @@ static void record_family(int fd, unsigned char family) {
 void date_socket_events(void) {
   static int fd = -1;
   if (fd < 0) fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, 4);
-  if (fd < 0) return; /* without netlink the manager reads no ages */
+  if (fd < 0) return; /* without netlink the manager does not read ages */
   for (int index = 0; index < count; index++) table[index].missing_steps++;
   record_family(fd, AF_INET);
   record_family(fd, AF_INET6);

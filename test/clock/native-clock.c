@@ -153,7 +153,7 @@ int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout) {
   }
 }
 
-/* In this call the runtime reads the events that arrived while it was running. */
+/* In this call the event loop reads the events that arrived while its callbacks were running. */
 int __wrap_epoll_wait(int epoll, struct epoll_event *events, int most, int timeout) {
   int ready = __real_epoll_wait(epoll, events, most, timeout);
   if (ready > 0) events_seen++;

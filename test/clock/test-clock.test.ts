@@ -118,7 +118,7 @@ test("event loop turns before the start of a program do not count as idle turns 
   clock.every(1, () => {});
   const RESPONSES: Readonly<Record<string, string>> = { begin: "ready\n", sync: "idle 0 -1\n", run: "" };
   const commandsReceived: string[] = [];
-  // The program runs in this thread, so it starts within one of the clock's turns.
+  // The test itself plays the program, in the clock's thread, so the program starts within one of the clock's turns.
   const runProgram = async () => {
     const ended = Promise.withResolvers<void>();
     const clockMoved = Promise.withResolvers<void>();

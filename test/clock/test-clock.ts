@@ -28,14 +28,18 @@ export type TestClock = {
   readonly every: (ms: number, callback: () => void) => void;
   /** Registers a started program. The clock stops until the program has connected, and while the program exits. */
   readonly follow: Followers["follow"];
-  /** Moves the clock until the promise has settled. @throws if no timer or event is left that could settle it */
+  /**
+   * Moves the clock until the promise has settled.
+   *
+   * @throws the promise's error; also if no timer or event is left that could settle the promise, or after an hour on the clock
+   */
   readonly runUntil: <T>(promise: Promise<T>) => Promise<T>;
   readonly end: () => Promise<void>;
 };
 
 /** Greater than 0, because programs compute times that precede their start. */
 const START_MS = 1_000_000;
-/** All programs are idle after this many consecutive turns without an event. In one turn a request reaches only one program. */
+/** All programs count as idle after this many consecutive turns without an event. In one turn a request reaches only one program. */
 const IDLE_TURNS = 3;
 /** Turns of the test's own event loop, which runs the fake apps and clients, in each turn of the clock. */
 const EVENT_LOOP_TURNS = 8;
@@ -62,7 +66,7 @@ export async function createTestClock(): Promise<TestClock> {
   const timeLine = () => `at ${nowMs}\n`;
   const followers = await listenForFollowers(name, timeLine);
 
-  /** @returns whether the turn had no event, no program starts or exits, and the kernel has no undelivered packet */
+  /** @returns whether the turn was without events, programs neither start nor exit, and the kernel has delivered all packets */
   const isIdleTurn = async (): Promise<boolean> => {
     const changesBefore = followers.changeCount();
     await followers.request("sync\n");

@@ -28,7 +28,7 @@ function resultOf(run: DemoProcess, status: number) {
   return JSON.parse(lastLine);
 }
 
-// The tests mostly wait, so running concurrently they take as long as the longest.
+// The tests mostly wait, so together they take only as long as the longest of them if they run concurrently.
 describe.runIf(HAS_NETWORK_NAMESPACES).concurrent("the demo with a network namespace for each Pod", () => {
   test("loses requests only without lastcall, and leaves no process or file", TIMEOUT, async (context) => {
     const run = demo(context, "--network=namespace", "--json", ...ONE_REPLICA);

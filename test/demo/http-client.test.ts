@@ -16,7 +16,7 @@ afterEach(async () => {
   server = undefined;
 });
 
-/** A server that runs one function of the script for each request; further requests get no response. */
+/** A server that runs one function of the script for each request; further requests do not get a response. */
 async function startScriptedServer(
   ...script: ((socket: Socket) => void)[]
 ): Promise<(timeoutMs?: number) => HttpConnection> {
@@ -108,7 +108,7 @@ test("a close between two requests makes the connection unusable without a failu
 });
 
 test("a request that races with the server's close is a failure", async () => {
-  // The client sends again before the server's FIN arrives.
+  // The server closes the connection after its response. The client sends the next request before the server's FIN arrives.
   const open = await startScriptedServer((socket) => socket.end(RESPONSE));
   const connection = open();
   const first = connection.request("/", true);

@@ -118,7 +118,7 @@ describe("the deletion of a Pod in the demo", () => {
   });
 
   test("uses the grace period of the request instead of the Pod's", async () => {
-    // The Pod's grace period is longer than the test's time limit.
+    // The Pod's grace period is longer than the test's time limit, so the runner must not use it.
     const web = await startPod(
       { terminationGracePeriodSeconds: 3_600, containers: [container("app", IGNORES_SIGTERM)] },
       "app",

@@ -5,7 +5,7 @@ test("a wait of the real clock never resolves early", async () => {
   const wantedMs = [3, 7, 10, 20, 33, 50];
   const waits = Array.from({ length: 600 }, async (_, index) => {
     const ms = wantedMs[index % wantedMs.length] ?? 0;
-    // Timers count whole milliseconds, so each wait starts at another fraction of a millisecond.
+    // Timers count whole milliseconds, so the test starts each wait at another fraction of a millisecond.
     await realClock.wait((index % 100) / 7);
     const fromMs = realClock.nowMs();
     await realClock.wait(ms);

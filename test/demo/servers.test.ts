@@ -30,7 +30,7 @@ test("if the webhook does not start, its output is reported and the API server i
   );
   await expect(started).rejects.toThrow(/the webhook did not start; last output: .*current-context/);
   const file = join(scratch, "kubeconfig.json");
-  // The file contains the API server's token.
+  // The file contains the API server's token, so only its owner may read it.
   expect(statSync(file).mode & 0o777).toBe(0o600);
   expect(readFileSync(file, "utf8")).toMatch(/127\.0\.0\.1:[1-9]/);
   // Counts the open servers of this process, because another program may already listen on the closed server's port.

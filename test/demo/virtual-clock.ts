@@ -2,7 +2,7 @@
 import type { Clock } from "../../src/demo/clock.ts";
 
 export type VirtualClock = Clock & {
-  /** Resolves when the work has settled; waits take no real time. */
+  /** Resolves when the work has settled; waits do not take real time. */
   readonly runUntil: (work: Promise<unknown>) => Promise<void>;
 };
 

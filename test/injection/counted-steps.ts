@@ -26,7 +26,7 @@ export function countSteps(run: () => unknown): number {
   // V8 does not count inlined calls of optimised code.
   for (const compiler of COMPILERS) setFlagsFromString(`--no-${compiler}`);
   try {
-    // Both calls are synchronous, because the inspector session is in this thread.
+    // Calls of `session.post` complete synchronously, because the session inspects this thread.
     session.post("Profiler.enable");
     session.post("Profiler.startPreciseCoverage", { callCount: true, detailed: true });
     const builtinSteps = withCountedBuiltins(run);

@@ -1,4 +1,4 @@
-/** Tests injection together with the injectors of meshes, in both orders of the webhooks. */
+/** Tests injection together with the injectors of meshes, which the API server may call before or after lastcall's webhook. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -141,7 +141,7 @@ test("a second injection recognises a hook that Istio's injector rewrote", () =>
   expect(preStopOf(afterMesh, "app")).toEqual(rewrittenHook);
   expect(preStopOf(pod, "app")).toEqual(rewrittenHook);
   expect(argsOf(pod, "lastcall")).toContain("--hooks=app:app");
-  // The kubelet then sends its probes to Istio's agent.
+  // After Istio's injection the kubelet sends its probes to Istio's agent.
   expect(argsOf(pod, "lastcall")).toContain("--kubelet-probes=15021:15s,15020:10s");
 });
 

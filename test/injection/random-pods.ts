@@ -45,7 +45,7 @@ export function resultOf(pod: object, inputs: InjectorInputs): PodResult {
   if (uninjection.kind !== "uninjected") return resultWith("the Pod cannot be uninjected");
   if (!isForged)
     return resultWith(isDeepStrictEqual(uninjection.pod, received) ? "" : "an uninjection does not restore the Pod");
-  // From a forged record, the uninjection restores a Pod that never existed. The same rules apply to the restored Pod.
+  // From a forged record, the uninjection restores a Pod that never existed. The rules for any Pod also apply to this Pod.
   return resultWith(
     isRestorable(uninjection.pod, inputs) ? "" : "an uninjection of a forged manager does not restore a stable Pod",
   );

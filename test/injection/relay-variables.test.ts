@@ -21,7 +21,7 @@ const WEB = {
   spec: { terminationGracePeriodSeconds: 30, containers: [{ name: "app", image: "app:1" }] },
 };
 
-/** Fakes the relay. A credential is a namespace and a number; an existing credential of the same namespace is returned again. */
+/** Fakes the relay. A credential is a namespace and a number; a Pod's existing credential for the requested namespace stays. */
 function createFakeRelay(generation = "a1"): { issue: IssueRelayAccess; requests: RelayAccessRequest[] } {
   const requests: RelayAccessRequest[] = [];
   const issue: IssueRelayAccess = (request) => {

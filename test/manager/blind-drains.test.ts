@@ -1,4 +1,4 @@
-/** Tests drains of managers that cannot read netlink, which a seccomp filter denies, or the socket tables in /proc. */
+/** Tests drains of managers to which a seccomp filter denies netlink, with and without readable socket tables in /proc. */
 import { afterAll, expect, test } from "vitest";
 import type { TestClock } from "../clock/test-clock.ts";
 import type { Build } from "./builds.ts";

@@ -94,7 +94,7 @@ describe("a drain in a Pod whose socket tables cannot be read", () => {
   ])("$title", ({ ms, outcome, ...sources }) => {
     const [ended, atMs] = outcomeAndTime(sources);
     expect(ended).toBe(outcome);
-    // The next sample or count follows within 200 ms.
+    // The machine detects the condition with its next sample or count, at most 200 ms later.
     expect(Number(atMs) - ms).toBeGreaterThanOrEqual(0);
     expect(Number(atMs) - ms).toBeLessThan(200);
   });
@@ -119,7 +119,7 @@ describe("a drain in a Pod whose socket tables cannot be read", () => {
       pod: (nowMs) => (nowMs < 20_000 ? busyUntil(99_999)(nowMs) : BLIND_OBSERVATION),
     });
     expect(outcome).toBe("blind");
-    // Samples are 150 ms apart.
+    // The tenth failed sample, 150 ms after the ninth, is at the earliest 9 * 150 ms after the first.
     expect(atMs).toBeGreaterThanOrEqual(20_000 + 9 * 150);
     expect(atMs).toBeLessThan(22_000);
   });

@@ -22,7 +22,7 @@ export type StartedBrokenRelay = { readonly env: Record<string, string>; readonl
 export type BrokenRelay = {
   /** Completes a test title whose subject is the relay. */
   readonly behaviour: string;
-  /** Additional duration of the drain, because the relay's last status is valid until it expires. */
+  /** Time that the fault adds to the drain, because the manager relies on the relay's last status until the status expires. */
   readonly additionalMs?: number;
   readonly start: (ca: Authority, clock?: TestClock) => Promise<StartedBrokenRelay>;
 };
@@ -183,7 +183,7 @@ export const BROKEN_RELAYS: readonly BrokenRelay[] = [
 
 export type BreakableProxy = {
   readonly hostAndPort: HostAndPort;
-  /** After this call, the proxy forwards neither data nor the end of a connection, in both directions. */
+  /** After this call, the proxy does not forward data or the end of a connection in either direction. */
   readonly breakConnections: () => void;
 };
 

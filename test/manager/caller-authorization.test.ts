@@ -1,4 +1,4 @@
-/** Tests every cell of the table in docs/caller-authorization.md, on both builds. */
+/** Tests every cell of the table in docs/caller-authorization.md, on the manager's Node and native builds. */
 import { createServer, get, type ServerResponse } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { TestClock } from "../clock/test-clock.ts";
@@ -25,7 +25,7 @@ if (EXTERNAL_ADDRESS === undefined)
 
 const SCENARIOS_TIMEOUT_MS = 180_000;
 const FLAGS = ["--quiet-period=300ms", "--drain-timeout=90s", "--app-grace=1s", "--hooks=app:app,web:app"];
-/** A drain delay in which the relay's status always arrives. */
+/** A drain delay that is long enough for the relay's status to arrive on every machine. */
 const RELAYED_DELAY_MS = 20_000;
 
 type Pod = {
@@ -108,7 +108,8 @@ async function findHarms(build: Build, caller: Caller): Promise<Set<Harm>> {
   const callWithoutDrain = async (clock: TestClock) => {
     const pod = await startPod({ clock, build, caller, delayMs: 1_000 });
     await caller.call(pod.manager);
-    // A drain does not wait for its request to drain-url, but the clock advances only after the app has received the request.
+    // If the call started a drain, the manager has sent a request to drain-url. The clock advances only after the app has
+    // received this request.
     await clock.wait(1);
     const { phase, trigger } = await statusOf(pod.manager);
     if (trigger !== "none") harms.add("start");

@@ -61,7 +61,7 @@ async function callWithoutToken(from: string, manager: Manager, path: string): P
 const CALLER_ADDRESSES = ["127.201.0.1", "127.201.0.2", "127.201.0.3", "127.201.0.4"];
 const STATUS_PATH = `/${TOKEN}/status`;
 const DRAIN_PATH = `/${TOKEN}/drain`;
-/** More calls than the manager holds at once, so the manager responds to some of the calls immediately. */
+/** More calls than the manager's limit of simultaneous holds, so the manager responds to some of the calls immediately. */
 const EXCESSIVE_CALLS = 148;
 const EARLY_RESPONSES = 20;
 

@@ -32,7 +32,7 @@ export type Hierarchy = {
 const PERIOD_US = 100_000;
 const quotaUsOf = (milliCpu: number) => Math.max(1_000, (milliCpu * PERIOD_US) / 1_000);
 
-/** On a hybrid host the version depends on the controller. */
+/** Finds the controller's hierarchy. On a hybrid host the cgroup version differs between controllers. */
 export function hierarchyOf(controller: Controller): Hierarchy {
   const mounts = readFileSync("/proc/self/mounts", "utf8").split("\n").map(toMount);
   const versionOneMount = mounts.find((one) => one.type === "cgroup" && one.options.includes(controller));

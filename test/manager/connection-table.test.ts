@@ -27,7 +27,7 @@ function runTwoTurns(): void {
   vi.advanceTimersByTime(2);
 }
 
-/** Creates a table with `count` connections. Its clock advances with every read, so no two arrival times are equal. */
+/** Creates a table with `count` connections. Its clock advances with every read, so all arrival times differ. */
 function createFilledTable(count: number, address = CLIENT_ADDRESS) {
   let nowMs = 0;
   const table = createConnectionTable(() => {

@@ -56,7 +56,7 @@ describe("the criterion for the end of a drain", () => {
       "istio",
     ]);
     expect(DRIVERS.filter((driver) => countsBeforeDraining(settingsOf(driver, "quiet")))).toEqual([]);
-    // The first count precedes the last quiet period (2 s) of the delays by two count intervals (400 ms).
+    // The quiet period (2 s) may end with the delays. The first count is two count intervals (400 ms) before such a quiet period.
     const settings = settingsOf("envoy", "requests", { deregistrationDelayMs: 3_000 });
     expect(earlyCountMs(settings, 1_000)).toBe(1_000 + 5_000 + 3_000 - 2_000 - 400);
   });

@@ -7,7 +7,7 @@ import { canIsolate, runInOwnNetwork } from "./own-network.ts";
 test.skipIf(!canIsolate)(
   "the kernel's queue contains the connections and listeners that were destroyed since the start of the queue",
   () => {
-    // On a busy machine the kernel may retransmit a segment, and counts it again.
+    // The kernel also counts retransmitted segments, which occur on a busy machine.
     const isPositive = expect.toSatisfy((count) => Number(count) >= 1);
     const answeredConnection = { isListener: false, dataSegmentsReceived: isPositive, dataSegmentsSent: isPositive };
     const lines = runInOwnNetwork("destroyed-sockets-pod.ts", []);
@@ -25,7 +25,7 @@ test.skipIf(!canIsolate)(
 
 const EMPTY = -1;
 
-/** @param results return values of recv, in order; a positive one is the length of a message without a socket */
+/** @param results return values of recv, in order; a positive value is the length of a message without a socket */
 function createLibc(results: readonly number[], overrides: Partial<Libc> = {}) {
   const remainingResults = [...results];
   const closedFds: number[] = [];

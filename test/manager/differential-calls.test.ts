@@ -1,4 +1,4 @@
-/** Compares both builds with drivers, at signals and on the command line; see `differential/both-builds.ts`. */
+/** Compares the manager's two builds in scenarios with drivers, signals and commands; see `differential/both-builds.ts`. */
 import { afterAll, describe, test } from "vitest";
 import { describeIfBothBuilds } from "./builds.ts";
 import { compare } from "./differential/both-builds.ts";

@@ -1,4 +1,4 @@
-/** Compares both builds in drains; see `differential/both-builds.ts`. */
+/** Compares the manager's two builds in scenarios of drains; see `differential/both-builds.ts`. */
 import { afterAll, describe, test } from "vitest";
 import { describeIfBothBuilds } from "./builds.ts";
 import { compare } from "./differential/both-builds.ts";

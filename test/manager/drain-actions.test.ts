@@ -96,7 +96,7 @@ describe("the manager's exit code", () => {
 
   test("depends in classic mode on the end of the drain or the second SIGTERM", () => {
     const settings = { ...ONE_APP, classic: true };
-    // In classic mode the manager exits only after the app has closed its ports.
+    // In classic mode the manager exits only after the app has closed its ports, here at 6 s.
     const pod: PodAt = (nowMs) => ({ ...QUIET, hasTcpListener: nowMs < 6_000 });
     const waitedDrain = play({ settings, pod, events: [...TERMINATION, sigterm(2_000)], untilMs: 60_000 });
     expect(exitsOf(waitedDrain)[0]?.[0]).toBe(EXIT_OK);
@@ -134,7 +134,7 @@ describe("a Pod that continues after its drain", () => {
   });
 
   test("causes no cancellation of the driver's drain if that drain was never started", () => {
-    // The Pod has no listener at the trigger, so the drain ends before its delays.
+    // The Pod has no listener at the trigger, so the first drain ends immediately and the driver's drain does not start.
     const pod: PodAt = (nowMs) => ({ ...QUIET, hasTcpListener: nowMs > 100_000 });
     const drain = play({ pod, events: [...TERMINATION, ownHook(200_000, 3)], untilMs: 250_000 });
     expect(timesOf(drain, "cancel-driver-drain")).toEqual([]);

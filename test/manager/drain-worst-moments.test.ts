@@ -216,7 +216,7 @@ describe("a proxy that stops during its drain", () => {
       events: TERMINATION,
       pod: (nowMs) => (nowMs < 6_000 ? QUIET : nowMs < 10_000 ? withoutListener : busyUntil(20_000)(nowMs)),
       active: (nowMs) => (nowMs < 6_000 ? 3 : nowMs < 11_000 ? -1 : nowMs < 20_000 ? 1 : 0),
-      // The last count before the return of the proxy takes longer than the absence after which a driver stops counting.
+      // The count that is in progress when the proxy returns takes longer than the absence after which a driver stops counting.
       countMs: (nowMs) => (nowMs >= 9_500 && nowMs < 10_000 ? 2_000 : 1),
     });
     expect(drain.summary.outcome).toBe("drained");

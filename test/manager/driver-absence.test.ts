@@ -10,7 +10,7 @@ import { startFakeEnvoy } from "./fake-envoy.ts";
 
 const REFUSED: HttpEnd = { status: 0, failure: "refused", timedOut: false };
 const TIMED_OUT: HttpEnd = { status: 0, failure: "no complete response within 2000 ms", timedOut: true };
-/** Longer than the absence of a proxy after which both drivers stop counting. */
+/** Longer than the absence of a proxy after which the Envoy driver and the Linkerd driver stop counting. */
 const LONG_ABSENCE_MS = 2_300;
 
 const CREATE_DRIVER: Readonly<Record<string, (stream: HttpStream) => Driver>> = {

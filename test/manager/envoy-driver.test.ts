@@ -1,4 +1,4 @@
-/** Tests drains with faults of Envoy's admin interface, on both builds. */
+/** Tests drains with faults of Envoy's admin interface, on the manager's Node and native builds. */
 import { readFileSync } from "node:fs";
 import { afterAll, expect, test } from "vitest";
 import type { TestClock } from "../clock/test-clock.ts";
@@ -55,7 +55,7 @@ describeOnClock("the Envoy driver", (build) => {
     return pod;
   }
 
-  /** Waits for the calls, because without connections the drain ends while calls are in progress. */
+  /** Waits until Envoy has received the calls, because the drain of a Pod without connections does not wait for them. */
   async function untilCalled({ clock, envoy }: Pod, count: number): Promise<readonly string[]> {
     await clock.until(() => envoy.calls.length >= count);
     await clock.wait(300);

@@ -22,7 +22,7 @@ function countAfter(requests: number, adminTotal: number, active = 0): EnvoyCoun
   };
 }
 
-/** @returns whether each of several counts, 200 ms apart, shows traffic. @param newRequests requests before each count */
+/** @returns whether each count, 200 ms apart, shows traffic. @param newRequests number of requests before each count but the first */
 function detectTraffic(newRequests: readonly number[]): readonly boolean[] {
   const evidence = createEnvoyEvidence(PROBES);
   let requests = 0;

@@ -1,4 +1,4 @@
-/** Tests drains with Envoy's admin interface on a Unix socket, as in Contour, on both builds. */
+/** Tests drains with Envoy's admin interface on a Unix socket, as in Contour, on the manager's Node and native builds. */
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
@@ -43,7 +43,7 @@ function socketPath(): string {
 const FAIL_HEALTH_CHECK = "POST /healthcheck/fail";
 const DRAIN_LISTENERS = "POST /drain_listeners?graceful&skip_exit";
 
-/** Command prefix that runs a program as a user who owns no files on this host. */
+/** Command prefix that runs a program as a user who does not own files on this host. */
 const AS_USER_65534 = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--no-new-privs"];
 
 describeOnClock("an Envoy with a Unix socket as admin interface", (build) => {
@@ -90,7 +90,7 @@ describeOnClock("an Envoy with a Unix socket as admin interface", (build) => {
       envoy.stats = () => listenerLines("0.0.0.0_8080", hasEnded ? undefined : busyListener);
       const end = drainPod(manager);
       await clock.until(() => envoy.calls.length >= 2);
-      // Longer than the quiet period, so only the request delays the drain.
+      // This wait is longer than the quiet period, so only the active request still delays the drain's end.
       await clock.wait(1_000);
       hasEnded = true;
       const requestEndMs = clock.nowMs();

@@ -25,7 +25,7 @@ type ExternalCall = {
 
 const anyExternalCalls: fc.Arbitrary<readonly ExternalCall[]> = fc.array(
   fc.record({
-    // Before, shortly before and during the Pod's termination.
+    // Half of the calls arrive at any time, the other half shortly before or after the trigger.
     atMs: fc.oneof(fc.nat(150_000), fc.integer({ min: TRIGGER_MS - 16_000, max: TRIGGER_MS + 3_000 })),
     container: fc.constantFrom(...CONTAINERS),
     host: fc.nat(60),
@@ -41,7 +41,7 @@ function eventsOf(calls: readonly ExternalCall[]): DrainEvent[] {
   ]);
 }
 
-/** The kubelet starts all hooks at the same time; the manager's own call arrives later. */
+/** The kubelet starts all hooks at the same time. The call of the manager's own hook arrives `ownAfterMs` after the trigger. */
 const terminationEvents = (ownAfterMs: number): DrainEvent[] => [
   hook(TRIGGER_MS, HOLD_IDS.app, "app"),
   hook(TRIGGER_MS + 5, HOLD_IDS.web, "web"),
@@ -187,8 +187,8 @@ describe("the preStop calls that wait for their answers", () => {
   test("are at most 128 and include the first call of each container and address", () => {
     const anyCall = fc.record({
       container: fc.constantFrom("app", "web", "job", "mesh"),
-      // Above 128 held calls, the container with the most calls has at least 33, from at most 31 addresses. The manager therefore
-      // answers the newest call of an address with several calls, and never the first call of an address.
+      // Above 128 held calls, the container with the most calls has at least 33, from at most 31 addresses. At least one address
+      // therefore has several calls. The manager answers the newest of these calls, and never the first call of an address.
       peer: fc.nat(30).map((host) => `10.9.9.${host}`),
     });
     fc.assert(

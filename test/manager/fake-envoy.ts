@@ -6,16 +6,16 @@ import { ownAddress } from "../leases/own-address.ts";
 export type Fault = "refuse" | "hang" | number;
 
 export type FakeEnvoy = {
-  /** An http URL, or `unix:` and a path. Differs from the Pod's address, whose connections the manager counts as clients. */
+  /** An http URL, or `unix:` and a path. The host is not the Pod's, because the manager counts connections to the Pod as clients. */
   readonly url: string;
-  /** Calls such as `POST /healthcheck/fail`, without those for statistics. */
+  /** Received requests such as `POST /healthcheck/fail`, except the requests for statistics. */
   readonly calls: readonly string[];
   readonly statsRequestCount: () => number;
-  /** Returns the lines that follow those of the admin interface itself. */
+  /** Returns the statistics that follow those of the admin interface's own listener. */
   stats: () => readonly string[];
-  /** Replaces all lines, including those of the admin interface. */
+  /** Replaces all statistics, including those of the admin interface's own listener. */
   allStats: (() => readonly string[]) | undefined;
-  /** Faults for the next requests, in order. `defaultFault` applies to all others. */
+  /** Faults for the next requests, in order. `defaultFault` applies to all requests after them. */
   readonly faults: Fault[];
   defaultFault: Fault | undefined;
   /** Simulates a restart: the new process is not draining and its health check succeeds. */
@@ -96,7 +96,7 @@ async function listenOnOwnAddress(server: Server): Promise<string> {
   return `http://${host}:${ADMIN_PORT}`;
 }
 
-/** Statistics of the admin interface, including the request for these statistics. */
+/** Statistics of the admin interface's own listener. They include the request that reads the statistics. */
 export function adminLines(total: number, epoch = 0): string[] {
   return [
     `server.hot_restart_epoch: ${epoch}`,

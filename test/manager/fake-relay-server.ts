@@ -89,7 +89,7 @@ export async function openRelay(
       req.on("end", () => (respond ?? handle)(req, res, text));
     });
     server.on("connection", (socket: Socket) => {
-      // The delay of Nagle's algorithm would follow the kernel's clock, which a test clock does not move.
+      // Nagle's algorithm would delay data by the kernel's clock, which a test clock does not advance.
       socket.setNoDelay(true);
       sockets.add(socket);
       socket.on("error", () => {});

@@ -188,7 +188,7 @@ async function openOnThread(plan: RelayPlan, onEvent: (event: RelayEvent) => voi
     crash: () => send({ kind: "crash" }),
     restart: () => send({ kind: "restart" }),
     freeze: () => void send({ kind: "freeze" }),
-    // The thread's messages arrive in order, so this reply is the last.
+    // The thread's messages arrive in order, so its reply to `flush` follows everything that it has received earlier.
     untilSynchronized: () => send({ kind: "flush" }),
     end: () => thread.terminate(),
   };

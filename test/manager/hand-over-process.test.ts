@@ -12,7 +12,7 @@ afterAll(endManagers);
 
 const FLAGS = ["--drain-delay=1s", "--quiet-period=500ms", "--drain-timeout=60s", "--hooks=app:app"];
 const REQUEST_INTERVAL_MS = 40;
-/** End of the delays and of the default patience. */
+/** The drain delay of 1 s plus the default patience of 10 s. */
 const PATIENCE_END_MS = 11_000;
 
 function startEndlessClient(clock: TestClock, address: string, { port }: App): Agent {

@@ -18,7 +18,7 @@ type CyclingPart = Pick<Cycling, "connectionCount" | "outstandingResponses" | "o
   readonly hasOthersTraffic: boolean;
 };
 
-/** A Pod whose traffic is that of cycling connections, with the trigger at 0. */
+/** Creates a Pod with cycling connections. @param cyclingAt their state at a time since the trigger */
 function cyclingPod(cyclingAt: (nowMs: number) => Partial<Cycling>): PodAt {
   return (nowMs) => {
     const cycling = {

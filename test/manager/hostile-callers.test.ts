@@ -147,7 +147,7 @@ describeBuilds("more than 128 calls of one hook", (build) => {
     const calls: Promise<void>[] = [];
     for (let index = 0; index < 131; index += 1) {
       calls.push(call(manager, hookPath()).then(() => void answeredCalls.push(index)));
-      // The response proves that earlier calls were read.
+      // The response proves that the manager has read the call above.
       await statusOf(manager);
     }
     await eventually(() => expect(answeredCalls).toEqual([127, 128, 129, 130]));

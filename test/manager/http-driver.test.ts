@@ -10,7 +10,7 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close();
 });
 
-/** Starts a server that responds to each connection with the next text and closes it, or never responds for `undefined`. */
+/** Starts a server that responds to connection n with text n and closes the connection, or never responds if it is `undefined`. */
 async function startServer(responses: readonly (string | undefined)[]): Promise<{ port: number; requests: string[] }> {
   const requests: string[] = [];
   const server = createServer((socket) => {

@@ -6,7 +6,7 @@ import type { Libc } from "../../src/manager/ports.ts";
 
 const FD = 7;
 
-/** @param kernel functions that replace those of a kernel which accepts all bytes and never responds */
+/** @param kernel functions that replace those of the default fake, a kernel that accepts all bytes and never responds */
 async function requestWith(kernel: Partial<Libc>) {
   const calls: string[] = [];
   const libc: Libc = {

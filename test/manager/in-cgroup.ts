@@ -11,7 +11,7 @@ import {
   type MemoryUsage,
 } from "./cgroup-hierarchy.ts";
 
-/** Absent limits are unlimited, as in a container's `resources.limits`. */
+/** A resource without a limit is unlimited, as in a container's `resources.limits`. */
 export type Limits = { readonly milliCpu?: number; readonly memoryMib?: number };
 
 export type Cgroup = {

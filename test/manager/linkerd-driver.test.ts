@@ -1,4 +1,4 @@
-/** Tests the Linkerd driver with a simulation of the documented admin interface, on both builds. */
+/** Tests the Linkerd driver with a simulation of the documented admin interface, on the manager's Node and native builds. */
 import { createServer, type Server } from "node:http";
 import { afterAll, describe, expect, test } from "vitest";
 import { createLinkerdDriver } from "../../src/manager/drivers/linkerd/linkerd-driver.ts";

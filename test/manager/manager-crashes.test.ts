@@ -149,7 +149,7 @@ describeBuilds("a manager with too many connections", (build) => {
     await eventually(() => expect(countOpenSockets(manager.pid) - socketsBefore).toBeLessThanOrEqual(256 + 2));
     expect(await drainOutcome(manager)).toBe("drained");
     await Promise.all(sockets.map((socket) => (socket.destroyed ? undefined : untilClosed(socket))));
-    // The client's socket closes before the manager's socket.
+    // The manager may close its socket later than the client detects the end of the connection.
     await eventually(() => expect(countOpenSockets(manager.pid)).toBeLessThanOrEqual(socketsBefore + 1));
     manager.kill("SIGKILL");
     await endApp(app);
@@ -166,7 +166,7 @@ describeBuilds("a manager with too many connections", (build) => {
       socket.write(`GET /${TOKEN}/status HTTP/1.1\r\nHost: x\r\n\r\n`);
       sockets.push(socket);
     }
-    // These clients never read, and never close their connections.
+    // These clients never close their connections, so it is the manager that closed them.
     await eventually(() => expect(countOpenSockets(manager.pid)).toBeLessThanOrEqual(socketsBefore + 1));
     expect(await statusOf(manager)).toMatchObject({ phase: "idle" });
     for (const socket of sockets) socket.destroy();
@@ -189,7 +189,7 @@ describeBuilds(
       expect(await statusOf(manager)).toMatchObject({ version: 1 });
       const usedMs = cpuMs(manager.pid) - cpuBeforeMs;
       const elapsedMs = performance.now() - startedMs;
-      // While no descriptor is free, the runtime polls on at most one core, until it closes unauthenticated connections.
+      // While no descriptor is free, the native build polls until it closes unauthenticated connections. Polling uses one core at most.
       expect(usedMs).toBeLessThanOrEqual(elapsedMs + 100); // bound: CPU time, compared with the elapsed time
       for (const socket of sockets) socket.destroy();
       expect(await drainOutcome(manager)).toBe("drained");
@@ -219,7 +219,7 @@ describeBuilds(
     test.concurrent("answers the hooks at the deadline if it does not have a file descriptor for its samples", async () => {
       const manager = await startManager({ build, flags: [...SHORT_DRAIN_FLAGS, "--drain-timeout=1s"] });
       const app = await startApp(manager.address);
-      // The call needs one descriptor.
+      // The call below needs the free descriptor, so the samples do not get one.
       const limit = fileLimitWith(1, manager.pid);
       execFileSync("prlimit", ["--pid", String(manager.pid), `--nofile=${limit}:${limit}`]);
       const report = JSON.parse((await call(manager, `/${TOKEN}/drain`, "POST")).body);
@@ -243,7 +243,7 @@ describeBuilds(
         hasEnded = true;
       });
       const sockets: Socket[] = [];
-      // The manager discards unterminated headers after two seconds, so one batch of connections may not fill the memory.
+      // The manager discards unterminated headers after two seconds, so a single batch of connections might not fill the memory.
       while (!hasEnded) {
         const batch = await openConnections(manager, 200);
         for (const socket of batch) socket.write(`GET /${TOKEN}/ HTTP/1.1\r\nA: ${"a".repeat(60_000)}`);

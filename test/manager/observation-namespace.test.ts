@@ -6,7 +6,7 @@ import { CLIENT_ADDRESS, canIsolate, joinNetworks, POD_ADDRESS } from "./own-net
 
 const SAMPLER_MODULE = new URL("./observation-room.ts", import.meta.url).href;
 
-/** Runs one command per line of input: `sample` prints an observation as JSON, `answer` completes `/slow`. */
+/** Runs one command per line of input: `sample` prints an observation as JSON, `answer` responds to the open request of `/slow`. */
 const POD_PROGRAM = `
 import { createServer } from "node:http"; import { createInterface } from "node:readline"; import { readFileSync, writeSync } from "node:fs";
 import { createSampler } from ${JSON.stringify(SAMPLER_MODULE)};
@@ -14,7 +14,7 @@ const sample = createSampler({ kubeletProbes: [] });
 let slow;
 const server = createServer({ keepAliveTimeout: 60000 }, (req, res) => {
   if (req.url === "/slow") slow = res; else res.end("x"); });
-// Waits until the kernel lists no socket of port 8080 (1F90) except the listener (state 0A).
+// Waits until the listener (state 0A) is the only socket of port 8080 (1F90) that the kernel lists.
 const settle = () => / [0-9A-F]+:1F90 [0-9A-F]+:[0-9A-F]+ (?!0A)/.test(readFileSync("/proc/self/net/tcp6", "utf8"))
   ? setTimeout(settle, 5) : writeSync(1, "settled\\n");
 const answer = () => slow === undefined ? setTimeout(answer, 5) : slow.end("x", () => writeSync(1, "answered\\n"));
@@ -86,8 +86,8 @@ describe.skipIf(!canIsolate)("a Pod in a separate network namespace", { timeout:
       left: [{ local: `${POD_ADDRESS}:8080`, peer: expect.stringContaining(`${CLIENT_ADDRESS}:`) }],
     });
     await sendCommand(client, "slow");
-    // The connection can also be busy because the order of an earlier request and its response is unknown. Only evidence at the
-    // time of the sample proves an open request.
+    // A sample also reports the connection as busy if the order of an earlier request and its response is unknown. Only evidence
+    // with the time of the sample proves that a request is open.
     let observation = await sample(pod);
     while (observation["lastEvidenceMs"] !== observation["atMs"]) observation = await sample(pod);
     expect(observation).toMatchObject({ activity: "busy", openConnections: 1 });

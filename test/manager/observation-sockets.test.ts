@@ -96,7 +96,7 @@ describe("the sockets in a sample", () => {
     expect(portsOf(lists?.listeners).sort()).toEqual([own, other].sort());
     expect(portsOf(lists?.connections)).toContain(other);
     expect(portsOf(lists?.connections)).not.toContain(own);
-    // The filter compares local ports, so the clients' sockets in the same namespace are included.
+    // The reader excludes only sockets whose local port is `own`, so it includes the clients' ends of both connections.
     const clients = (lists?.connections ?? []).map((socket) => socket.localPort);
     expect(clients).toEqual(expect.arrayContaining([toOwn.localPort, toOther.localPort]));
   });
@@ -187,7 +187,7 @@ describe("the sockets in a sample", () => {
   test("are busy with a connection in the backlog that has not sent data", async () => {
     const host = ownAddress();
     const sample = createSampler({ addressScope: host });
-    // Listens and then blocks its event loop.
+    // The program listens and then blocks its event loop.
     const { child, line } = await startNode(
       `import {createServer} from "node:net"; import {writeSync} from "node:fs";
        const s = createServer(); s.listen(0, "${host}", () => {

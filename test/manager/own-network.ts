@@ -12,7 +12,11 @@ if (!canIsolate)
 /** Ends a program that hangs. While the synchronous call waits, the test runner cannot enforce the test's own time limit. */
 const PROGRAM_LIMIT_MS = 100_000;
 
-/** @param program file next to this one @returns one value per line of JSON. @throws if the program hangs or prints an error */
+/**
+ * @param program file next to this one
+ * @returns one value per line of JSON
+ * @throws if the program does not start, hangs or writes to stderr
+ */
 export function runInOwnNetwork(program: string, args: readonly string[]): readonly Record<string, unknown>[] {
   const file = new URL(program, import.meta.url).pathname;
   const { stdout, stderr, error } = spawnSync("unshare", ["-n", process.execPath, file, ...args], {

@@ -49,7 +49,7 @@ describeOnClock("the drain of a terminating Pod", (build) => {
       expect((await manager.ended).code).toBe(0);
       const phases = manager.lines().flatMap((line) => (line["message"] === "drain phase" ? [line["phase"]] : []));
       expect(phases).toEqual(["withdrawing", "draining", "holding", "done"]);
-      // The counters of a shared network namespace include other Pods, so no second report follows.
+      // In a shared network namespace the counters of resets include other programs, so the manager does not send a second report.
       expect(manager.lines().filter((line) => line["message"] === "drain report")).toHaveLength(1);
       await endApp(app);
     }),
@@ -147,7 +147,7 @@ describeOnClock("the drain of a terminating Pod", (build) => {
       ]) {
         const socket = await dial(manager);
         socket.write(`${method} ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n`);
-        // The response proves that earlier calls were read.
+        // The response proves that the manager has read the call above.
         await statusOf(manager);
         socket.resetAndDestroy();
       }
@@ -191,7 +191,7 @@ describeOnClock("the drain of a terminating Pod", (build) => {
   test.concurrent(
     "includes the container's original hook, which runs before the response to the kubelet",
     onClock(async (clock) => {
-      // The hook is called on 127.0.0.1, as inside a Pod.
+      // The manager calls the app's original hook on 127.0.0.1, as it does inside a Pod.
       const localApp = await startApp("127.0.0.1", 0, clock);
       const httpHeaders = [{ name: "X-Reason", value: "stop" }];
       let reason: unknown;

@@ -1,6 +1,6 @@
 /**
- * Sends raw bytes to the manager's port. `requests.ts` lists the responses, also where the HTTP parsers of the two runtimes
- * differ. In every case the manager must close the connection and must not delay the kubelet's calls.
+ * Sends raw bytes to the manager's port. `requests.ts` lists the expected statuses, which differ where Node's HTTP parser and that
+ * of the native build differ. In every case the manager must close the connection and must not delay the kubelet's calls.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { describeBuilds } from "./builds.ts";

@@ -173,7 +173,7 @@ describe("connections of the relay's client", () => {
   test("do not hide a client's connection that opened and closed between two samples", () => {
     const { sample } = createTestMonitor();
     sample(readingWithOpens(100, 50), 1_000);
-    // One connection of a client and one of the relay's client.
+    // Since the first sample, a client opened one connection to the Pod, and the relay's client opened one to the relay.
     expect(sample(readingWithOpens(101, 51), 2_000, 0, 0, 1).lastEvidenceMs).toBe(2_000);
   });
 

@@ -132,7 +132,7 @@ describeOnClock("a drain with a relay", (build) => {
       const report = await drainPod(manager);
       expect(report).toMatchObject({ outcome: "drained", relay: "withdrawn" });
       expect(report.milliseconds.withdrawing).toBe(3_000);
-      // The relay's response takes no time on the test clock, or one step.
+      // The relay's response takes at most one step of the test clock.
       expect(report.withdrawnAfterMs).toBeLessThan(100); // bound: on the test clock
     },
   );

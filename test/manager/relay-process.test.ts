@@ -28,7 +28,7 @@ type Client = {
   readonly ended: Promise<number | null>;
 };
 
-/** Starts the relay's client like the manager. */
+/** Starts the relay's client as the manager does. */
 function startClient(build: Build, env: Record<string, string>): Client {
   const child = spawn(build.command, [...build.args, "relay-client"], { env, stdio: ["pipe", "pipe", "pipe"] });
   runningClients.add(child);
@@ -61,7 +61,7 @@ describeBuilds("the relay's client", (build) => {
       client.child.stdin.write("drain-delay 0\n");
       void causeFault?.();
       expect(await client.untilLine(/^lost /)).toMatch(/^lost [ -~]{3,120}$/);
-      // The client may already have connected again.
+      // The client may have started the next connection before this count, so the test waits for one more `dial`.
       const countDials = () => client.lines.filter((one) => one === "dial").length;
       const dialsBefore = countDials();
       await eventually(() => expect(countDials()).toBeGreaterThan(dialsBefore));
@@ -77,7 +77,7 @@ describeBuilds("the relay's client", (build) => {
     const client = startClient(build, env);
     await client.untilLine(/^dial$/);
     const cpuBeforeMs = cpuMs(client.child.pid ?? 0);
-    // The client reports this two seconds after it has started to connect.
+    // The client reports `lost` two seconds after it has started to connect.
     await client.untilLine(/^lost the relay did not respond within/);
     expect(cpuMs(client.child.pid ?? 0) - cpuBeforeMs).toBeLessThan(500); // bound: CPU time, which other programs do not lengthen
     client.child.kill("SIGKILL");

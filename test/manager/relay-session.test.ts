@@ -12,7 +12,7 @@ import {
 
 type TimedAction = SessionAction & { readonly atMs: number };
 
-/** Runs a client's session with exact timers until `untilMs`. */
+/** Runs a client's session until `untilMs`. Timers expire exactly at their time. */
 function play(events: readonly SessionEvent[], untilMs = 60_000) {
   let session: RelaySession = newSession(0);
   let wakeAtMs = 0;
@@ -52,7 +52,7 @@ const closedEvent = (nowMs: number, id: number, reason = "refused"): SessionEven
 });
 const delayEvent = (nowMs: number, inMs: number): SessionEvent => ({ kind: "drain-delay", nowMs, inMs });
 const disconnectEvent = (nowMs: number): SessionEvent => ({ kind: "disconnect", nowMs });
-/** Lines of one connection, every 200 ms. */
+/** Creates the events of a connection that receives a line every 200 ms. */
 const heartbeats = (id: number, fromMs: number, untilMs: number): SessionEvent[] =>
   Array.from({ length: Math.floor((untilMs - fromMs) / 200) + 1 }, (_, at) => receivedEvent(fromMs + at * 200, id));
 

@@ -50,7 +50,7 @@ const SAMPLE_US_PER_SOCKET = 6.25;
 const CORE_SHARE = 0.05;
 const MIN_SAMPLES = 2;
 const paceMs = (sockets: number) => (MIN_SAMPLES * sockets * SAMPLE_US_PER_SOCKET) / 1_000 / CORE_SHARE;
-/** Largest number of sockets with a sample in each quiet period. */
+/** Largest number of sockets at which every quiet period still contains a sample. */
 const MAX_EXACT_SOCKETS = 8_000;
 
 const PODS = {
@@ -88,7 +88,7 @@ test.for(["requests", "auto"] as const)(
     const samplesWithFewSockets = sampleCount;
     sampleCount = 0;
     const { wakeCount } = play({ ...script, sockets: 100_000 });
-    // The driver counts five times a second; each count has a sample if the sample is cheap.
+    // The driver counts five times a second. If samples are cheap, each count is accompanied by a sample.
     expect(samplesWithFewSockets).toBeGreaterThan(200);
     expect(wakeCount).toBeGreaterThan(200);
     expect(sampleCount - 2).toBeLessThanOrEqual((DRAIN_DELAY_MS + 60_000) / paceMs(100_000));

@@ -32,7 +32,7 @@ export function addressOf(text: string): Address {
   return address;
 }
 
-/** Lists the fields explicitly, because both builds print them in this order. */
+/** Lists the fields explicitly, so that both builds print them in the same order. */
 export function toTextSocket(socket: TcpSocket): TextSocket {
   return {
     family: socket.family,

@@ -250,7 +250,7 @@ describe("connections beyond the number that the manager tracks", () => {
 
   describe("after the manager tracks them", () => {
     const createSmallMemory = () => createConnectionMemory(Math.random, 1);
-    /** Another connection occupies the only record, which is free after the second sample. */
+    /** In the first sample another connection occupies the only record, so `others` are not tracked. The second sample frees it. */
     const occupyRecord = ({ sample }: ReturnType<typeof createTestMonitor>, ...others: readonly TextSocket[]) => {
       sample(reading([listener(), socket({ localAddress: "2001:db8::1" }), ...others]), 10_000);
       sample(reading([listener(), ...others]), 11_000);
@@ -260,7 +260,7 @@ describe("connections beyond the number that the manager tracks", () => {
       const ownAddresses = { localAddress: "2001:db8::1", peerAddress: POD_ADDRESS };
       for (const memory of [createSmallMemory(), createPlainMemory()]) {
         const testMonitor = createTestMonitor({}, memory);
-        // The second connection adds the address of the first one's peer to the Pod's own addresses, after the first was classified.
+        // The monitor classifies the first connection before the second adds the first connection's peer to the Pod's own addresses.
         occupyRecord(testMonitor, socket(ownAddresses), socket());
         testMonitor.sample(reading([listener(), socket(ownAddresses)]), 12_000);
         const observation = testMonitor.sample(
@@ -326,7 +326,7 @@ test("addresses and ports that a client chooses collide in the table at most as 
     }
     expect(Math.min(...connectionsPerSlot.keys())).toBeGreaterThanOrEqual(0);
     expect(Math.max(...connectionsPerSlot.keys())).toBeLessThan(SLOTS);
-    // 60 000 random connections in 262 144 slots rarely put 9 into one slot.
+    // Of 60 000 random connections in 262 144 slots, 9 or more rarely share a slot.
     expect(Math.max(...connectionsPerSlot.values())).toBeLessThan(24);
   }
 });

@@ -14,9 +14,9 @@ import {
 import { runProgram } from "../../native/build/run-program.ts";
 import { shippedVariant, VARIANTS } from "../../native/build/variants.ts";
 
-/** Each app process maps the library. On arm64 most of its size is alignment to pages of 64 KiB. */
+/** Each app process maps the library, so it must be small. On arm64 most of its size is alignment to pages of 64 KiB. */
 const LIMIT_BYTES = { x64: 16 * 1024, arm64: 68 * 1024 };
-/** Values of e_machine in an ELF file, and its offset in bytes. */
+/** Values of the field e_machine in an ELF file, and the field's offset in bytes. */
 const MACHINE = { x64: 62, arm64: 183 };
 const MACHINE_OFFSET = 18;
 /** The source of the library must be short enough for a complete review. */

@@ -43,7 +43,7 @@ export type Manager = {
   setMode(mode: string): Promise<void>;
 };
 
-/** Long time limits for a busy host, and no pause between two requests for the page. */
+/** Long time limits for a busy host. Requests for the page follow each other without a pause. */
 const LONG_LIMITS = {
   FIRST_WAIT_NS: "60000000000L",
   RETRY_WAIT_NS: "60000000000L",

@@ -1,7 +1,8 @@
 /*
  * Random exchanges of valid HTTP, whose bodies contain bytes like those of a response. Some calls bypass the library or use
  * another descriptor, clients pipeline requests, and the drain starts at a random time. Arguments: a seed and the number of
- * responses. Prints the number of responses with the header. If the output is wrong, prints both outputs and fails.
+ * responses. Prints the number of responses with the header. If the output is wrong, prints the expected and the actual output
+ * and fails.
  */
 #include "shim.h"
 
@@ -23,7 +24,10 @@ static void send_request(void) {
   ends[requested++] = in_bytes;
 }
 
-/* Pipelines only during the drain and if every earlier response began in it; the library does not track other responses. */
+/*
+ * Pipelines requests only during the drain, and only if every earlier response began during the drain, because the library does
+ * not track responses that began earlier.
+ */
 static void pipeline(int is_tracked) {
   while (is_tracked && manager.mode == FLAG_CLOSE && requested < MAX_REQUESTS - 8 && below(6) == 0) send_request();
 }

@@ -7,7 +7,7 @@ const SANITIZER_FLAGS = ["-O1", "-g", "-fsanitize=address,undefined", "-fno-sani
 const STRICT_FLAGS = ["-std=gnu11", "-Wall", "-Wextra", "-Werror"];
 const LIBRARY_SOURCES = ["native/preload/head.c", "native/preload/state.c"];
 
-/** @returns the program's path. @throws Error with the compiler's output */
+/** @returns the program's path. @throws Error with the compiler's output if the program does not compile */
 export function compileSanitized(name: string, folder: string): string {
   const program = join(folder, name);
   const args = [...STRICT_FLAGS, ...SANITIZER_FLAGS, `test/preload/${name}.c`, ...LIBRARY_SOURCES, "-o", program];

@@ -1,6 +1,7 @@
 /*
  * Random exchanges through the whole library, of HTTP or other bytes, with responses split anywhere.
- * Arguments: a seed and the number of exchanges. Prints the number of responses with the header, or both outputs if they differ.
+ * Arguments: a seed and the number of exchanges. Prints the number of responses with the header. If the output is wrong, prints the
+ * expected and the actual output and fails.
  */
 #include "shim.h"
 

@@ -99,7 +99,7 @@ describe.skipIf(!hasCompiler)("the preload library does not change responses", (
     const address = ownAddress();
     const manager = await scenario.openManager();
     await scenario.start(nodeCommand(address), address);
-    // The app closes the connection.
+    // The app itself closes the connection after a response to HTTP/1.0.
     const before = await (await scenario.connect(address)).request(HTTP_1_0_GET, BODY);
     await manager.setMode(MODES.close);
     expect(await (await scenario.connect(address)).request(HTTP_1_0_GET, BODY)).toBe(before);
@@ -183,7 +183,7 @@ test.skipIf(!hasCompiler)("a process with a seccomp filter does not request the 
   const manager = await releasedScenario.openManager();
   manager.process.kill("SIGSTOP");
   const server = await releasedScenario.start(callsCommand(address, "filter"), address);
-  // The library would request the page at this connection, and the filter would kill the process.
+  // If the library requested the page at this connection, the filter would kill the process.
   expect(await (await releasedScenario.connect(address)).request(GET, BODY)).not.toContain(CLOSE_HEADER);
   expect(server.signalCode).toBe(null);
   await releasedScenario.close();

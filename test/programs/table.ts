@@ -64,7 +64,7 @@ type GeneratedPage = {
   readonly textOf: (page: string) => string;
 };
 
-/** Writes a page only if all its results exist. A missing result of `bench:rollouts` is not an error: it takes longer than a test run. */
+/** Writes a page only if all its results exist. Missing results of the slow `bench:rollouts` are not an error. */
 function writePage({ page, command, missingResults, textOf }: GeneratedPage): void {
   const file = join(DOCS_FOLDER, page);
   if (missingResults.length === 0) {

@@ -32,7 +32,7 @@ async function startApiServer(): Promise<FakeApiServer> {
 
 async function startTestReplica(apiServer: Pick<FakeApiServer, "url">, args?: readonly string[]): Promise<Replica> {
   const starting = startReplica(apiServer, args);
-  // If one of two programs fails to start, the other one is still ended.
+  // The cleanup is registered before the start, so that this program also ends if another one fails to start.
   cleanups.push(() => starting.then((started) => started.destroy()).catch(() => undefined));
   return starting;
 }
@@ -170,7 +170,7 @@ test(
     });
     const stream = requestRelay(replica, variables, { ...WITHDRAWAL_REQUEST, onText: () => started() });
     await first;
-    // One connection sends no request, and one sends an incomplete request.
+    // One connection does not send a request, and the other sends an incomplete request.
     await Promise.all([
       openIdleConnection(replica, variables, ""),
       openIdleConnection(replica, variables, "POST /v1/drains HTTP/1.1\r\n"),
@@ -327,7 +327,7 @@ async function forbidSecrets(server: FakeApiServer): Promise<{ readonly url: str
           .writeHead(upstreamResponse.status, { "content-type": "application/json" })
           .end(await upstreamResponse.text());
       };
-      // The watch breaks when the test ends.
+      // When the test ends, the forwarded watch breaks, so this function rejects.
       forwardRequest().catch(() => response.destroy());
     });
   });

@@ -87,7 +87,8 @@ test.for([
   async (row) => {
     const webhook = await startForTest();
     await attack(webhook, row.kind);
-    // From a single address, the limit of connections would close most large bodies before the memory limit refuses them.
+    // This attack comes from 16 addresses. With a single one, the limit of connections would close most connections before the
+    // memory limit refuses their bodies.
     if (row.kind === "all") await attack(webhook, "parked", 16);
     await admitUntilRefused(webhook, row);
     // Each reason is logged at most once a minute.

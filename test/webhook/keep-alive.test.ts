@@ -4,7 +4,7 @@ import { reviewText } from "./pod-review.ts";
 import { createKeepAliveAgent, sendRequest, startWebhook } from "./running-webhook.ts";
 
 const TIMEOUT = { timeout: 240_000 };
-/** Without `keepNextRequest` of `send-review.ts`, about one review in ten fails with a connection error. */
+/** Enough to detect an error: without `keepNextRequest` of `send-review.ts`, about one review in ten fails with a connection error. */
 const ROUNDS = 100;
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {

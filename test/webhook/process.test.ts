@@ -175,7 +175,7 @@ describe("after SIGTERM or SIGINT the webhook", () => {
   });
 
   test("skips the drain delay after SIGINT", TIMEOUT, async () => {
-    // This drain delay is longer than the time limit of the test.
+    // The drain delay is longer than the test's time limit, so the webhook must not wait for it.
     const webhook = await startForTest(["--drain-delay=10m"]);
     webhook.signal("SIGINT");
     expect(await webhook.ended).toMatchObject({ status: 0 });

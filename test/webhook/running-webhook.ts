@@ -41,7 +41,7 @@ export function spawnWebhook(args: readonly string[]): {
   return { child, output, ended };
 }
 
-/** Appends `args` to `--port=0`. Without `ownCa` the webhook creates a CA at its start, which the result contains. */
+/** Appends `args` to `--port=0`. Without `ownCa` the webhook creates a CA when it starts, and the result contains this CA. */
 export async function startWebhook(args: readonly string[] = [], ownCa?: string): Promise<RunningWebhook> {
   const folder = mkdtempSync(join(tmpdir(), "lastcall-webhook-"));
   const caFile = join(folder, "ca.pem");

@@ -57,7 +57,7 @@ export type FakeCluster = {
   };
   /** Adds a Pod, and serves these drains on its admin port. */
   readonly addReplica: (name: string, drains: readonly DrainRecord[], namespace?: string) => Promise<Replica>;
-  /** Pods whose port-forwards get no response. */
+  /** Pods whose port-forwards do not get a response. */
   readonly unresponsivePods: Set<string>;
   readonly close: () => Promise<void>;
 };

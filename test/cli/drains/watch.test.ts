@@ -45,7 +45,7 @@ test("a watch of drains prints the recorded drains, then each new drain once, th
   const { status, out, err } = await watch([
     () => undefined,
     () => replicaB.add(LATER_DRAIN),
-    // A manager that got no response from replica b sends the report to replica a too.
+    // A manager that did not get a response from replica b sends the report to replica a too.
     () => replicaA.add({ ...LATER_DRAIN, id: "a-2", endedAtMs: LATER_DRAIN.endedAtMs + 800 }),
     () => undefined,
   ]);

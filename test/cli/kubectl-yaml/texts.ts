@@ -1,4 +1,4 @@
-/** Inputs of both parsers: all manifests of the tests, words such as `yes` in every position, and random changes of manifests. */
+/** Generates YAML texts: all manifests of the tests, words such as `yes` in every position, and random changes of manifests. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";

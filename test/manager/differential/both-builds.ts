@@ -1,4 +1,4 @@
-/** Runs a scenario on both builds in separate simulated Pods and compares the transcripts; the Node build is the reference. */
+/** Runs a scenario on the manager's Node build, the reference, and its native build, and compares the two transcripts. */
 import { expect } from "vitest";
 import { CLOCKED_NATIVE_BUILD, CLOCKED_NODE_BUILD } from "../builds.ts";
 import type { Scenario } from "./scenario.ts";

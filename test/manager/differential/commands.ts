@@ -1,4 +1,4 @@
-/** Scenarios of the command line: commands that exit immediately, and commands without a manager. */
+/** Scenarios of the command line: commands that exit immediately, and commands that do not reach a manager. */
 import { createServer, type Socket } from "node:net";
 import { createAuthority, relayEnvironment } from "../fake-relay.ts";
 import { PORT } from "../manager-process.ts";
@@ -60,7 +60,7 @@ async function runWithOtherServer(pod: SimulatedPod, respond: (socket: Socket) =
   const server = createServer((socket) => {
     sockets.push(socket);
     socket.on("error", () => {});
-    // A close before the request was read would reset the connection.
+    // If the server closed a socket before reading the request, the kernel would reset the connection.
     socket.once("data", () => respond(socket));
   });
   await new Promise<void>((resolve) => server.listen(PORT, pod.address, resolve));

@@ -21,7 +21,7 @@ export const DRAINS: readonly Scenario[] = [
     title: "the manager's own hook is an exec command",
     play: async (pod) => {
       await pod.startApp();
-      // The drain delay is long enough for the hook, which is called after the start of the command.
+      // The test calls the app's hook only after the command has started the drain, and before the end of this drain delay.
       await pod.serve(["--drain-delay=4s", ...ONE_APP.slice(1)]);
       const drainCommand = pod.runCommand("own", ["drain", `--address-scope=${pod.address}`]);
       await pod.untilPhase("withdrawing");
@@ -36,7 +36,7 @@ export const DRAINS: readonly Scenario[] = [
       await pod.startApp();
       await pod.serve([...SHORT_DRAIN, "--hooks=web:app,job:app"]);
       const webHook = pod.callHook("web", "web");
-      // Separate release times: at equal times the log may list either hook as still held.
+      // If both hooks were released at the same time, the log could list either of them as still held.
       await pod.clock.wait(2_000);
       await Promise.all([webHook, pod.callHook("job", "job")]);
       await pod.requestStatus("after");
@@ -220,7 +220,7 @@ export const DRAINS: readonly Scenario[] = [
         socket.write(request);
         await pod.untilProcessed();
         socket.resetAndDestroy();
-        // Separates the disconnect from the next call.
+        // The next call must arrive after the manager has processed the disconnect.
         await pod.untilProcessed();
       }
       await pod.untilPhase("done");

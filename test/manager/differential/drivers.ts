@@ -23,7 +23,7 @@ async function startRecordingApp(pod: SimulatedPod, respond: RequestHandler, hos
 }
 
 function httpDriverFlags(pod: SimulatedPod, activePath: string): string[] {
-  // The manager ignores port 8081, because the driver's own connection to it may or may not be open at the deadline.
+  // The driver's own connection to port 8081 may or may not be open at the deadline, so the manager ignores the port.
   const url = `http://${pod.address}:8081`;
   return [
     ...ONE_APP,
@@ -47,7 +47,7 @@ async function drainWith(
   return manager;
 }
 
-/** Decrements the count with each request, so both builds read the same values, independent of their speed. */
+/** Decrements the count with each request, so both builds read the same values, however often they send requests. */
 function respondCountingDown(from: number, bodyOf: (count: number) => string): RequestHandler {
   let count = from;
   return (req, res) => {
@@ -67,7 +67,7 @@ function respondWith(status: number, body: string): RequestHandler {
   };
 }
 
-/** Responses without a valid count, with which the drain lasts until its deadline. */
+/** Responses without a valid count: a drain that only gets such responses lasts until its deadline. */
 const INVALID_COUNTS: readonly { readonly title: string; readonly respond: RequestHandler }[] = [
   { title: "text", respond: respondWith(200, "none") },
   { title: "an empty body", respond: respondWith(200, "") },
@@ -130,7 +130,7 @@ export const DRIVERS: readonly Scenario[] = [
       await startRecordingApp(pod, respondWith(403, "no"));
       const drainUrlFlag = `--drain-url=http://${pod.address}:8081/drain`;
       const manager = await drainWith(pod, [...ONE_APP, "--driver=http", drainUrlFlag]);
-      // The drain does not wait for the response, which may arrive after the drain's end.
+      // The drain does not wait for the app's response to drain-url, so this response may arrive after the drain's end.
       await manager.untilLogged((line) => line["message"] === "driver's drain was not started");
     },
   },

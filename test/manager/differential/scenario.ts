@@ -1,4 +1,4 @@
-/** Defines scenarios that both builds play. */
+/** Defines the scenarios in which the tests compare the manager's two builds. */
 import type { SimulatedPod } from "./simulated-pod.ts";
 
 export type Scenario = {

@@ -30,7 +30,7 @@ export type SimulatedPod = {
   readonly untilPhase: (name: PhaseName) => Promise<void>;
   /** Waits until the manager has read all bytes that were sent earlier. */
   readonly untilProcessed: () => Promise<void>;
-  /** Opens a TCP connection to the manager, for the raw requests below. */
+  /** Opens a TCP connection to the manager, for `hookRequest` and `drainRequest`. */
   readonly dial: () => Promise<Socket>;
   readonly hookRequest: string;
   readonly drainRequest: string;
@@ -112,7 +112,7 @@ export async function transcriptOf(build: Build, play: (pod: SimulatedPod) => Pr
     record,
     clock,
   };
-  /** When the manager responds, the pipe contains all earlier log lines. The pipe is read completely after the manager's exit. */
+  /** The manager's response proves that its earlier log lines are in the pipe; its exit, that the test has read the pipe. */
   const readRemainingLog = async () => {
     if (manager === undefined) return;
     await untilProcessed();

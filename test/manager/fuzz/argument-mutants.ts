@@ -1,4 +1,4 @@
-/** Starts the manager with damaged flags and variables: it must exit with status 64 and a message, or run. */
+/** Starts the manager with damaged flags and environment variables. It must exit with status 64 and a message, or run. */
 import { spawnSync } from "node:child_process";
 import { pause } from "../../time/pause.ts";
 import { mutate } from "./mutations.ts";
@@ -40,7 +40,7 @@ async function isRefused(args: readonly string[], env: Record<string, string>, i
   }
   if (!hasEnded) manager.child.kill("SIGTERM");
   const end = await manager.ended;
-  // Status 4: `drain` and `status` run without a manager.
+  // `drain` and `status` exit with status 4, because no manager is running.
   requireCleanExit(end, [0, 3, 4, 64], input);
   if (end.code === 64 && end.stderr.trim() === "") throw new Finding("status 64 without a message", input);
   return end.code === 64;

@@ -1,4 +1,4 @@
-/** Responds to the manager's calls with damaged, truncated, slow or no bytes, and checks the results. */
+/** Responds to the manager's calls with damaged, truncated, slow or missing bytes, and checks the results. */
 import { createServer, type Server, type Socket } from "node:net";
 import { pause } from "../../time/pause.ts";
 import { mutate } from "./mutations.ts";
@@ -38,10 +38,10 @@ const RESPONSES = [
 
 type PlannedResponse = { readonly bytes: Buffer; readonly isCut: boolean; readonly deliveryMode: number };
 
-/** The response depends only on the number of the call, not on its time or kind. */
+/** Derives the response from the seed and the call's number alone, so that a seed reproduces it. */
 function responseTo(seed: number, n: number): PlannedResponse {
   const random: Random = createRandom(seedOf(seed, String(n)));
-  // The call of a container's original hook waits five seconds for a response, so few of these calls get none.
+  // The call of a container's original hook waits five seconds for the end of a response, so few of these responses stay unfinished.
   const deliveryMode = random.below(n % 4 === 1 && random.chance(0.9) ? OPEN_DELIVERY_MODE : OPEN_DELIVERY_MODE + 1);
   const responseWithLength = random.pick(RESPONSES_WITH_LENGTH);
   if (random.chance(0.15))
@@ -112,7 +112,7 @@ export async function testHostileResponses(budget: Budget): Promise<string> {
   return `${callCount} calls, ${acceptedCount} accepted as complete`;
 }
 
-/** @returns the number of accepted responses. @throws Finding if a call has no result or a truncated response was accepted */
+/** @returns the number of accepted responses. @throws Finding if a result is missing or a truncated response was accepted */
 function countAccepted(out: string, seed: number, input: Buffer): number {
   const lines = out.trimEnd().split("\n");
   if (lines.length !== BATCH_SIZE) throw new Finding(`${BATCH_SIZE} calls had ${lines.length} results`, input);

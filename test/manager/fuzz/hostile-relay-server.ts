@@ -6,7 +6,7 @@ import { pause } from "../../time/pause.ts";
 import { mutate } from "./mutations.ts";
 import { createRandom, seedOf } from "./seeded-random.ts";
 
-/** The certificate has a server name for each call, so the proxy identifies the call by the SNI. */
+/** Each call has its own server name in the certificate, so that the proxy can identify the call by the SNI. */
 export const CALLS_PER_PROXY = 50;
 
 const STATUS_IN = '{"state":"in","terminating":true,"reason":""}\n';
@@ -131,8 +131,8 @@ async function respond(socket: Socket, seed: number, n: number): Promise<void> {
     socket.write(bytes.subarray(at, at + size));
     if (pieces > 1) await pause(PIECE_INTERVAL_MS, "each piece is a segment of its own");
   }
-  // The server leaves some streams open, and their clients wait until their time limit. It always ends the connection of a report,
-  // whose client would wait for twice its limit.
+  // The server leaves some streams open; the client of such a stream waits until its time limit. The server always ends the
+  // connection of a report, because the client of a report would wait for twice its time limit.
   const closingMode = random.below(n % 3 === 2 ? 8 : 10);
   if (closingMode < 5) socket.end();
   else if (closingMode < 8) socket.destroy();

@@ -1,4 +1,4 @@
-/** Calls a hostile TLS relay: each call must have one result, and no response after a damaged handshake may be trusted. */
+/** Calls a hostile TLS relay. Each call must have one result, and must not trust a response after a damaged handshake. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ export const RELAY_CLIENT_PROGRAM = `${FUZZ_FOLDER}/relay-sanitize`;
 
 /** Number of parallel callers, which may exceed the cores, because the callers mostly wait. */
 const PARALLEL_CALLERS = 4;
-/** After this many calls a response must have been trusted; one call in fifteen gets an undamaged response. */
+/** After this many calls at least one response must have been trusted; one call in fifteen gets an undamaged response. */
 const ENOUGH_CALLS = 400;
 
 export async function testHostileRelays(budget: Budget): Promise<string> {

@@ -41,7 +41,7 @@ const RESPONSE_LIMIT_MS = 30_000;
 const SANITIZER_REPORT_MS = 5_000;
 
 export async function testHttpMutants(budget: Budget): Promise<string> {
-  // Without the port guard, all bytes reach the parser.
+  // The second manager runs without the port guard, so all bytes reach its parser.
   const managers = [await startManager([]), await startManager(WITHOUT_PORT_GUARD)];
   let sentCount = 0;
   while (budget.shouldContinue(sentCount))
@@ -69,7 +69,7 @@ async function startManager(wrapper: readonly string[]): Promise<Manager> {
 
 async function sendBatch({ running, address }: Manager, random: Random): Promise<void> {
   const batch = Array.from({ length: BATCH_SIZE }, () => createRequestMutant(random));
-  // Chosen in advance, because the order of connections varies.
+  // The random choices precede the connections, whose order varies, so that a seed reproduces the plan of each request.
   const plans = batch.map(() => ({
     pieces: 1 + random.below(4),
     endMode: random.below(4),
@@ -130,7 +130,7 @@ async function requireResponse(manager: RunningProgram, address: string, batch: 
   const response = await exchange(address, VALID_REQUEST, RESPONSE_LIMIT_MS);
   const durationMs = Math.round(performance.now() - sentMs);
   if (/^HTTP\/1\.1 200 .*"version":1/s.test(response)) return;
-  // The exit with a sanitizer's report explains more than the missing response.
+  // If a sanitizer ended the manager, the sanitizer's report explains more than the missing response.
   const end = await Promise.race([
     manager.ended,
     pause(SANITIZER_REPORT_MS, "a sanitizer needs time to write its report"),

@@ -27,7 +27,7 @@ const overwriteLength: Mutation = (bytes, random) => {
   const isFourBytes = random.chance(0.5) && bytes.length >= 4;
   const copy = Buffer.from(bytes);
   if (copy.length < 2) return copy;
-  // Fields of the kernel's messages are aligned, and the first ones are lengths.
+  // Fields of the kernel's messages are aligned, so the offset is even. The first fields are lengths.
   const at = Math.min(copy.length - (isFourBytes ? 4 : 2), random.below(Math.ceil(copy.length / 2)) * 2);
   const value = random.pick(ODD_NUMBERS);
   if (isFourBytes) copy.writeUInt32LE(value, at);

@@ -1,6 +1,6 @@
 /**
- * Reads a file of cases, calls the parsers and prints one line per case. Runs on Node and compiles natively; both must print
- * the same. A case is the parser's index as a byte, two 32-bit lengths, the bytes, and the parser's other argument.
+ * Reads a file of cases, calls the parsers and prints one line per case. Runs on Node and compiles natively; both builds must
+ * print the same lines. A case is the parser's index as a byte, two 32-bit lengths, the bytes, and the parser's extra argument.
  */
 import { readFileSync } from "node:fs";
 import { callParser, PARSERS } from "./parser-calls.ts";

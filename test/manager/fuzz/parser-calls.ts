@@ -1,4 +1,7 @@
-/** Calls every parser of the manager by name, so both builds can parse the same bytes. Uses only the plain subset of TypeScript (decision 3). */
+/**
+ * Calls every parser of the manager by name, so that the Node and native builds can parse the same bytes. Uses only the plain
+ * subset of TypeScript (decision 3).
+ */
 import { parseDurationMs } from "../../../src/contract/duration.ts";
 import { parseServeFlags } from "../../../src/contract/serve-flags.ts";
 import { routeOf } from "../../../src/manager/calls/call-route.ts";
@@ -21,7 +24,7 @@ import { canonicalAddress } from "../../../src/manager/sockets/address-text.ts";
 import { parseOpens } from "../../../src/manager/sockets/kernel-counters.ts";
 import { parsePart, parseTable, type TextSocket } from "../socket-lists.ts";
 
-/** The index is the parser's number in a file of cases. */
+/** A file of cases identifies a parser by its index in this list. */
 export const PARSERS: readonly string[] = [
   "netlink",
   "tcp-table",
@@ -43,7 +46,7 @@ export const PARSERS: readonly string[] = [
 ];
 
 /**
- * @param extraArgument other argument of the parser: received length (netlink), selector (count), method (route)
+ * @param extraArgument the parser's argument besides the bytes: received length (netlink), selector (count), method (route)
  * @returns the result as one line
  */
 export function callParser(parser: string, bytes: Buffer, extraArgument: string): string {
@@ -94,7 +97,7 @@ function parseText(parser: string, text: string, extraArgument: string): string 
   }
 }
 
-/** Splits the bytes into chunks of seven bytes. */
+/** Passes the bytes to a line buffer in chunks of seven bytes, and returns the lines. */
 function linesText(bytes: Buffer): string {
   const buffer = createLineBuffer(64);
   let text = "";

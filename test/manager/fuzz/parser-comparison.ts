@@ -1,4 +1,4 @@
-/** Compares the parsers of both builds on damaged input. The sanitizers must not report a defect. */
+/** Compares the parsers of the Node and native builds on damaged input. The sanitizers must not report a defect. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ export async function compareParsers(budget: Budget): Promise<string> {
       const bytes = Buffer.concat(cases.map(encodeCase));
       writeFileSync(file, bytes);
       const results = join(folder, "results.txt");
-      // The output is a file, because the runtime drops lines if a pipe is full.
+      // The output is a file, because a natively compiled program drops lines when its stdout is a full pipe.
       const end = await start("sh", ["-c", 'exec "$0" "$1" > "$2"', PARSERS_PROGRAM, file, results]).ended;
       requireCleanExit(end, [0], bytes);
       requireSameResults(cases, readFileSync(results, "utf8").split("\n"));

@@ -128,7 +128,7 @@ export const SAMPLES: readonly Sample[] = [
   ...["250ms", "30s", "999999h"].map((value) => textSample("duration", value)),
 ];
 
-/** @returns the parser's other argument; for netlink this is the received length, which may be wrong */
+/** @returns the parser's argument besides the bytes; for netlink this is the received length, which is sometimes wrong */
 export function extraArgumentFor(sample: Sample, bytes: Buffer, random: Random): string {
   if (sample.parser !== "netlink") return sample.extraArgument;
   return String(random.chance(0.8) ? bytes.length : random.below(bytes.length * 2 + 2));

@@ -38,7 +38,7 @@ const PARTS: Readonly<Record<string, PartEntry>> = {
   documents: { part: fuzzDocuments, caseCount: 120_000 },
   credentials: { part: fuzzCredentials, caseCount: 30_000 },
   pods: { part: fuzzInjection, caseCount: 20_000 },
-  /** Ten million requests, because a case consists of eight. */
+  /** A case consists of eight requests, so a full run sends ten million requests. */
   preload: { part: preloadExchanges, caseCount: 1_300_000 },
   drains: { part: drainForVirtualDay },
   cases: { part: runProcessTests },
@@ -94,7 +94,7 @@ async function runPart(name: string, options: Options): Promise<boolean> {
   }
 }
 
-/** Limits a part to a number of cases, or to an equal share of the seconds. */
+/** Limits a part to `share` of its cases or, without `share`, to as many seconds as each other selected part. */
 function limitOf(name: string, { share, seconds, only }: Options, startedMs: number): Budget["shouldContinue"] {
   if (share !== undefined) return (done) => done < (PARTS[name]?.caseCount ?? 0) * share;
   const countedParts = only.filter((one) => PARTS[one]?.caseCount !== undefined).length;

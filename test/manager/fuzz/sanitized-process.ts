@@ -84,7 +84,7 @@ export function requireCleanExit(end: ProcessEnd, allowed: readonly number[], in
     throw new Finding(`the program ended with ${exitDescription}`, input);
 }
 
-/** Waits until the output matches. @throws Finding if the program does not print a match in time */
+/** Waits until the output matches. @throws Finding if the program exits or `limitMs` passes before a match */
 export async function untilPrinted(program: RunningProgram, pattern: RegExp, limitMs: number): Promise<void> {
   const deadlineMs = performance.now() + limitMs;
   while (!pattern.test(program.stdout())) {
@@ -96,7 +96,7 @@ export async function untilPrinted(program: RunningProgram, pattern: RegExp, lim
   }
 }
 
-/** Sends bytes and returns the response, after the close or `limitMs`. */
+/** Sends bytes and returns what the server sent until it closed the connection or `limitMs` had passed. */
 export function exchange(address: string, bytes: Buffer, limitMs: number): Promise<string> {
   return new Promise((resolve) => {
     let response = "";

@@ -1,4 +1,4 @@
-/** Sends rounds of requests to a manager without a drain: status requests, hook calls of restarts, unauthenticated requests. */
+/** Sends rounds of requests to an idle manager: status requests, hook calls as at container restarts, unauthenticated requests. */
 import { readdirSync, readFileSync } from "node:fs";
 import { ownAddress } from "../../leases/own-address.ts";
 import { pause } from "../../time/pause.ts";
@@ -12,7 +12,7 @@ const RESTART_REQUEST = encodeRequest(`${TOKEN}/prestop/app`);
 const UNAUTHENTICATED_REQUESTS = [encodeRequest("x"), Buffer.from("\x16\x03\x01\x02"), Buffer.from("GET /half")];
 
 const LIMIT_MS = 30_000;
-/** Assumed interval of calls in a Pod; a Pod that restarts constantly makes fewer calls. */
+/** Assumed interval between calls; even in a Pod whose containers restart constantly, calls are less frequent. */
 const SECONDS_PER_CALL = 10;
 const PARALLEL_CALLS = 20;
 /** Longer than 2 s, after which the manager closes unauthenticated connections. */

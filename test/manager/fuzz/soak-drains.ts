@@ -7,7 +7,7 @@ import { openSoakPod } from "./soak-pod.ts";
 
 const SAMPLE_MS = 5;
 
-/** @throws Finding if the program does not exit cleanly */
+/** @throws Finding if the program does not exit cleanly, and Error if the drains have unexpected outcomes */
 export async function soakDrains(
   program: string,
   { rounds, drains }: { readonly rounds: number; readonly drains: number },
@@ -25,7 +25,7 @@ export async function soakDrains(
     }, SAMPLE_MS);
     soakProgram.child.stdout?.on("data", () => {
       fewestDescriptors = Math.min(fewestDescriptors, descriptorsOf(soakProgram.child.pid ?? 0));
-      // The program exits with its last line, so its descriptors may be unreadable.
+      // The program exits after its last line, so its descriptors may be unreadable when the test receives this line.
       const descriptors = Number.isFinite(fewestDescriptors)
         ? fewestDescriptors
         : (measuredRounds.at(-1)?.descriptors ?? 0);

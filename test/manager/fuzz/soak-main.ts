@@ -1,7 +1,7 @@
 /**
- * Drains two Pods alternately: one whose client never disconnects, and one that is quiet. Native only, because the compiler
- * binds the C library. Arguments: address of the Pods, busy port, quiet port, rounds, drains per round. Prints a line per
- * round: its number, samples, virtual hours, resident KiB, both outcomes.
+ * Drains two Pods alternately: one whose client never disconnects, and one that is quiet. Runs only as a native program, in which
+ * the compiler binds the C library. Arguments: address of the Pods, busy port, quiet port, rounds, drains per round. Prints a
+ * line per round: its number, samples, virtual hours, resident KiB, the outcomes of both Pods.
  */
 import { DEFAULT_SETTINGS, type DrainSettings } from "../../../src/contract/drain-settings.ts";
 import { nativeLibc } from "../../../src/manager/native-libc.ts";

@@ -1,7 +1,8 @@
 /**
- * `node test/manager/fuzz/soak.ts [--rounds=8] [--drains=40] [--calls=300]`: detects leaks (memory, file descriptors) of the compiled manager.
- * Drains run on a virtual clock with real readings of the kernel; the real binary gets calls, restarts of
- * containers and unauthenticated clients. Prints a row for each round, all with the same work; the exit status is 1 if a value grows.
+ * `node test/manager/fuzz/soak.ts [--rounds=8] [--drains=40] [--calls=300]`: detects leaks of memory and file descriptors in the
+ * compiled manager. Drains run on a virtual clock and sample the kernel's real sockets; the real binary gets calls, restarts of
+ * containers and unauthenticated clients. Every round has the same work. Prints a row for each round; the exit status is 1 if a
+ * value grows.
  */
 import { mkdirSync } from "node:fs";
 import { buildManager, buildProgram } from "../../../native/build/build.ts";

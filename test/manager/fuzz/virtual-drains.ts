@@ -16,7 +16,7 @@ import { createProcessWatch, UNKNOWN_PROCESSES } from "../../../src/manager/traf
 import { createTrafficMonitor, NO_CONNECTIONS } from "../../../src/manager/traffic/traffic-monitor.ts";
 
 export type VirtualPod = {
-  /** Runs a drain and the minute after which the manager is ready again. */
+  /** Runs a drain, and then advances the clock by the minute after which the manager accepts another drain. */
   readonly drain: () => void;
   readonly nowMs: () => number;
   readonly sampleCount: () => number;

@@ -91,7 +91,7 @@ function isInOtherNetwork(pid: number): boolean {
 
 const env = { PATH: process.env["PATH"] ?? "", LASTCALL_TOKEN: TOKEN };
 const [command = "", ...args] = scenario.manager;
-// Capabilities to configure the network would permit socket options that a restricted Pod cannot set.
+// With the capabilities to configure the network, the manager could set socket options that a restricted Pod cannot set.
 const WITHOUT_CAPABILITIES = ["setpriv", "--bounding-set=-all", "--inh-caps=-all", "--no-new-privs"] as const;
 const [unprivileged, ...without] = WITHOUT_CAPABILITIES;
 const manager = spawn(unprivileged, [...without, ...scenario.wrapper, command, ...args, "serve", ...FLAGS], {

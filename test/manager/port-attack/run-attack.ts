@@ -33,7 +33,7 @@ export type AttackResult = {
 export const NO_ATTACK = { attack: "none", amount: 0, addresses: 1, wrapper: [] } as const;
 
 const NETWORK_NAMESPACE = ["--net", "--map-root-user", "sh", "-c"];
-/** Sets up the address that the kubelet calls from. */
+/** Adds the address from which the simulated kubelet calls the manager. */
 const SET_UP = 'ip link set lo up && ip addr add 10.9.0.250/32 dev lo && exec "$0" "$@"';
 /** A local route makes all addresses of a range local, without a command for each. */
 const CLIENTS_SET_UP =

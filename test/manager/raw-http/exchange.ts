@@ -8,15 +8,15 @@ export type RawRequest = {
   readonly pieces: readonly string[];
   /** After the last piece: ends the sending side or resets the connection. */
   readonly ending?: "half-close" | "reset";
-  /** A text that is sent twice after the manager has ended its side. */
+  /** A text that is sent twice after the manager has ended its side of the connection. */
   readonly lateText?: string;
-  /** For a HEAD request, whose response has a Content-Length and no body. */
+  /** For a HEAD request, whose response has a Content-Length but does not have a body. */
   readonly isBodyless?: boolean;
 };
 
 export type Exchange = {
   readonly statuses: readonly number[];
-  /** Bytes after the last complete response; they would corrupt the next one. */
+  /** Bytes after the last complete response; a client would read them as the start of another response. */
   readonly rest: string;
   /** Code of the connection's error; empty after a regular close. */
   readonly error: string;
@@ -67,7 +67,7 @@ function parseResponses(text: string, isBodyless: boolean): { statuses: number[]
 
 function bodyLength(head: string, afterHead: string): number {
   if (/\r\ntransfer-encoding: chunked\r\n/i.test(head)) {
-    // The runtimes respond to a bad request with an empty chunked body.
+    // The HTTP servers of both builds respond to a bad request with an empty chunked body.
     return afterHead.startsWith("0\r\n\r\n") ? 5 : Number.NaN;
   }
   return Number(/\r\ncontent-length: ([0-9]+)\r\n/i.exec(head)?.[1] ?? "0");

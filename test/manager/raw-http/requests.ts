@@ -4,7 +4,7 @@ import type { RawRequest } from "./exchange.ts";
 
 export type RequestCase = RawRequest & {
   readonly title: string;
-  /** Response statuses of both builds, or of each build. */
+  /** Response statuses: one list if both builds send the same, otherwise a list for each build. */
   readonly expectedStatuses: readonly number[] | DifferentStatuses;
   /** Whether the connection must close without a reset, which could lose the response. */
   readonly closesWithoutReset?: boolean;
@@ -17,7 +17,7 @@ export type DifferentStatuses = {
   readonly reason: string;
 };
 
-// Differences are harmless: no proxy shares the connection, every response has a length and ends the connection, and
+// Differences are harmless: proxies do not share the connection, every response has a length and ends the connection, and
 // the manager reads only the method, the path and the client's address.
 const BODY_UNREAD = "the native runtime uses the first readable length and routes the path, which needs no body";
 const FIELDS_UNREAD = "the native runtime does not validate fields that the manager does not read";

@@ -7,7 +7,7 @@
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
-/* musl-gcc does not find the kernel's headers, so its servers have no filter. */
+/* musl-gcc does not find the kernel's headers, so servers that it compiles do not contain the filter. */
 #ifdef __GLIBC__
 #include <linux/filter.h>
 #include <linux/seccomp.h>

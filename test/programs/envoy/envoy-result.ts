@@ -9,7 +9,7 @@ export type EnvoyResult = {
   readonly manager: "native" | "node";
   readonly releasedSeconds: number;
   readonly afterTrafficSeconds: number;
-  /** Time from the end that the settings require for the drain to Envoy's stop signal; negative if the signal came earlier. */
+  /** Time from the drain's expected end to Envoy's stop signal; negative if the signal came before the expected end. */
   readonly overWaitSeconds: number;
   /** Time from the end of the drain delay to the last traffic, minus the scheduling lag in that interval. */
   readonly stayedSeconds: number;

@@ -1,4 +1,4 @@
-/** Runs the driver `envoy` with real Envoys: no request is lost, and no drain waits longer than its clients need. */
+/** Runs the driver `envoy` with real Envoys: requests are not lost, and drains do not wait longer than their clients need. */
 import { describe, expect, test } from "vitest";
 import { NATIVE_BUILD } from "../../manager/builds.ts";
 import { type CaseContext, insideNamespaces } from "../harness/inside-namespaces.ts";

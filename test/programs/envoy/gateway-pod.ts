@@ -13,7 +13,7 @@ export type GatewayParts = {
   readonly folder: string;
 } & Omit<EnvoyOptions, "fewStatistics">;
 
-/** The webhook detects the driver by the label and the image, so the Pod has no annotation for the driver or its URL. */
+/** The webhook detects the driver by the label and the image, so the Pod does not need an annotation for the driver or its URL. */
 export async function gatewayPod({ scenario, name, envoy, folder, ...envoyOptions }: GatewayParts): Promise<object> {
   const file = join(folder, `${name}.json`);
   await writeFile(

@@ -96,7 +96,7 @@ type Tick = { readonly atMs: number; readonly lateMs: number; readonly waitedMs:
 
 /**
  * Records scheduling delays: late timers in this process, and the time that the measured processes were runnable but not
- * running. The checks subtract these delays from the time that a drain took too long.
+ * running. The checks subtract these delays from the drain's over-wait.
  *
  * @param waitedMs total waiting time of the measured processes since their start; decreases when one of them exits
  */

@@ -32,7 +32,7 @@ export async function runCases<Case, Result>(
         (result) => ({ result }),
         (error: Error) => ({ error: error.stack ?? error.message }),
       );
-      // The namespaces and the Envoy process of this case end asynchronously; the next case starts without their load.
+      // The namespaces and the Envoy process of this case end asynchronously. The next case starts after this pause, without their load.
       await realClock.wait(100);
     }
   };

@@ -43,7 +43,7 @@ export function tcpSession(closesAfterMs: number): (environment: ClientEnvironme
   };
 }
 
-/** A UDP flow has no close: the proxy ends it after its idle timeout. */
+/** A UDP flow cannot be closed, so the proxy ends it after its idle timeout. */
 export function udpFlow(closesAfterMs: number): (environment: ClientEnvironment) => Promise<Clients> {
   return async (environment) => {
     const socket = createSocket("udp4");

@@ -89,7 +89,7 @@ export async function startSinglePod(parts: SinglePodParts): Promise<SinglePod> 
   };
 }
 
-/** Returns the Connection header of the response to a request, or `kept` without the header; empty without a response. */
+/** Returns the Connection header of the response to a request; `kept` if the response does not have it, empty without a response. */
 export function readConnectionHeader(pod: { readonly address: string }): Promise<string> {
   return new Promise((done) => {
     const headers = { connection: "keep-alive" };

@@ -1,4 +1,4 @@
-/** Drains a real Envoy over a Unix socket as Contour configures it, with both builds of the manager. */
+/** Drains a real Envoy over a Unix socket as Contour configures it, with the manager's Node and native builds. */
 import { statSync } from "node:fs";
 import { afterAll, describe, expect, test } from "vitest";
 import { BUILDS, NODE_BUILD } from "../../manager/builds.ts";

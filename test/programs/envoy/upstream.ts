@@ -16,7 +16,7 @@ const webSockets = createWebSocketServer({
   onOpen: () => {},
   onFrame: (session) => webSockets.send(session, "answer"),
 });
-// The path of a request without an Upgrade header contains the milliseconds until its response.
+// Replaces the server's response to requests without an Upgrade header. Their path contains the milliseconds until the response.
 webSockets.server.removeAllListeners("request");
 webSockets.server.on("request", (req, res) => {
   setTimeout(() => res.end("done"), Number(req.url?.slice(1) ?? "0"));

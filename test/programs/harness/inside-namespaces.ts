@@ -9,7 +9,8 @@ export type CaseContext = SkipContext & { readonly signal: AbortSignal };
 
 /**
  * Passes a JSON request to the script and resolves with its JSON result; in the script, `namespace-script.ts` reads the
- * request and writes the result. Rejects if the script fails; the script inherits stderr. Skips the case if the host does not support namespaces.
+ * request and writes the result. Rejects if the script fails; the script inherits stderr. Skips the case if the host does not
+ * support namespaces.
  */
 export async function insideNamespaces<Result>(script: string, request: object, context: CaseContext): Promise<Result> {
   const namespaces = detectNamespaces();

@@ -76,7 +76,7 @@ export function runClusterScript<Request>(
   }, processes);
 }
 
-/** Reads from this process the variables that an image would set; containers inherit no other variable of this process. */
+/** Reads from this process the variables that an image would set; containers do not inherit other variables of this process. */
 function readImageEnvironment(): Record<string, string> {
   const environment: Record<string, string> = {};
   for (const name of ["PATH", "HOME", "LANG", "NODE_COMPILE_CACHE"]) {

@@ -28,7 +28,7 @@ export type DrainedPod = Pick<EndedPod, "address" | "deletedMs" | "drainSeconds"
  */
 export function overWaitSeconds({ address, deletedMs, drainSeconds, forwardedConnections }: DrainedPod): number {
   const closedMs = forwardedConnections.filter(({ pod }) => pod === address).map(({ toMs }) => toMs);
-  // A connection is still open, so the deadline ended the drain and there is no over-wait.
+  // A connection is still open, so the deadline ended the drain, and the over-wait is 0.
   if (closedMs.includes(-1)) return 0;
   const lastWorkMs = closedMs.length === 0 ? undefined : Math.max(...closedMs);
   const releasedMs = deletedMs + drainSeconds * 1_000;

@@ -13,7 +13,7 @@ export type RollVariant = {
   readonly lastcall: boolean;
   readonly load: RollLoad;
   readonly annotations?: Readonly<Record<string, string>>;
-  /** Duration of a preStop hook of the containers. */
+  /** Duration of the containers' preStop hook `sleep`; absent if they do not have this hook. */
   readonly sleepSeconds?: number;
 };
 

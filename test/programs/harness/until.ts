@@ -7,7 +7,7 @@ import type { RunningPod } from "../../../src/demo/pods/running-pod.ts";
 const LIMIT_MS = 120_000;
 const POLL_MS = 20;
 
-/** @throws after two minutes, with the events of `pod` in the message */
+/** @throws if the condition is still false after two minutes; the message contains the events of `pod` */
 export async function waitUntil(
   condition: string,
   isMet: () => boolean | Promise<boolean>,
@@ -23,7 +23,7 @@ export async function waitUntil(
   }
 }
 
-/** @throws after two minutes, or as soon as `isRunning` is false */
+/** @throws if the server does not accept connections within two minutes, or as soon as `isRunning` is false */
 export function waitUntilAccepting(host: string, port: number, isRunning: () => boolean): Promise<void> {
   return waitUntil(`${host}:${port} accepts connections`, () => {
     if (!isRunning()) throw new Error(`the server of ${host}:${port} exited before it accepted connections`);

@@ -36,7 +36,7 @@ export async function provideDebianProgram(source: DebianSource): Promise<Progra
   return { kind: "found", command: [file], environment: {}, version: await readVersion(source), source: "Debian" };
 }
 
-/** Also searches the system folders: a user's PATH lacks the folders with services. */
+/** Also searches the system folders, because a user's PATH does not contain the folders with services. */
 function findFile({ file }: DebianSource): string | undefined {
   const folders = [...(process.env["PATH"] ?? "").split(":"), ...SYSTEM_PATH];
   return folders.map((folder) => join(folder, file)).find(isExecutable);

@@ -78,7 +78,7 @@ const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
 
 let isEnded = false;
 
-/** A proxy in a regular container may start after the app; calls before its start would fail, and the cases do not test that. */
+/** A proxy in a regular container may start after the app. Calls before its start would fail; the cases do not test such calls. */
 async function waitForProxy(): Promise<void> {
   while (!isEnded && !(await canConnect(host, UPSTREAM_PORTS.http1))) await pause(CALL_EVERY_MS);
 }

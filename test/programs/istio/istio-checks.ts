@@ -17,7 +17,7 @@ export function checkIstio(result: IstioResult): readonly string[] {
       calls.afterSignal < MIN_CALLS_AFTER_SIGNAL,
       `the app made ${calls.afterSignal} calls after its stop signal, expected at least ${MIN_CALLS_AFTER_SIGNAL}`,
     ],
-    // The manager delays the stop signal of a proxy in a regular container until the app has had no socket for a second.
+    // The manager delays the stop signal of a proxy in a regular container until one second after the app's last socket closed.
     [
       proxyAfterAppSeconds < (form === "classic" ? 0.9 : 0),
       `the proxy ended ${-proxyAfterAppSeconds} s before the app`,

@@ -77,7 +77,7 @@ async function endPod(istioCase: IstioCase, { testbed, manager }: IstioParts, te
   });
   const { events } = pod;
   const lines = managerLines(events);
-  // If the proxy is in a regular container, the drain continues until the app has exited, and the manager reports after that.
+  // If the proxy is in a regular container, the drain continues until the app has exited, and the manager logs its report only then.
   const summary = lastDrainSummary(lines);
   return {
     kind: "istio",
@@ -95,7 +95,7 @@ async function endPod(istioCase: IstioCase, { testbed, manager }: IstioParts, te
   };
 }
 
-/** With all statistics the driver counts the proxy's own connection to the app as a client, so the drain also lasts a quiet period. */
+/** With all statistics the driver counts the proxy's own connection to the app as a client, so the drain waits for a quiet period. */
 function idleWaitMs({ statistics }: IstioCase): number {
   return statistics === "all" ? QUIET_MS : 0;
 }

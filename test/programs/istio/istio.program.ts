@@ -16,7 +16,7 @@ let caseResults: Promise<CaseResults<IstioResult>> | undefined;
 
 async function runAllCases(context: CaseContext): Promise<CaseResults<IstioResult>> {
   const envoys = await requireEnvoys(context);
-  // The redirection distinguishes the proxy from the app by their user IDs.
+  // The redirection needs iptables, and distinguishes the proxy from the app by their user IDs.
   const iptables = await requireProgram("iptables", context);
   const [setpriv = "", ...args] = runAs(UIDS.proxy, [...iptables.command, "--version"]);
   const iptablesCheck = await attempt(setpriv, args);

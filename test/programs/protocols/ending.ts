@@ -13,7 +13,7 @@ export type DrainEndState = {
   readonly quietPeriodMs: number;
 };
 
-/** Node's callbacks record traffic later than the kernel. */
+/** Maximum time from an event in the kernel to the Node callback that records it. */
 const RECORDING_DELAY_MS = 250;
 
 export function classifyEnding(end: DrainEndState): Ending {

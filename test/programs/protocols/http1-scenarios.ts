@@ -90,7 +90,7 @@ export const HTTP1_SCENARIOS: readonly Scenario[] = [
 
 type RunningServer = { readonly activity: ServerActivity; readonly startDrain: () => void };
 
-/** Responds `?ms=` milliseconds after the end of the request body; during a drain with `Connection: close`. */
+/** Responds `?ms=` milliseconds after the end of the request body. During a drain the response contains `Connection: close`. */
 async function startServer(address: string, port: number): Promise<RunningServer> {
   const activity = createServerActivity();
   let isDraining = false;
@@ -105,7 +105,7 @@ async function startServer(address: string, port: number): Promise<RunningServer
         if (isDraining) res.setHeader("Connection", "close");
         res.end("done");
       };
-      // A timer would let a sample of `active-url` count a request that has an immediate response.
+      // With a timer, even of 0 ms, a read of `active-url` could count a request that gets an immediate response.
       if (responseDelayMs === 0) respond();
       else setTimeout(respond, responseDelayMs);
     });
@@ -120,7 +120,7 @@ async function startServer(address: string, port: number): Promise<RunningServer
 
 type RequestOptions = ServerAddress & { readonly responseDelayMs: number };
 
-/** @param options `hasEarlierRequest`: sends another request first on the same connection, with an immediate response */
+/** @param options `hasEarlierRequest`: first sends another request on the same connection, which gets an immediate response */
 async function startRequest(
   options: RequestOptions & { keepAlive: boolean; hasEarlierRequest?: boolean },
 ): Promise<RunningScenario> {

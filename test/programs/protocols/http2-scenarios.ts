@@ -92,7 +92,7 @@ async function startRequests(options: RequestOptions): Promise<RunningScenario> 
     const stream = client.request({ ":path": `/${ms}` });
     stream.on("error", () => {});
     stream.end();
-    // Reads after the complete response has arrived, so that the client's WINDOW_UPDATE is the last frame.
+    // The client reads only after the complete response has arrived, so that its WINDOW_UPDATE is the last frame.
     setTimeout(() => stream.resume(), SHORT_INTERVAL_MS);
   };
   for (const ms of options.responseDelaysMs) send(ms);

@@ -30,7 +30,7 @@ export async function runScenario(scenario: Scenario, criterion: Criterion, buil
   const timeoutMs = expected === "deadline" || expected === "unsure" ? SHORT_TIMEOUT_MS : LONG_TIMEOUT_MS;
   const manager = await startManager({ build, address, flags: managerFlags(criterion, address, timeoutMs) });
   let runningScenario: RunningScenario | undefined;
-  // A separate port, like a metrics port: requests of the manager do not count as traffic of the app.
+  // The count has a separate port, as metrics often do, so that the manager's requests do not count as the app's traffic.
   const countServer = createServer((req, res) => {
     if (req.method === "POST") runningScenario?.startDrain();
     res.end(String(runningScenario?.activeRequests() ?? 0));

@@ -15,7 +15,8 @@ const measuredEndings = new Map<Scenario, Map<Criterion, Ending>>();
 afterAll(endManagers);
 
 describeBuilds("the drain ends as expected with each criterion of drained-when", (build) => {
-  // Both builds have the same source. One build runs all criteria, the other only `quiet`, the criterion with the most rules.
+  // Both builds have the same source. If there is a native build, it runs all criteria, and the Node build runs only `quiet`, the
+  // criterion with the most rules.
   const criteria = build === NATIVE_BUILD || NATIVE_BUILD.command === "" ? CRITERIA : (["quiet"] as const);
 
   for (const scenario of SCENARIOS) {

@@ -66,7 +66,7 @@ type SessionOptions = ServerAddress & {
   readonly pushIntervalMs?: number;
 };
 
-/** When a drain starts, the app closes its connections, because raw TCP has no close message. */
+/** When a drain starts, the app closes its connections, because raw TCP does not have a close message. */
 async function startSession(options: SessionOptions): Promise<RunningScenario> {
   const activity = createServerActivity();
   const server = createServer({ allowHalfOpen: true }, (socket) => {

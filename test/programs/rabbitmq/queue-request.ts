@@ -14,7 +14,7 @@ export type ConsumerScenario = {
   readonly name: string;
   readonly lastcall: boolean;
   readonly annotations: Readonly<Record<string, string>>;
-  /** `ends`: the consumer exits at SIGTERM. `finishes`: it accepts no more jobs and finishes its open jobs. */
+  /** `ends`: the consumer exits at SIGTERM. `finishes`: it does not accept more jobs, and finishes its open jobs. */
   readonly onSigterm: "ends" | "finishes";
   readonly graceSeconds: number;
   /** Address of the consumer's `active-url` and `drain-url`; empty for a consumer without these URLs. */

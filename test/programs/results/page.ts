@@ -1,6 +1,6 @@
 /** Writes the generated parts of Markdown pages. Pure. */
 
-/** Replaces the text between the two markers of a section. @throws if the page lacks the markers */
+/** Replaces the text between the two markers of a section. @throws if the page does not contain both markers in their order */
 export function replaceSection(page: string, name: string, text: string): string {
   const beginMarker = `<!-- generated: ${name} -->`;
   const endMarker = `<!-- end of ${name} -->`;

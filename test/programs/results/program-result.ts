@@ -18,17 +18,17 @@ export type ServerResult = {
   readonly manager: "native" | "node";
   readonly without: RequestTotals;
   readonly with: RequestTotals;
-  /** Without lastcall, with `preStop: sleep 5`. */
+  /** Requests of the rollout without lastcall and with `preStop: sleep 5`. */
   readonly sleep: RequestTotals;
-  /** Clients that never close their connections. */
+  /** Requests of the rollout with lastcall, by clients that never close their connections. */
   readonly endless: RequestTotals & {
     readonly outcomes: readonly string[];
     readonly drainSeconds: number;
     readonly overWaitSeconds: number;
   };
-  /** With the clients of `endless`, without lastcall, with `preStop: sleep 5`. */
+  /** Requests of the rollout without lastcall and with `preStop: sleep 5`, by the clients of `endless`. */
   readonly endlessSleep: RequestTotals;
-  /** With the clients of `endless` and the preload library, which adds `Connection: close` to responses. */
+  /** Requests of the rollout with lastcall and its preload library, by the clients of `endless`. */
   readonly preload: PreloadResult;
   /** Longest time from the deletion to the stop signal, with lastcall. */
   readonly drainSeconds: number;
@@ -50,11 +50,11 @@ export type Http2ServerResult = {
   readonly system: string;
   readonly version: string;
   readonly manager: "native" | "node";
-  /** The client received one response. */
+  /** The drain after the client received one response. */
   readonly first: Http2End;
-  /** The client received more than one response. */
+  /** The drain after the client received more than one response. */
   readonly later: Http2End;
-  /** The client received more than one response, the last with 1 MiB. */
+  /** The drain after the client received more than one response, the last with 1 MiB. */
   readonly large: Http2End;
 };
 

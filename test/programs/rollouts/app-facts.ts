@@ -2,7 +2,7 @@
 
 export const HTTP1_PORT = 8_080;
 export const HTTP2_PORT = 8_081;
-/** Serves the app's count of open requests, on loopback so that its own traffic does not count. */
+/** Port of the app's count of open requests. It is on loopback, so that requests for the count do not count as traffic. */
 export const ACTIVE_PORT = 8_082;
 export const UPSTREAM_HOST = "10.66.0.1";
 export const UPSTREAM_HTTP1_PORT = 9_000;

@@ -1,9 +1,9 @@
 /**
  * Wraps the socket of a Node HTTP/2 session so that the server can send a shutdown notice: a GOAWAY that allows all streams.
  *
- * Node has no function that sends a shutdown notice: `session.goaway()` calls `nghttp2_submit_goaway`, after which the library ignores every new
- * stream, whatever the frame's last stream ID, and requests in flight would be lost. The shutdown notice is therefore written
- * to the socket, between two writes of the session.
+ * Node does not have a function that sends a shutdown notice. `session.goaway()` calls `nghttp2_submit_goaway`, after which nghttp2
+ * ignores every new stream, whatever the frame's last stream ID, and requests in flight would be lost. The shutdown notice is
+ * therefore written to the socket, between two writes of the session.
  *
  * @see https://nghttp2.org/documentation/nghttp2_submit_shutdown_notice.html
  */
@@ -12,7 +12,7 @@ import { Duplex } from "node:stream";
 
 export type Http2Connection = {
   readonly duplex: Duplex;
-  /** Asks the client not to open more streams; the server still responds to streams that arrive later. */
+  /** Notifies the client not to open more streams; the server still responds to streams that arrive later. */
   readonly sendShutdownNotice: () => void;
 };
 

@@ -127,7 +127,7 @@ function templateHash(revision: number): string {
   return String(revision).replace(/[0-9]/g, (digit) => HASH_DIGITS[Number(digit)] ?? "");
 }
 
-/** Time of the app's stop signal, or of the Pod's last event if the app received no signal. */
+/** Time of the app's stop signal, or of the Pod's last event if the app did not receive a signal. */
 function releaseTimeMs(pod: RunningPod): number {
   const stopSignal = pod.events.find(({ type, container }) => type === "SIGTERM" && container === "app");
   return stopSignal?.atMs ?? pod.events.at(-1)?.atMs ?? 0;

@@ -19,7 +19,7 @@ import { createHttp2Connection, type Http2Connection } from "./http2-connection.
 
 const host = process.env["LISTEN_ON"] ?? "::";
 const port = Number(process.env["PORT"] ?? "8080");
-/** After the stop signal the app closes idle connections only after this time; a request until then gets `Connection: close`. */
+/** Time from the stop signal until the app closes idle connections. Responses during this time contain `Connection: close`. */
 const IDLE_CLOSE_MS = 2_000;
 let isDraining = false;
 let openRequests = 0;
@@ -104,7 +104,7 @@ process.once("SIGTERM", () => {
   if (!process.argv.includes("graceful")) process.exit(143);
   isDraining = true;
   for (const [session, connection] of sessions) drainSession(session, connection);
-  // Stops listening. Unlike the method of `http.Server` it keeps idle connections, on which a request may be arriving.
+  // Stops listening. Unlike `close()` of `http.Server`, this call keeps idle connections, on which a request may be arriving.
   TcpServer.prototype.close.call(http1, () => process.exit(0));
   setTimeout(() => http1.closeIdleConnections(), IDLE_CLOSE_MS);
 });

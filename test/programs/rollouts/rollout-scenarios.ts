@@ -10,7 +10,7 @@ import {
 } from "./rollouts-request.ts";
 
 export type RolloutScenario = LoadChoice & {
-  /** Part of the scenario's name, to distinguish scenarios with the same load; if empty, the name has the driver instead. */
+  /** Part of the scenario's name, to distinguish scenarios with the same load; if empty, the name contains the driver instead. */
   readonly label: string;
   readonly shutdown: AppShutdown;
   readonly ending: Ending;
@@ -19,7 +19,7 @@ export type RolloutScenario = LoadChoice & {
   readonly rollouts: number;
   readonly waitsForEnds: boolean;
   readonly settings: DrainSettings;
-  /** Whether the check forbids failed requests. False for endless clients without a driver: their failures are only counted. */
+  /** Whether the check forbids failed requests. For endless clients without a driver it only counts them. */
   readonly promised: boolean;
 };
 
@@ -46,7 +46,7 @@ export const BENCH_SCENARIOS: readonly RolloutScenario[] = CLIENT_KINDS.flatMap(
   ),
 );
 
-/** Each scenario runs all protocols at once. The `promised` scenarios have 20 rollouts together, in which no request may fail. */
+/** Each scenario runs all protocols at the same time. The `promised` scenarios have 20 rollouts in total; no request may fail. */
 export const TEST_SCENARIOS: readonly RolloutScenario[] = CLIENT_KINDS.map((kind, index) =>
   buildScenario({ ...kind, protocols: PROTOCOLS, slowestResponseMs: SLOWEST_RESPONSE_MS }, [8, 6, 6, 2][index] ?? 2),
 );

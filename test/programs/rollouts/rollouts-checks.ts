@@ -4,7 +4,7 @@ import { type PerProtocol, PROTOCOLS, perProtocol, type RolloutsResult } from ".
 
 const MIN_REQUESTS_PER_SECOND = 500;
 export const OVER_WAIT_GOAL_MS = 250;
-/** Allowed median of the over-wait with an idle HTTP/1.1 connection. */
+/** Maximum median of the over-waits in drains of Pods with an idle HTTP/1.1 connection. */
 const MAX_IDLE_OVER_WAIT_MS = 500;
 
 export type RolloutsLine = Pick<
@@ -82,7 +82,7 @@ function findFailures(line: RolloutsLine, { nodes, drains }: RolloutsResult): re
   if (line.drains !== line.rollouts * 2)
     failures.push(`${line.drains} Pods ended in ${line.rollouts} rollouts of 2 Pods`);
   if (!line.promised) return failures;
-  // A few Pods may get no client, because clients reconnect only every few seconds. A run with many such Pods is invalid.
+  // Clients reconnect only every few seconds, so they may miss a few Pods. A run with many Pods without clients is invalid.
   const unusedPods = drains.filter(({ served }) => !served).length;
   if (unusedPods > drains.length / 10)
     failures.push(`${unusedPods} of ${drains.length} Pods ended before any client sent a request`);

@@ -18,8 +18,8 @@ async function rollDeployment(request: RolloutsRequest, cluster: ClusterContext)
   const { network, scratch } = cluster;
   const deployment = deploymentOf(request, scratch);
   if (request.driver === "envoy") startUpstream(cluster);
-  // Each client process chooses Pods itself, like kube-proxy, so no client connects to the Service's address, and it can serve as
-  // a second source address.
+  // Each client process chooses Pods itself, like kube-proxy, and never connects to the Service's address. The clients can
+  // therefore use this address as a second source address.
   const addresses = [network.trafficAddress, network.serviceAddress];
   const nodes = startClientNodes(
     request.propagationMs.map((propagationMs, index) => ({
@@ -43,8 +43,8 @@ function startUpstream({ processes, imageEnvironment }: ClusterContext): void {
 }
 
 /**
- * Raises the priority of a process if the permissions allow it. Clients that wait for a processor send nothing, so that a drain
- * may end too early; a manager that waits for a processor ends a drain too late. The result has the longest stall of the clients.
+ * Raises the priority of a process if the permissions allow it. Clients that wait for a processor send nothing, so a drain may
+ * end too early; a manager that waits for a processor ends a drain too late. The result contains the longest stall of the clients.
  */
 function raisePriority(pid: number): void {
   try {

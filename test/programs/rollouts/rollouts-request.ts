@@ -13,7 +13,7 @@ export function perProtocol<T>(createValue: (protocol: Protocol) => T): Record<P
 
 export type Driver = "none" | "http" | "envoy";
 
-/** Whether the app finishes its requests and closes its connections at its stop signal, or exits at once. */
+/** Whether the app finishes its requests and closes its connections at its stop signal, or exits immediately. */
 export type AppShutdown = "graceful" | "abrupt";
 
 /**
@@ -29,7 +29,7 @@ export type RolloutsRequest = {
   readonly envoy: FoundProgram | undefined;
   /** Number of rolling updates; each starts 2 s after the new Pods of the previous update are Ready. */
   readonly rollouts: number;
-  /** Whether each update starts only after the end of all Pods that the previous update replaced, so that every Pod gets all kinds of clients. */
+  /** Whether an update starts only after all Pods that the previous one replaced have ended, so that each Pod gets all kinds of clients. */
   readonly waitsForEnds: boolean;
   readonly settings: DrainSettings;
   readonly load: LoadPlan;

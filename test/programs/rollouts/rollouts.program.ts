@@ -1,4 +1,4 @@
-/** Runs 20 rollouts under load, all protocols at once; `npm run bench:rollouts` runs 20 of each protocol. */
+/** Runs 20 rollouts under the load of all protocols together; `npm run bench:rollouts` runs 20 of each protocol. */
 import { describe, expect, test } from "vitest";
 import { requireProgram } from "../install/program-of.ts";
 import { recordResult } from "../results/record-result.ts";

@@ -43,7 +43,7 @@ export const LATE_PROXY_SCENARIOS = PROXY_DELAYS_MS.flatMap((lateMs) =>
     return { ...baseScenario, label, propagationMs: [lateMs / 2, lateMs] };
   }),
 );
-/** The app exits at once, so each response that is cut counts as failed. */
+/** The app exits immediately at its stop signal, so each interrupted response counts as failed. */
 export const SLOW_RESPONSE_SCENARIOS = (["sleep", "defaults"] as const).map((ending) => {
   const baseScenario = buildScenario("short-lived", ["abrupt", ending]);
   return {
@@ -60,7 +60,7 @@ export const SLEEP_SCENARIOS: readonly RolloutScenario[] = [
   ...SLOW_RESPONSE_SCENARIOS,
 ];
 
-/** `promised` is false, so the check does not forbid failed requests: the table compares the failures of the different ends. */
+/** `promised` is false, so the check only counts failed requests. The table compares these counts between the endings. */
 function buildScenario(
   clients: RolloutScenario["clients"],
   [shutdown, ending]: readonly [AppShutdown, Ending],

@@ -4,7 +4,7 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 
-/** Environment variable that marks all processes of the run. It finds those outside of PID namespaces; the kernel ends the others. */
+/** Environment variable that marks all processes of the run. The kernel ends only those in the PID namespaces of the cases. */
 const MARKING_VARIABLE = "LASTCALL_PROGRAMS_RUN";
 const LIMIT_MS = 5_000;
 
@@ -15,7 +15,7 @@ export default async function setup(): Promise<() => Promise<void>> {
   const previousTmpdir = process.env["TMPDIR"];
   process.env["TMPDIR"] = folder;
   process.env[MARKING_VARIABLE] = basename(folder);
-  // If the run is interrupted, Vitest does not call the teardown.
+  // If the run is interrupted, Vitest does not call the teardown, so the exit of the process removes the folder.
   const removeFolder = () => rmSync(folder, { recursive: true, force: true });
   process.once("exit", removeFolder);
   return async () => {

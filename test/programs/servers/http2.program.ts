@@ -42,8 +42,8 @@ test("a drain with an idle HTTP/2 connection ends after the drain delay or at th
       };
       await recordResult(result);
     }
-    // The outcome depends on which side of the connection sent the last bytes. With both outcomes a drain takes at least the drain
-    // delay.
+    // Which of the two outcomes a drain has depends on the side of the connection that sent the last bytes. With either outcome a
+    // drain takes at least the drain delay.
     for (const end of Object.values(ends).flatMap((endsByPattern) => Object.values(endsByPattern))) {
       expect(["drained", "timeout"]).toContain(end.outcome);
       expect(end.drainSeconds).toBeGreaterThanOrEqual(DRAIN_DELAY_SECONDS);

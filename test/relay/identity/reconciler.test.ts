@@ -193,7 +193,7 @@ test(
         const tools = await createPooledTools();
         const replicas = [createReplica(cluster, tools), createReplica(cluster, tools), createReplica(cluster, tools)];
         for (const step of steps) await applyStep(step, cluster, replicas, () => createReplica(cluster, tools));
-        // The second round reads the last write of the first round.
+        // In the second round, every replica reads the last write of the first round.
         for (const { reconciler } of [...replicas, ...replicas]) await reconciler.reconcile();
         const identities = replicas.map(({ reconciler }) => reconciler.identity());
         for (const identity of identities) {

@@ -135,7 +135,7 @@ describe("an existing credential in a Pod", () => {
       const access = issueAccess({ existingAccess: { address: "", serverName: "", ca: "", credential } });
       expect(credentialOf(access)?.startsWith(`${KEY.kid}.`)).toBe(true);
     }
-    // An admission must not cause a read of the Secret.
+    // The report of an unknown key causes a read of the Secret. An admission must not cause such a read.
     expect(unknownKeyCount()).toBe(0);
   });
 });

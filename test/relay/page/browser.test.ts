@@ -75,7 +75,7 @@ describe.skipIf(BROWSER_SKIP_REASON !== "")("in a real browser", { timeout: 120_
     expect(colours.get("#4c6ef5") ?? 0).toBeGreaterThan(5 * (colours.get("#f08c00") ?? 0));
     expect(colours.get("#2b8a3e") ?? 0).toBeGreaterThan(5_000);
 
-    // Markup in the report is escaped on both pages, and the pages load no other URLs.
+    // Markup in the report is escaped on both pages, and the pages do not load other URLs.
     for (const { dom } of [list, drain]) {
       expect(dom).not.toMatch(/<script|<img|<title>owned/);
       expect(dom).toContain("&lt;script&gt;");

@@ -1,4 +1,4 @@
-/** Tests the TLS handshakes of the relay's port, and the connections that it closes beyond its limit. */
+/** Tests the TLS handshakes of the relay's port, and which connections it closes when their number exceeds its limit. */
 import { once } from "node:events";
 import type { RequestListener } from "node:http";
 import { type RequestOptions, request } from "node:https";
@@ -115,7 +115,7 @@ test("idle connections to the relay do not block clients that send requests", TI
     await openConnection(relay, "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 9\r\n\r\n"),
   ];
   for (let attempt = 0; attempt < 8; attempt += 1) expect(await requestRelay(relay)).toBe("relay");
-  // The oldest connection was closed.
+  // This promise resolves only if the relay has closed the oldest connection.
   await connections[0]?.closed;
 });
 

@@ -85,7 +85,7 @@ test("a full heap ends the relay's thread and not the process", TIMEOUT, async (
 test("in a container with less memory, the relay's thread has a smaller heap limit", () => {
   const MIB = 1_048_576;
   expect(heapLimitMiB(512 * MIB)).toBe(213);
-  // The chart's limit, a greater limit, and the two values that mean no limit.
+  // The values are the chart's memory limit, a greater limit, and the two values of a container without a limit.
   for (const bytes of [1_536 * MIB, 4_096 * MIB, 0, 2 ** 64]) expect(heapLimitMiB(bytes)).toBe(HEAP_LIMIT_MIB);
 });
 

@@ -1,4 +1,4 @@
-/** Tests hundreds of drains at once, from a change in the API server to the line that each manager reads. */
+/** Tests hundreds of simultaneous drains, from a change in the API server to the line that each manager reads. */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { eventually } from "../../time/eventually.ts";
 import { samplesOf } from "../../webhook/server-under-test.ts";

@@ -162,7 +162,7 @@ describe("a request for a withdrawal is rejected", () => {
     socket.write("POST /v1/withdrawal HTTP/1.1\r\nhost: x\r\ncontent-length: 9000\r\n\r\n{");
     await socketClosed;
     expect(received).toMatch(/^HTTP\/1.1 401 /);
-    // The relay closes the connection at once, not after the request timeout.
+    // The relay closes the connection immediately after this response, not at the request timeout.
     expect(received).toContain("connection: close\r\n");
   });
 

@@ -77,7 +77,7 @@ export type RawRequest = {
   readonly body: string | Buffer;
   readonly path?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The body is repeated without end. */
+  /** Whether the client repeats the body without end. */
   readonly isEndless?: boolean;
 };
 

@@ -1,4 +1,4 @@
-/** Stores objects as the API server does: each write changes the resourceVersion, and a write with an old one is a conflict. */
+/** Stores objects as the API server does: each write changes the resourceVersion, and a write with an older version is a conflict. */
 import type { StoredSecret } from "../../../src/api-server/secret-store.ts";
 import type { WriteResult } from "../../../src/api-server/stored-object.ts";
 import type { WebhookConfiguration } from "../../../src/webhook/certificates/webhook-configurations.ts";

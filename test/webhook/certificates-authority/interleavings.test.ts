@@ -124,7 +124,7 @@ async function reconcileRounds(
   }
 }
 
-/** Returns the complete content of the Secret after a manual edit. */
+/** Returns the complete content of the Secret after a manual edit; undefined if the edit deletes the Secret. */
 function editEntries(editIndex: number, data: Entries, backup: Backup): Entries | undefined {
   const { "ca.crt": caCert = "", ...withoutCa } = data;
   const manualCa = createFakeCa(`by hand ${editIndex}`, 0, DAY_MS * 40_000);

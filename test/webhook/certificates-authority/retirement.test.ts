@@ -1,4 +1,4 @@
-/** Tests the validity of CAs, the trust in retired CAs, and the storage of dropped CAs, to the millisecond. */
+/** Tests, to the millisecond, how long CAs are valid, how long retired CAs are trusted, and how long dropped CAs are stored. */
 import { expect, test } from "vitest";
 import { isValidAt } from "../../../src/authority/certificate.ts";
 import {

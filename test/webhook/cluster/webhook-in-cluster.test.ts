@@ -98,7 +98,7 @@ test("the admission of a Pod in a new namespace waits until the watch delivers t
   for (let at = 0; at < 10; at += 1) {
     const name = `fresh-${at}`;
     const admission = admit(running, { namespace: name });
-    // The webhook reads the review of the Pod in the new namespace before it answers this one, so that review already waits for the namespace.
+    // The response to this review proves that the previous review has arrived and waits for the new namespace.
     await admit(running);
     server.put(NAMESPACES, { metadata: { name, annotations: { "lastcall.dev/drain-delay": "7s" } } });
     patches.push((await admission).patch);

@@ -51,7 +51,7 @@ export function createHttp2Clients(protocol: "http2" | "grpc", ports: NodePorts)
     pooled.isRetired = true;
     closeIfComplete(pooled);
   };
-  /** Closing a session before its responses would send GOAWAY before queued requests, and Node's server would refuse these requests. */
+  /** If a session closed before all its responses, GOAWAY would precede its queued requests, and Node's server would refuse them. */
   const closeIfComplete = ({ session, isRetired, openRequests, pod }: PooledSession) => {
     if (!isRetired || openRequests > 0 || session.destroyed) return;
     session.close();
