@@ -477,7 +477,7 @@ describe("a Helm release on a real API server", () => {
       const spec = { initContainers: [{ name: "lastcall", image: "m" }] };
       const damagedPod: PodCase = { title: "", namespace: "shop", spec, outcome: "injected" };
       const { warnings } = await createAsDryRun(damagedPod);
-      expect(warnings).toEqual([expect.stringContaining("removed restartPolicy Always")]);
+      expect(warnings).toEqual([expect.stringContaining("removed restartPolicy: Always")]);
     });
 
     test("with failurePolicy Fail rejects the Pods that the webhook selects, and no other", async () => {
