@@ -53,6 +53,16 @@ describe("the arguments of the command e2e", () => {
     expect(withContext).toMatchObject({ message: expect.stringContaining("--others") });
   });
 
+  test("select the kinds of load on gateways, which have to exist", () => {
+    expect(readE2eOptions(["--others", "--load", "http2", "--load", "idle"])).toMatchObject({
+      loads: ["http2", "idle"],
+    });
+    expect(readE2eOptions(["--others"])).toMatchObject({ loads: undefined });
+    expect(readE2eOptions(["--others", "--load", "http3"])).toMatchObject({
+      message: expect.stringContaining('--load: got "http3", expected one of http1-short'),
+    });
+  });
+
   test("select an existing cluster only together with a registry", () => {
     expect(readE2eOptions(["--context", "kind"])).toMatchObject({ message: expect.stringContaining("--registry") });
     expect(readE2eOptions(["--context", "kind", "--registry", "r.example"])).toMatchObject({

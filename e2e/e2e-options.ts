@@ -3,14 +3,15 @@ import { parseArgs } from "node:util";
 import { KUBERNETES_VERSIONS } from "./build/module-table.ts";
 import { type ClusterSettings, PROXY_MODES } from "./cluster/record.ts";
 import { readClusterSettings } from "./command-line.ts";
+import { isLoadKind, LOAD_KINDS, type LoadKind } from "./programs/gateway-load-kinds.ts";
 
 export const E2E_USAGE = `usage: npm run e2e -- [--kubernetes ${Object.keys(KUBERNETES_VERSIONS).join("|")}] [--proxy-mode ${PROXY_MODES.join("|")}] [--install] [-- ARGUMENTS OF VITEST]
        npm run e2e -- --bench [--kubernetes …] [-- ARGUMENTS OF VITEST]
-       npm run e2e -- --others [--kubernetes …] [-- ARGUMENTS OF VITEST]
+       npm run e2e -- --others [--load KIND]… [--kubernetes …] [-- ARGUMENTS OF VITEST]
        npm run e2e -- --harness
        npm run e2e -- --context NAME --registry REGISTRY [--tag TAG] [-- ARGUMENTS OF VITEST]
 
---bench runs the measurements and prints their results. --others runs cases beside programs of other projects, built or installed first: Argo Rollouts, Argo Workflows, Contour, Envoy Gateway, Istio, Knative, nginx, Traefik. --harness tests the cluster itself; stop a running cluster first. With --context the images are pulled from REGISTRY/lastcall-manager:TAG and so on; TAG defaults to "test".`;
+--bench runs the measurements and prints their results. --others runs cases beside programs of other projects, built or installed first: Argo Rollouts, Argo Workflows, Contour, Envoy Gateway, Istio, Knative, nginx, Traefik. --load measures gateways only under these kinds of load: ${Object.keys(LOAD_KINDS).join(", ")}. --harness tests the cluster itself; stop a running cluster first. With --context the images are pulled from REGISTRY/lastcall-manager:TAG and so on; TAG defaults to "test".`;
 
 export type E2eOptions = {
   readonly settings: ClusterSettings;
@@ -21,6 +22,8 @@ export type E2eOptions = {
   readonly bench: boolean;
   /** Runs cases with programs of other projects. */
   readonly others: boolean;
+  /** Kinds of load on gateways; `undefined` for all kinds. */
+  readonly loads: readonly LoadKind[] | undefined;
   /** A context of the user's kubeconfig, which selects an existing cluster. */
   readonly context: string | undefined;
   readonly registry: string;
@@ -43,6 +46,7 @@ export function readE2eOptions(args: readonly string[]): E2eOptions | { readonly
         harness: { type: "boolean" },
         bench: { type: "boolean" },
         others: { type: "boolean" },
+        load: { type: "string", multiple: true },
         context: { type: "string" },
         registry: { type: "string" },
         tag: { type: "string" },
@@ -50,6 +54,9 @@ export function readE2eOptions(args: readonly string[]): E2eOptions | { readonly
     });
     const settings = readClusterSettings(values);
     if ("message" in settings) return settings;
+    const unknownLoad = values.load?.find((load) => !isLoadKind(load));
+    if (unknownLoad !== undefined)
+      return { message: `--load: got "${unknownLoad}", expected one of ${Object.keys(LOAD_KINDS).join(", ")}.` };
     if (values.others === true && values.context !== undefined) {
       return {
         message:
@@ -68,6 +75,7 @@ export function readE2eOptions(args: readonly string[]): E2eOptions | { readonly
       harness: values.harness === true,
       bench: values.bench === true,
       others: values.others === true,
+      loads: values.load?.filter(isLoadKind),
       context: values.context,
       registry: values.registry ?? "localhost",
       tag: values.tag ?? "test",

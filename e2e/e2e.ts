@@ -66,7 +66,8 @@ async function main(): Promise<number> {
       return 1;
     });
   }
-  const run = (suite: Suite) => runCases(chooseFolder(options), options.vitestArgs, suiteEnvironment(suite));
+  const run = (suite: Suite) =>
+    runCases(chooseFolder(options), options.vitestArgs, suiteEnvironment({ ...suite, loads: options.loads }));
   const artifacts = join(ROOT, "build/e2e");
   if (options.context !== undefined) {
     return run(

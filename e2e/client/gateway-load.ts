@@ -1,8 +1,15 @@
 /** Runs the load on a gateway in a Pod of each node. */
 import { waitUntil } from "../host/wait.ts";
-import type { GatewayCounts, LoadKind } from "../programs/gateway-load-kinds.ts";
+import { type GatewayCounts, isLoadKind, LOAD_KINDS, type LoadKind } from "../programs/gateway-load-kinds.ts";
 import type { CaseNamespace } from "./case-namespace.ts";
 import { loadClientPod, stopLoadPod, sumOf } from "./load.ts";
+import type { Suite } from "./suite.ts";
+
+/** Returns the kinds of load that the suite measures. @param unsupported kinds that the gateway cannot forward */
+export function loadsOf({ loads }: Suite, unsupported: readonly LoadKind[] = []): readonly LoadKind[] {
+  const kinds = loads ?? Object.keys(LOAD_KINDS).filter(isLoadKind);
+  return kinds.filter((kind) => !unsupported.includes(kind));
+}
 
 export type GatewayTarget = { readonly host: string; readonly port: number };
 

@@ -1,5 +1,6 @@
 /** The settings that `npm run e2e` passes to its cases in one environment variable. */
 import type { ImageName } from "../images/image-table.ts";
+import type { LoadKind } from "../programs/gateway-load-kinds.ts";
 
 export type Suite = {
   readonly kubeconfig: string;
@@ -12,6 +13,8 @@ export type Suite = {
   readonly images: Readonly<Partial<Record<ImageName, string>>>;
   /** The CA of the API server's client certificate for webhooks; absent on other clusters. */
   readonly webhookClientCa: string | undefined;
+  /** Kinds of load on gateways; all kinds by default. */
+  readonly loads?: readonly LoadKind[] | undefined;
   /** The folder of the cases' artifacts. */
   readonly artifacts: string;
 };

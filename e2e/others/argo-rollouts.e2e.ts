@@ -78,7 +78,7 @@ describe("an update of a Rollout", { timeout: 900_000 }, () => {
       expect(await analysisPhases(namespace)).toEqual(["Successful"]);
       const flags = ["-n", namespace.name, "--lastcall-namespace", RELEASE_NAMESPACE];
       const { output } = await runLastcall(suite, ["verify", `Rollout/${APP}`, ...flags]);
-      expect(output).toContain("2 Pods terminated and cut no connection");
+      expect(output).toContain("2 Pods terminated and did not cut a connection");
     });
   });
 });

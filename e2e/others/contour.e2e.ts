@@ -14,18 +14,18 @@ import {
 import { startDns } from "../client/dns.ts";
 import { ENVOY_VERSION } from "../client/envoy-image.ts";
 import { ENDINGS, type Ending, podSettingsOf } from "../client/gateway-endings.ts";
+import { loadsOf } from "../client/gateway-load.ts";
 import { backendObjects, HTTP1_PORT, HTTP2_PORT } from "../client/gateway-objects.ts";
 import { kubectlIn, kubectlOf } from "../client/kubectl.ts";
 import { type Gateway, measureRollout, podsOf } from "../client/measure-rollout.ts";
 import { ENVOY } from "../client/measured-pods.ts";
 import { readSuite } from "../client/suite.ts";
 import { waitUntil } from "../host/wait.ts";
-import { LOAD_KINDS, type LoadKind } from "../programs/gateway-load-kinds.ts";
 
 const suite = readSuite(process.env);
 const NAMESPACE = "shop";
 /** Contour proxies TCP only by TLS's server name, and no UDP. */
-const KINDS = (Object.keys(LOAD_KINDS) as readonly LoadKind[]).filter((kind) => kind !== "tcp" && kind !== "udp");
+const LOADS = loadsOf(suite, ["tcp", "udp"]);
 
 const ENVOYS: Gateway = {
   gateway: "Contour",
@@ -54,7 +54,7 @@ describe("a rollout of Contour's Envoys", () => {
         await applyEnvoys(namespace, ending);
         const service = await ENVOYS.kubectl.json<V1Service>(["get", "service", "envoy"]);
         const target = { host: service.spec?.clusterIP ?? "", port: 80 };
-        for (const load of KINDS) await measureRollout(namespace, ENVOYS, ending, load, target);
+        for (const load of LOADS) await measureRollout(namespace, ENVOYS, ending, load, target);
       });
     },
     3_600_000,

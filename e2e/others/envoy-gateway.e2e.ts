@@ -14,21 +14,20 @@ import {
 } from "../client/envoy-gateway.ts";
 import { ENVOY_VERSION } from "../client/envoy-image.ts";
 import { ENDINGS, type Ending, podSettingsOf } from "../client/gateway-endings.ts";
-import type { GatewayTarget } from "../client/gateway-load.ts";
+import { type GatewayTarget, loadsOf } from "../client/gateway-load.ts";
 import { backendObjects, LISTENER_PORTS, routesOf } from "../client/gateway-objects.ts";
 import { kubectlIn, kubectlOf } from "../client/kubectl.ts";
 import { type Gateway, measureRollout, podsOf } from "../client/measure-rollout.ts";
 import { ENVOY } from "../client/measured-pods.ts";
 import { readSuite } from "../client/suite.ts";
 import { waitUntil } from "../host/wait.ts";
-import { LOAD_KINDS, type LoadKind } from "../programs/gateway-load-kinds.ts";
+import type { LoadKind } from "../programs/gateway-load-kinds.ts";
 
 const suite = readSuite(process.env);
 const NAMESPACE = "shop";
 const GATEWAY = "shop";
 const SELECTOR = `gateway.envoyproxy.io/owning-gateway-name=${GATEWAY}`;
 const OWN_MANAGER = "shutdown-manager";
-const KINDS = Object.keys(LOAD_KINDS) as readonly LoadKind[];
 
 const system = kubectlIn(kubectlOf(suite), ENVOY_GATEWAY_NAMESPACE);
 const ENVOYS = {
@@ -56,7 +55,7 @@ describe("a rollout of Envoy Gateway's Envoys", () => {
       await inNamespace(suite, NAMESPACE, { timeline: "pods" }, async (namespace) => {
         const deployment = await applyGateway(namespace, ending);
         const gateway: Gateway = { ...ENVOYS, deployment };
-        for (const load of KINDS) await measureRollout(namespace, gateway, ending, load, await targetOf(load));
+        for (const load of loadsOf(suite)) await measureRollout(namespace, gateway, ending, load, await targetOf(load));
         await deleteGateway(namespace);
       });
     },

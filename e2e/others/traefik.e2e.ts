@@ -8,6 +8,7 @@ import { documentsOf, readGuide } from "../../test/guides/manifests.ts";
 import { UPSTREAM_PORTS } from "../../test/programs/envoy/upstream-ports.ts";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
 import { type Ending, podSettingsOf } from "../client/gateway-endings.ts";
+import { loadsOf } from "../client/gateway-load.ts";
 import { BACKEND, BACKEND_LABELS, backendObjects, HTTP1_PORT, HTTP2_PORT } from "../client/gateway-objects.ts";
 import { kubectlIn, kubectlOf } from "../client/kubectl.ts";
 import { type Gateway, measureRollout, podsOf } from "../client/measure-rollout.ts";
@@ -20,7 +21,6 @@ import {
   uninstallTraefik,
 } from "../client/traefik.ts";
 import { waitUntil } from "../host/wait.ts";
-import { LOAD_KINDS, type LoadKind } from "../programs/gateway-load-kinds.ts";
 
 const suite = readSuite(process.env);
 const NAMESPACE = "shop";
@@ -28,7 +28,7 @@ const GUIDE = "traefik";
 /** Traefik's own wait at SIGTERM, during which it keeps accepting connections and fails its readiness probe. */
 const OWN_WAIT = "--entrypoints.web.transport.lifecycle.requestacceptgracetimeout=5s";
 /** An Ingress has only routes of HTTP. */
-const KINDS = (Object.keys(LOAD_KINDS) as readonly LoadKind[]).filter((kind) => kind !== "tcp" && kind !== "udp");
+const LOADS = loadsOf(suite, ["tcp", "udp"]);
 
 const TRAEFIK = {
   gateway: "Traefik",
@@ -56,7 +56,7 @@ describe("a rollout of Traefik and of the Pods behind it", () => {
         const service = await TRAEFIK.kubectl.json<V1Service>(["get", "service", "traefik"]);
         const target = { host: service.spec?.clusterIP ?? "", port: 80 };
         const gateway: Gateway = { ...TRAEFIK, restartOthers: () => restartBackends(namespace) };
-        for (const load of KINDS) await measureRollout(namespace, gateway, ending, load, target);
+        for (const load of LOADS) await measureRollout(namespace, gateway, ending, load, target);
       });
     },
     3_600_000,

@@ -17,6 +17,10 @@ export const LOAD_KINDS = {
 
 export type LoadKind = keyof typeof LOAD_KINDS;
 
+export function isLoadKind(text: string): text is LoadKind {
+  return Object.hasOwn(LOAD_KINDS, text);
+}
+
 export type GatewayCounts = {
   /** Number of requests; for the kinds with sessions, number of answered messages. */
   readonly requests: number;

@@ -9,7 +9,7 @@ import { createHttp2Clients } from "../../test/programs/rollouts/load/http2-clie
 import { createNodeCounter } from "../../test/programs/rollouts/load/node-counter.ts";
 import { createRequestPace } from "../../test/programs/rollouts/load/timing.ts";
 import { type LoadPlan, perProtocol } from "../../test/programs/rollouts/rollouts-request.ts";
-import { type GatewayCounts, LOAD_KINDS, type LoadKind, type RequestKind } from "./gateway-load-kinds.ts";
+import { type GatewayCounts, isLoadKind, LOAD_KINDS, type RequestKind } from "./gateway-load-kinds.ts";
 import { startSessions } from "./gateway-sessions.ts";
 
 const REQUESTS_PER_SECOND = 100;
@@ -28,10 +28,6 @@ process.stdout.write(`${JSON.stringify({ started: new Date().toISOString(), kind
 await new Promise<void>((resolve) => process.once("SIGTERM", () => resolve()));
 process.stdout.write(`${JSON.stringify(await load.stop())}\n`);
 process.exit(0);
-
-function isLoadKind(text: string): text is LoadKind {
-  return Object.hasOwn(LOAD_KINDS, text);
-}
 
 function startRequests({ protocol, lives }: RequestKind): { readonly stop: () => Promise<GatewayCounts> } {
   const nowMs = () => performance.now();

@@ -13,6 +13,8 @@ export type Step = {
 const LANDING_PROGRAMS = ["http2.program", "rollouts"];
 /** Cases that detect lost requests or admissions: rollouts, hooks, the relay, the webhook's lifecycle. */
 const LANDING_CASES = ["serving", "rollout", "own-hooks", "opt-in", "webhook-outages", "relay.e2e"];
+/** A real gateway with lastcall, and without any hook, which shows that its load notices lost requests. */
+const LANDING_GATEWAY = ["contour", "-t", "ended by (lastcall|neither)"];
 
 export const STEPS: readonly Step[] = [
   { name: "tests", npmRun: ["test"] },
@@ -28,12 +30,17 @@ export const STEPS: readonly Step[] = [
     npmRun: ["e2e", "--", "--install"],
     landingRun: ["e2e", "--", "--install", "--", ...LANDING_CASES],
   },
+  {
+    name: "other projects",
+    npmRun: ["e2e", "--", "--install", "--others"],
+    landingRun: ["e2e", "--", "--install", "--others", "--load", "http1-short", "--", ...LANDING_GATEWAY],
+  },
 ];
 
-/** Builds the programs of the last two steps while the earlier steps run, at low priority. The last step waits for this build. */
+/** Builds the programs of the last three steps while the earlier steps run, at low priority. The last step waits for this build. */
 export const EARLY_BUILD: Step = {
   name: "the cluster's programs",
-  npmRun: ["cluster", "--", "build", `kubernetes-${NEWEST_MINOR}`, "etcd", "pause", "helm"],
+  npmRun: ["cluster", "--", "build", `kubernetes-${NEWEST_MINOR}`, "etcd", "pause", "helm", "coredns", "contour"],
 };
 
 export type Selection = { readonly isLanding: boolean; readonly steps: readonly Step[] };
