@@ -61,7 +61,7 @@ function cellOf(result: GatewayResult | undefined): string {
 function memoryOf(results: readonly GatewayResult[]): string {
   const most = (sizes: readonly (number | undefined)[]): number => Math.max(...sizes.map((size) => size ?? 0));
   const own = most(results.map(({ ownManagerMiB }) => ownManagerMiB));
-  const lastcall = `lastcall's ${most(results.map(({ lastcallMiB }) => lastcallMiB)).toFixed(2)} MiB`;
-  const managers = own === 0 ? lastcall : `its own ${own.toFixed(1)} MiB, ${lastcall}`;
+  const lastcallText = `lastcall's ${most(results.map(({ lastcallMiB }) => lastcallMiB)).toFixed(2)} MiB`;
+  const managers = own === 0 ? lastcallText : `its own ${own.toFixed(1)} MiB, ${lastcallText}`;
   return `Resident memory of one manager before the rollout, at most: ${managers}.`;
 }

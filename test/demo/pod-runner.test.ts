@@ -69,7 +69,7 @@ describe("the deletion of a Pod in the demo", () => {
   test("signals a container without a hook while another container's hook runs", async () => {
     const hookGate = scriptGate();
     const spec = {
-      containers: [container("a", EXITS_ON_SIGTERM, execHook(hookGate.wait)), container("b", EXITS_ON_SIGTERM)],
+      containers: [container("a", EXITS_ON_SIGTERM, execHook(hookGate.waitCommand)), container("b", EXITS_ON_SIGTERM)],
     };
     const web = await startPod(spec, "a", "b");
     const removal = web.remove();
@@ -205,7 +205,7 @@ describe("a hook", () => {
     const spec = {
       containers: [
         container("app", EXITS_ON_SIGTERM, hook),
-        container("other", EXITS_ON_SIGTERM, execHook(otherGate.wait)),
+        container("other", EXITS_ON_SIGTERM, execHook(otherGate.waitCommand)),
       ],
     };
     const web = await startPod(spec, "app", "other");
@@ -247,8 +247,8 @@ describe("a container that exits", () => {
   test("is not restarted while the Pod is terminating", async () => {
     const [mesh, hook] = [scriptGate(), scriptGate()];
     const spec = {
-      initContainers: [sidecar("mesh", `echo up; ${mesh.wait}; echo done`)],
-      containers: [container("app", EXITS_ON_SIGTERM, execHook(hook.wait))],
+      initContainers: [sidecar("mesh", `echo up; ${mesh.waitCommand}; echo done`)],
+      containers: [container("app", EXITS_ON_SIGTERM, execHook(hook.waitCommand))],
     };
     const web = await startPod(spec, "mesh", "app");
     const removal = web.remove();
@@ -265,7 +265,7 @@ describe("a container that exits", () => {
     const spec = {
       restartPolicy: "Never",
       initContainers: [sidecar("mesh", EXITS_ON_SIGTERM, execHook("echo hooked"))],
-      containers: [container("job", job.wait)],
+      containers: [container("job", job.waitCommand)],
     };
     const web = await startPod(spec, "mesh");
     job.open();
@@ -328,7 +328,9 @@ describe("a Pod", () => {
     const port = typeof address === "object" ? (address?.port ?? 0) : 0;
     const readinessProbe = { httpGet: { host: "127.0.0.1", port, path: "/" }, periodSeconds: 1 };
     const hook = scriptGate();
-    const spec = { containers: [container("app", EXITS_ON_SIGTERM, { readinessProbe, ...execHook(hook.wait) })] };
+    const spec = {
+      containers: [container("app", EXITS_ON_SIGTERM, { readinessProbe, ...execHook(hook.waitCommand) })],
+    };
     const web = await startPod(spec, "app");
     expect(web.isReady()).toBe(false);
     responses.status = 204;

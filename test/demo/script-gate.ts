@@ -6,7 +6,7 @@ import { onTestFinished } from "vitest";
 
 export type ScriptGate = {
   /** Shell command that waits until the gate is open. */
-  readonly wait: string;
+  readonly waitCommand: string;
   readonly openCommand: string;
   readonly isOpen: string;
   readonly open: () => void;
@@ -19,7 +19,7 @@ export function scriptGate(): ScriptGate {
   const file = join(folder, "open");
   const isOpen = `[ -e ${file} ]`;
   return {
-    wait: `until ${isOpen}; do sleep 0.05; done`,
+    waitCommand: `until ${isOpen}; do sleep 0.05; done`,
     openCommand: `: > ${file}`,
     isOpen,
     open: () => writeFileSync(file, ""),
