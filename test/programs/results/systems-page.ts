@@ -6,36 +6,42 @@ const INTRODUCTION = `# Servers without a driver
 
 <!-- generated from real runs; after npm run test:programs: npm run table:programs -->
 
-Each server below was rolled as a Deployment of two Pods, without lastcall, with \`preStop: sleep 5\` instead, and with lastcall's
-defaults, while clients sent it requests. The Pods are local processes under the kubelet's rules in their own network namespaces, the Service's
-proxy applies endpoint changes 2 s late, and clients do not retry requests. Connections live at most
-5 s; four clients always wait for a response that takes 1 to 5 s. Programs come from Debian, PyPI and npm, or are built with
-Go; nginx, HAProxy, Apache httpd, lighttpd and Caddy forward requests to an upstream that is not rolled, the others respond
-themselves.
+A Deployment of two Pods of each server was updated under load three times: with lastcall's defaults, with \`preStop: sleep 5\`, and
+with neither. The Pods are local processes in network namespaces of their own, which are started and terminated by the rules of the
+kubelet. The proxy of the Service applies endpoint changes after 2 s. Clients do not retry requests, and keep a connection for at most
+5 s. Four more clients send a request that takes 1 to 5 s, and repeat it when they have the response. The programs come from Debian,
+PyPI and npm, or are built with Go. nginx, HAProxy, Apache httpd, lighttpd and Caddy forward requests to an upstream, which is not
+restarted; the other servers respond themselves.
 
-**Stop signal**: from the project's official image, or the kubelet's default SIGTERM. **Failed**: of all requests of the
-rollout; *refused* connections, *cut* ones that ended without a complete response, *silent* ones without a response for 10 s,
-*error* responses of 500 and above. **Drain**: the longest time from the deletion of a Pod to its stop signal, with lastcall.
-**Over-wait**: the longest part of that time after both the drain delay of 5 s and
-the quiet period of 2 s after the end of the Pod's last connection; a drain does not wait for idle connections.
+- **Stop signal**: the signal in the project's official image, otherwise SIGTERM, the kubelet's default.
+- **Failed**: the failed requests of the update, of all its requests. *Refused*: the connection was refused. *Cut*: the connection closed
+  before the complete response. *Silent*: there was no response for 10 s. *Error*: the response had a status of 500 or above.
+- **Drain**: with lastcall, the longest time from a Pod's deletion to its stop signal.
+- **Over-wait**: the longest time from the earliest possible end of a drain to the stop signal. A drain can end when the drain delay
+  (5 s) has passed, and the quiet period (2 s) has passed since the Pod's last connection closed. It does not wait for idle connections.
 `;
 
 const ENDLESS_INTRODUCTION = `
 ## Clients that never close
 
-The limit of any drain without a driver: a client that keeps sending on one keep-alive connection is waited for at most until the end
-of the patience (10 s). Then the server's stop signal can cut the client's request. lastcall recognises some of these servers by their
-image or command, and then has no patience; here a shell starts them, so it does not. The table has the failed requests of 16 such
-clients, most of them waiting for a response of 100 ms at any time, and the longest time of a Pod from its deletion to its stop
-signal with lastcall:
+Without a driver nothing closes the keep-alive connection of a client that keeps sending requests. The drain waits for such a client
+until the end of the patience (10 s), and the server's stop signal can then cut its request. lastcall recognises some of these servers
+by their image or command, and does not wait then. Here a shell starts the servers, so lastcall waits for all of them. The table has the
+failed requests of 16 such clients, most of which wait for a response (100 ms) at any time. With lastcall, it also has the longest time
+from a Pod's deletion to its stop signal:
 `;
 
 const AFTERWORD = `
-If a number is not 0, the stop signal cuts requests in flight, or closes a connection while a request is being sent. A longer
-wait does not prevent this. Three things do: a graceful stop signal, which finishes requests in flight and
-loses only those that cross a closing connection, as the rows of nginx, HAProxy and Apache httpd show (official images set
-it; in a Pod it is \`lifecycle.stopSignal\`); a limited lifetime of the clients' connections; or a driver, which makes such
-clients close. gunicorn's sync worker sends \`Connection: close\` with every response, so its drain ends earlier. One run per row, on a machine with other load: a 0 here is a measurement, not a promise.
+If a number is not 0, the server cut requests in flight at its stop signal, or closed a connection while a client sent a request. A
+longer wait does not prevent this. Three measures do:
+
+- a graceful stop signal, as in the official images of nginx, HAProxy and Apache httpd; in a Pod, set \`lifecycle.stopSignal\`. The server
+  then completes the requests in flight, and loses only a request that arrives while it closes the connection;
+- a limited lifetime of the clients' connections;
+- a driver, which makes clients close their connections.
+
+gunicorn's sync worker responds to every request with \`Connection: close\`, so its drain ends earlier. Each row is one run on a machine
+with other load, so a 0 is a measurement, not a promise.
 
 Traefik is measured [on a real cluster](guides/traefik.md). Not measured: servers on Java.
 `;
@@ -43,27 +49,27 @@ Traefik is measured [on a real cluster](guides/traefik.md). Not measured: server
 const PRELOAD_INTRODUCTION = `
 ## The same clients with preload
 
-The same 16 clients with \`lastcall.dev/preload: http1\` and a deadline 10 s after the delay: the library adds
+This table is for the same 16 clients, with \`lastcall.dev/preload: http1\` and a deadline 10 s after the drain delay. The library adds
 \`Connection: close\` to the next response on each connection ([preload](preload.md)).
 `;
 
 const PRELOAD_AFTERWORD = `
-A statically linked program does not load the library.
+Statically linked programs do not load the library.
 `;
 
 const HTTP2_INTRODUCTION = `
 ## Idle HTTP/2 connections
 
-One client of each server has read its response and keeps its idle connection; its Pod is deleted 3 s later. The table has the
-duration of the drain, with HTTP/2 without TLS, Node's client, and the defaults except for a deadline 5 s after the delay of 5 s:
+One client of each server reads a response and leaves its connection idle. Its Pod is deleted 3 s later. The table has the duration of
+the drain. The client is Node's, without TLS. The deadline is 5 s after the drain delay of 5 s; all other settings are defaults.
 `;
 
 const HTTP2_AFTERWORD = `
-If the server sent last, the connection counts as idle, and the drain ends with the delay, or a quiet period later if
-both sides sent within one tick of the kernel's clock. If the client sent last, the connection counts as busy, and the drain
-waits until its deadline: right after the connect the client acknowledges the server's settings, after a large response it may
-open its window (\`WINDOW_UPDATE\`), and with some servers it sends last after every response. This depends on
-the order of segments, so another run can give another result; \`lastcall.dev/active-url\` counts requests instead
+If the server was the last to send data, the connection counts as idle. The drain then ends with the drain delay, or a quiet period
+later if both sides sent data within one tick of the kernel's clock. If the client was the last, the connection counts as busy, and the
+drain waits until its deadline. This happens right after the connect, when the client acknowledges the server's settings; after a large
+response, when the client opens its window (\`WINDOW_UPDATE\`); and with some servers after every response. The result depends on the
+order of the segments, so another run can have another result. With \`lastcall.dev/active-url\` the app counts its requests instead
 ([protocols](protocols.md)).
 `;
 

@@ -33,22 +33,26 @@ const INTRODUCTION = `# 20 rollouts at 500 requests a second
 
 <!-- generated from real runs; after npm run bench:rollouts: npm run table:programs -->
 
-A Deployment of two Pods was rolled 20 times in a row. Each update started 2 s after the Pods of the previous one were Ready.
-Clients sent more than 500 requests a second in an open loop, which does not wait for responses. Requests are not retried: each one
-without a complete response counts as failed.
+A Deployment of two Pods was updated 20 times. Each update started 2 s after the Pods of the previous update were ready. Meanwhile
+clients sent more than 500 requests a second, at a rate that does not depend on the responses. Clients do not retry requests: a
+request without a complete response counts as failed.
 
-**The clients** are two nodes that apply endpoint changes 0.5 s and 1 s late, and choose a Pod for each new connection as
-kube-proxy does. *Short-lived* ones keep a connection for 1 to 10 s; *endless* ones keep it until \`Connection: close\` or
-GOAWAY. HTTP/1.1: 32 keep-alive connections, each used several times a second; every tenth request has a new connection; four
-clients always wait for a response of 1 to 4 s; with short-lived clients each node also keeps one idle connection to every Pod.
-HTTP/2: 16 connections with three concurrent streams (Node's client). gRPC: its wire format on the same connections, unary
-calls with a message each way and the status in the trailers, without a generated stub.
+**Clients** run on two simulated nodes. The nodes apply endpoint changes 0.5 s and 1 s after they are published, and choose a Pod for
+each new connection as kube-proxy does. A *short-lived* client closes its connection after 1 to 10 s. An *endless* client closes its
+connection only after \`Connection: close\` or GOAWAY. Each protocol has its own clients:
 
-**The Pods** are local processes under the kubelet's rules in their own network namespaces, injected by the real webhook.
-Without a driver and with driver \`http\` the Pod is an app that takes 20 ms per response and exits at once on its stop
-signal, even with open requests. When its drain URL is called, it responds to HTTP/1.1 with \`Connection: close\`, and sends HTTP/2
-clients a GOAWAY that refuses no stream, then the final one. With driver \`envoy\` the Pod is an Envoy 1.40 with an upstream
-that is not rolled.
+- HTTP/1.1: 32 keep-alive connections with several requests a second each. Every tenth request opens a new connection. Four more
+  clients send a request that takes 1 to 4 s, and repeat it when they have the response. If the clients are short-lived, each node
+  also has one idle connection to every Pod.
+- HTTP/2: 16 connections of Node's client with three concurrent streams each.
+- gRPC: unary calls on such connections, with one message in each direction and the status in the trailers. The clients write gRPC's
+  wire format without a generated stub.
+
+**Pods** are local processes in network namespaces of their own, which are started and terminated by the rules of the kubelet and injected
+by the real webhook. Without a driver and with the driver \`http\` the Pod runs an app that needs 20 ms for a response. At its stop
+signal the app exits immediately, even with open requests. After a request to its drain URL it responds to HTTP/1.1 requests with
+\`Connection: close\`, and sends HTTP/2 clients first a GOAWAY that still accepts every stream, then the final GOAWAY. With the driver
+\`envoy\` the Pod runs an Envoy 1.40; its upstream is not restarted.
 `;
 
 function describeConditions(lines: readonly RolloutsLine[]): string {
@@ -92,19 +96,19 @@ function losslessRow(line: RolloutsLine): readonly string[] {
 }
 
 const OVER_WAIT_NOTE = `
-**Over-wait**: from the moment when the drain could have ended (the drain delay is over, the Pod is withdrawn, and a quiet
-period has passed since the last request, response or close of a client) to the app's stop signal. The idle HTTP/1.1 connections
-were open at every release and delayed none of them. After GOAWAY clients send the requests that they had not sent yet on
-another connection, as HTTP/2 libraries do; no server received them before, and each counts once.
+**Over-wait**: the time from the earliest possible end of the drain to the app's stop signal. A drain can end when the drain delay has
+passed, the Pod is withdrawn, and clients have not sent a request, received a response or closed a connection for a quiet period. The
+idle HTTP/1.1 connections were still open at the end of every drain, and did not delay it. A request that a client had not sent when it
+received GOAWAY is sent on another connection, as HTTP/2 libraries do, and counts once.
 
-The promise does not cover a client that sends less than one request in a quiet period on a keep-alive connection: its server can
-close that connection like any idle one.
+lastcall does not promise 0 failed requests for a keep-alive connection with less than one request per quiet period: its server can
+close the connection while the client sends the next request, as it can close any idle connection.
 `;
 
 const LOSSY_INTRODUCTION = `## Endless clients without a driver
 
-Without a driver these clients do not close: each drain waits for them until its deadline, here 3 s after the delay, and then
-their requests in flight fail. This is measured, not promised.
+Without a driver nothing makes endless clients close their connections. Each drain waits for them until its deadline, here 3 s after
+the drain delay, and their requests in flight then fail.
 `;
 
 const LOSSY_HEAD = ["protocol", "failed", "the drains ended as"];
@@ -115,8 +119,8 @@ function lossyRow(line: RolloutsLine): readonly string[] {
 }
 
 const AFTERWORD = `
-One run per row: a 0 here is a measurement, not a proof. \`npm run test:programs\` runs 20 shorter rollouts of all protocols
-at once and fails if a single request fails.
+Each row is one run, so a 0 is a measurement, not a proof. \`npm run test:programs\` runs 20 shorter rollouts with all protocols at the
+same time, and fails if a single request fails.
 `;
 
 export function failureCell(line: RolloutsLine): string {
