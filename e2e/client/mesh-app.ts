@@ -17,10 +17,13 @@ export function meshApp(
   proxy: ProxyKind,
   { annotations, ...options }: SampleOptions = {},
 ): readonly KubernetesObject[] {
-  const proxyAnnotations = { "sidecar.istio.io/nativeSidecar": String(proxy === "native") };
-  return sampleApp(namespace, { ...options, annotations: { ...proxyAnnotations, ...annotations } }).map((object) =>
-    object.kind === "Service" ? withPortName(object) : object,
+  return sampleApp(namespace, { ...options, annotations: { ...proxyAnnotation(proxy), ...annotations } }).map(
+    (object) => (object.kind === "Service" ? withPortName(object) : object),
   );
+}
+
+export function proxyAnnotation(proxy: ProxyKind): Readonly<Record<string, string>> {
+  return { "sidecar.istio.io/nativeSidecar": String(proxy === "native") };
 }
 
 /** Istio reads the protocol from the port's name. */
@@ -42,4 +45,9 @@ export function strictMutualTls(): KubernetesObject & { readonly spec: object } 
 export function proxyOf({ spec }: V1Pod): ProxyKind | "none" {
   if (spec?.initContainers?.some(({ name }) => name === PROXY)) return "native";
   return spec?.containers.some(({ name }) => name === PROXY) ? "classic" : "none";
+}
+
+/** Returns the path of the preStop hook of a regular proxy; empty without a hook that sends a request. */
+export function hookPathOfProxy(pod: V1Pod | undefined): string {
+  return pod?.spec?.containers.find(({ name }) => name === PROXY)?.lifecycle?.preStop?.httpGet?.path ?? "";
 }

@@ -12,7 +12,16 @@ import { recordLine } from "../client/guide-on-cluster.ts";
 import { expectInjectedPods, managerOf } from "../client/injected-pods.ts";
 import { OPT_IN } from "../client/installation.ts";
 import { ISTIO_VERSION, importIstio, installIstio, istiodLog, uninstallIstio } from "../client/istio.ts";
-import { IN_MESH, meshApp, PROXY_KINDS, type ProxyKind, proxyOf, strictMutualTls } from "../client/mesh-app.ts";
+import {
+  hookPathOfProxy,
+  IN_MESH,
+  meshApp,
+  PROXY_KINDS,
+  type ProxyKind,
+  proxyAnnotation,
+  proxyOf,
+  strictMutualTls,
+} from "../client/mesh-app.ts";
 import { GATEWAY, meshGateway } from "../client/mesh-gateway.ts";
 import { MESH_ENDINGS, type MeshEnding, meshResults } from "../client/mesh-results.ts";
 import { underOutsideLoad } from "../client/outside-load.ts";
@@ -80,6 +89,30 @@ test(
   },
   CASE_LIMIT_MS,
 );
+
+describe("if Istio's webhook is called again after lastcall's", { timeout: CASE_LIMIT_MS }, () => {
+  test("a rollout of Pods with a native proxy does not lose a request", async () => {
+    await inMesh(true, async (namespace) => {
+      await withReinvocation(namespace, async () => {
+        await startApp(namespace, "native");
+        await expectNoFailure(namespace);
+      });
+    });
+  });
+
+  test("a regular proxy does not have lastcall's hook", async () => {
+    await inMesh(true, async (namespace) => {
+      const pod = barePod(namespace, "regular", [appContainer(namespace)], { annotations: proxyAnnotation("classic") });
+      const before = await dryRunCreate(namespace.kubectl, [pod]);
+      expect(hookPathOfProxy(before.pods[0])).toContain("istio-proxy");
+      await withReinvocation(namespace, async () => {
+        const after = await dryRunCreate(namespace.kubectl, [pod]);
+        expect(after.pods.map(isInjected)).toEqual([true]);
+        expect(hookPathOfProxy(after.pods[0])).not.toContain("istio-proxy");
+      });
+    });
+  });
+});
 
 test(
   "a gateway by injection has the driver envoy, and its rollout loses no request from outside the cluster",
@@ -204,5 +237,21 @@ async function withIstioFirst({ clusterKubectl }: CaseNamespace, work: () => Pro
     await work();
   } finally {
     await rename(firstName, name);
+  }
+}
+
+/** Makes the API server call Istio's webhook again if lastcall's has changed the Pod. Istio's chart sets `Never`. */
+async function withReinvocation({ clusterKubectl }: CaseNamespace, work: () => Promise<void>): Promise<void> {
+  const args = ["mutatingwebhookconfiguration", "istio-sidecar-injector"];
+  const { webhooks = [] } = await clusterKubectl.json<V1MutatingWebhookConfiguration>(["get", ...args]);
+  const setPolicy = async (value: "IfNeeded" | "Never") => {
+    const patch = webhooks.map((_, index) => ({ op: "replace", path: `/webhooks/${index}/reinvocationPolicy`, value }));
+    await clusterKubectl.run(["patch", ...args, "--type=json", `--patch=${JSON.stringify(patch)}`]);
+  };
+  await setPolicy("IfNeeded");
+  try {
+    await work();
+  } finally {
+    await setPolicy("Never");
   }
 }

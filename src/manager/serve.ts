@@ -2,6 +2,7 @@
 import { isDriverUsed, withoutDriver } from "../contract/criterion.ts";
 import type { DrainSettings } from "../contract/drain-settings.ts";
 import { formatDuration } from "../contract/duration.ts";
+import { VARIABLES } from "../contract/manager-environment.ts";
 import { createHookServer } from "./calls/hook-server.ts";
 import { readChainedHooks } from "./calls/original-hooks.ts";
 import { guardPort } from "./calls/port-guard.ts";
@@ -39,7 +40,8 @@ export function serve(requestedSettings: DrainSettings, platform: Platform): Run
       `driver ${requestedSettings.driver} requires lastcall.dev/drained-when: connections; samples of the sockets determine the end of the drain`,
     );
   const chainedReading = readChainedHooks(environment.originalHooks);
-  if (chainedReading.problem !== "") logMessage("warn", "cannot read chained hooks", chainedReading.problem);
+  if (chainedReading.problem !== "")
+    logMessage("warn", "cannot read chained hooks", `${VARIABLES.original}: ${chainedReading.problem}`);
 
   const relayReading = readRelaySettings(environment);
   if (relayReading.problem !== "") logMessage("warn", "the relay is not used", relayReading.problem);

@@ -152,7 +152,28 @@ describeOnClock("the Envoy driver", (build) => {
   );
 
   test.concurrent(
-    "delays the end of a drain for a UDP session",
+    "delays the end of a drain while datagrams arrive, and not for the idle UDP session afterwards",
+    onClock(async (clock) => {
+      const pod = await startPod(clock);
+      const untilMs = clock.nowMs() + 2_500;
+      let datagramCount = 0;
+      pod.envoy.stats = () => {
+        if (clock.nowMs() < untilMs) datagramCount += 1;
+        return [
+          ...listenerLines("0.0.0.0_8080"),
+          "udp.dns.downstream_sess_active: 1",
+          `udp.dns.downstream_sess_rx_datagrams: ${datagramCount}`,
+          "udp.dns.downstream_sess_tx_datagrams: 0",
+        ];
+      };
+      const { ms, outcome } = await drainPod(pod);
+      expect(outcome).toBe("drained");
+      expect(ms).toBe(3_100);
+    }),
+  );
+
+  test.concurrent(
+    "delays the end of a drain for a UDP session whose datagrams Envoy does not count",
     onClock(async (clock) => {
       const pod = await startPod(clock, "--drain-timeout=2s");
       pod.envoy.stats = () => [...listenerLines("0.0.0.0_8080"), "udp.dns.downstream_sess_active: 1"];

@@ -16,6 +16,7 @@ function countAfter(requests: number, adminTotal: number, active = 0): EnvoyCoun
     active,
     connectionTotal: requests,
     completedTotal: requests,
+    datagramTotal: 0,
     adminTotal,
     epoch: 0,
     probedPorts: [PORT],
@@ -35,6 +36,13 @@ function detectTraffic(newRequests: readonly number[]): readonly boolean[] {
 describe("the totals in Envoy's statistics", () => {
   test("are evidence of traffic at the first count, which does not have a predecessor", () => {
     expect(detectTraffic([])).toEqual([true]);
+  });
+
+  test("include every datagram, because the kubelet's probes send none", () => {
+    const evidence = createEnvoyEvidence(PROBES);
+    const addDatagrams = (datagramTotal: number, index: number) =>
+      evidence.addCount({ ...countAfter(0, index + 1), datagramTotal }, index * COUNT_INTERVAL_MS).hadTraffic;
+    expect([5, 5, 6, 6].map(addDatagrams)).toEqual([true, false, true, false]);
   });
 
   test("exclude the kubelet's probes", () => {

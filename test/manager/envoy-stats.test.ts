@@ -82,6 +82,17 @@ describe("the statistics of Envoy", () => {
     });
   });
 
+  test("count datagrams in both directions instead of UDP sessions, which stay open without datagrams", () => {
+    const lines = [
+      ...listenerLines("0.0.0.0_80"),
+      "udp.dns.downstream_sess_active: 7",
+      "udp.dns.downstream_sess_rx_datagrams: 20",
+      "udp.dns.downstream_sess_tx_datagrams: 19",
+    ];
+    expect(readCount(lines)).toMatchObject({ active: 0, datagramTotal: 39 });
+    expect(readCount(listenerLines("0.0.0.0_80"))).toMatchObject({ active: 0, datagramTotal: -1 });
+  });
+
   test("distinguish TCP sessions from HTTP connections of the same listener", () => {
     const lines = listenerLines("0.0.0.0_80", { connections: 5, http: { prefix: "a", connections: 3 } });
     expect(readCount(lines).active).toBe(2);
@@ -218,6 +229,7 @@ describe("two successive samples of Envoy's statistics", () => {
     active: 0,
     connectionTotal: 0,
     completedTotal: 0,
+    datagramTotal: -1,
     adminTotal: 1,
     epoch: 0,
     probedPorts: [],

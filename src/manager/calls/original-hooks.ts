@@ -1,5 +1,4 @@
 /** Reads the chained hooks, the containers' own preStop hooks that the manager runs, from LASTCALL_ORIGINAL. Pure. */
-import { VARIABLES } from "../../contract/manager-environment.ts";
 import { depthOf, isRecord } from "../json-reader.ts";
 
 export type ChainedHook =
@@ -29,7 +28,7 @@ export function readChainedHooks(text: string): ChainedHooks {
   if (text.length > RECORD_LIMIT_CHARACTERS || depthOf(text) > DEPTH_LIMIT)
     return {
       hooks: [],
-      problem: `${VARIABLES.original} is longer or more deeply nested than a value that injection writes`,
+      problem: "the value is longer or more deeply nested than a value that injection writes",
     };
   let record: unknown;
   try {
@@ -46,7 +45,7 @@ export function readChainedHooks(text: string): ChainedHooks {
 const NOTHING_CHAINED: ChainedHooks = { hooks: [], problem: "" };
 const NOT_A_RECORD: ChainedHooks = {
   hooks: [],
-  problem: `${VARIABLES.original} is not the JSON that injection writes`,
+  problem: "the value is not the JSON that injection writes",
 };
 
 /** Returns the valid hooks, and names the containers of invalid hooks in `problem`. */
@@ -64,7 +63,7 @@ function hooksOf(chain: unknown): ChainedHooks {
     problem:
       invalidContainers.length === 0
         ? ""
-        : `${VARIABLES.original}: the preStop hook of container ${invalidContainers.join(", ")} is neither a sleep nor an httpGet with the scheme HTTP`,
+        : `the preStop hook of container ${invalidContainers.join(", ")} is neither a sleep nor an httpGet with the scheme HTTP`,
   };
 }
 

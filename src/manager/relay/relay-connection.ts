@@ -149,7 +149,7 @@ export function deliverReport(settings: RelaySettings, report: string, attempts:
   const { namespace, pod, uid } = settings;
   const body = `{"namespace":${JSON.stringify(namespace)},"pod":${JSON.stringify(pod)},"uid":${JSON.stringify(uid)},"report":${report}}`;
   if (Buffer.byteLength(body) > RELAY_BODY_LIMIT_BYTES) {
-    delivery.onEnd(`the report is longer than ${RELAY_BODY_LIMIT_BYTES} bytes`);
+    delivery.onEnd("the report is longer than the relay accepts");
     return;
   }
   attempt(settings, body, attempts, delivery);

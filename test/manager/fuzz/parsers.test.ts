@@ -185,8 +185,7 @@ describe("damaged settings of original hooks", () => {
     const text = `{"chain":{"bad":{"httpGet":{"port":80,"httpHeaders":[${header}]}},"good":{"sleep":{"seconds":3}}}}`;
     expect(readChainedHooks(text)).toEqual({
       hooks: [{ kind: "sleep", container: "good", seconds: 3 }],
-      problem:
-        "LASTCALL_ORIGINAL: the preStop hook of container bad is neither a sleep nor an httpGet with the scheme HTTP",
+      problem: "the preStop hook of container bad is neither a sleep nor an httpGet with the scheme HTTP",
     });
   });
 });

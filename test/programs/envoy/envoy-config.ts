@@ -9,9 +9,6 @@ export type EnvoyOptions = {
   readonly certificate: { readonly chain: string; readonly key: string };
 };
 
-/** Idle timeout of UDP sessions; Envoy's default is a minute. */
-export const UDP_IDLE_MS = 3_000;
-
 const WEB_STATS: HttpStats = { prefix: "web", codec: "AUTO" };
 const HTTP3_STATS: HttpStats = { prefix: "h3", codec: "HTTP3" };
 
@@ -81,7 +78,6 @@ function udpListener(): object {
   const proxy = {
     "@type": "type.googleapis.com/envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig",
     stat_prefix: "datagrams",
-    idle_timeout: `${UDP_IDLE_MS / 1_000}s`,
     matcher: { on_no_match: { action: route } },
   };
   return {

@@ -113,5 +113,10 @@ export const SCENARIOS: readonly Scenario[] = [
     start: grpcStream(500, NEVER),
     ...SHORT_DEADLINE,
   },
-  { key: "udp", title: "datagrams for 8 s, sessions of 3 s", ending: "quiet", start: udpFlow(8_000) },
+  {
+    key: "udp",
+    title: "datagrams for 8 s, in a session that Envoy keeps for a minute",
+    ending: "quiet",
+    start: udpFlow(8_000),
+  },
 ];

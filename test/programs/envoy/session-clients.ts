@@ -1,7 +1,6 @@
 /** Runs one WebSocket, TCP session or UDP flow that exchanges messages continuously, and closes after a given time or never. */
 import { createSocket } from "node:dgram";
 import { connect } from "node:net";
-import { UDP_IDLE_MS } from "./envoy-config.ts";
 import type { ClientCounts, ClientEnvironment, Clients } from "./envoy-scenario.ts";
 import { PROXY_PORTS } from "./upstream-ports.ts";
 
@@ -59,7 +58,7 @@ export function udpFlow(closesAfterMs: number): (environment: ClientEnvironment)
     });
     return {
       ...flow,
-      lastTrafficMs: () => flow.receivedMs() + UDP_IDLE_MS,
+      lastTrafficMs: () => flow.receivedMs(),
       stop: async () => {
         await flow.stop();
         socket.close();

@@ -31,7 +31,7 @@ export const STATS_PATH = `/stats?filter=${encodeURIComponent(
   "^(listener\\..*\\.downstream_cx_(active|total)" +
     "|listener\\..*\\.http\\..*\\.downstream_rq_completed" +
     "|http\\..*\\.downstream_(rq_active|rq_total|cx_active|cx_upgrades_active)" +
-    "|udp\\..*\\.downstream_sess_(active|total)" +
+    "|udp\\..*\\.downstream_sess_(active|total|[rt]x_datagrams)" +
     "|server\\.hot_restart_epoch)$",
 )}`;
 

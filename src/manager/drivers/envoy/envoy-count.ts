@@ -91,7 +91,8 @@ export function createEnvoyEvidence(probes: readonly KubeletProbe[]): EnvoyEvide
       if (previous.active > 0 || count.active > 0) return { restarted: false, hadTraffic: true };
       const hasNewConnections = isTraffic(previous.connectionTotal, count.connectionTotal, connectionAllowance.takeAll);
       const hasNewResponses = isTraffic(previous.completedTotal, count.completedTotal, requestAllowance.takeAll);
-      return { restarted: false, hadTraffic: hasNewConnections || hasNewResponses };
+      const hasNewDatagrams = previous.datagramTotal !== count.datagramTotal;
+      return { restarted: false, hadTraffic: hasNewConnections || hasNewResponses || hasNewDatagrams };
     },
   };
 }

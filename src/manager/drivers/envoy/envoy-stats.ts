@@ -16,6 +16,8 @@ export type EnvoyCount = {
   readonly connectionTotal: number;
   /** Number of completed requests since the proxy started. */
   readonly completedTotal: number;
+  /** Number of UDP datagrams in both directions since the proxy started; -1 without a UDP listener, or without this statistic. */
+  readonly datagramTotal: number;
   /** Number of requests to the admin interface, including the manager's. Only a restart of the proxy decreases it. */
   readonly adminTotal: number;
   /** Envoy's hot restart epoch; -1 if unknown. */
@@ -48,6 +50,7 @@ type Sums = {
   connectionTotal: number;
   completedTotal: number;
   sessions: number;
+  datagramTotal: number;
   admin: AdminSums;
   epoch: number;
   probedPorts: number[];
@@ -66,6 +69,7 @@ export function createEnvoyStats(settings: DrainSettings): EnvoyStats {
     connectionTotal: 0,
     completedTotal: 0,
     sessions: 0,
+    datagramTotal: -1,
     admin: { connections: -1, connectionTotal: -1, completedTotal: -1, requestTotal: -1 },
     epoch: -1,
     probedPorts: [],
@@ -152,19 +156,23 @@ function addPrefix(sums: Sums, stat: Stat): void {
 function addUdp(sums: Sums, stat: Stat): void {
   if (stat.metric === "downstream_sess_active") sums.sessions = sums.sessions + stat.value;
   else if (stat.metric === "downstream_sess_total") sums.connectionTotal = sums.connectionTotal + stat.value;
+  else sums.datagramTotal = Math.max(0, sums.datagramTotal) + stat.value;
 }
 
 function countOf(sums: Sums): EnvoyCount {
   const problem = problemOf(sums);
   const httpRequests = activeRequests(sums.prefixes);
   const tcpConnections = tcpSessions(sums.connections, sums.prefixes, sums.ignored);
+  // Envoy keeps a UDP session open for its idle timeout, a minute by default, so datagrams show whether it is used.
+  const udpSessions = sums.datagramTotal < 0 ? sums.sessions : 0;
   return {
     isEnvoy: sums.lines > 0,
     problem,
     isTemporary: problem === NO_LISTENER,
-    active: httpRequests + tcpConnections + sums.sessions,
+    active: httpRequests + tcpConnections + udpSessions,
     connectionTotal: sums.connectionTotal,
     completedTotal: sums.completedTotal,
+    datagramTotal: sums.datagramTotal,
     adminTotal: sums.admin.requestTotal,
     epoch: sums.epoch,
     probedPorts: sums.probedPorts,
