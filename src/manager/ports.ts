@@ -16,7 +16,7 @@ export type Libc = {
   readonly close: (fd: number) => number;
 };
 
-/** Closes unauthenticated connections of a server. Separate from `Libc`, because both runtimes hide the sockets' descriptors. */
+/** Closes unauthenticated connections of a server. Separate from `Libc`, because Node and the native runtime hide socket descriptors. */
 export type PortGuard = {
   /**
    * Has to be called before the server listens.

@@ -25,7 +25,7 @@ export type HookPlan =
       readonly kind: "keep";
       readonly container: string;
       readonly role: HookRole;
-      /** Such as `exec`; empty for a sleep of 0 s. */
+      /** Kind of the hook that stays, such as `exec`; empty for a sleep of 0 s. */
       readonly ownHookKind: string;
     }
   /** The setting `containers` does not include the container. */

@@ -23,7 +23,7 @@ function patienceMs(settings: DrainSettings, state: DrainState): number {
   return isProvenGraceful(settings, state) ? 0 : patienceMsOf(settings);
 }
 
-/** Updates the watch by the sample at `nowMs`. A cycling connection that ended since the last sample restarts the patience. */
+/** Updates the watch from the sample at `nowMs`. A cycling connection that ended since the last sample restarts the patience. */
 export function watchCycling(settings: DrainSettings, state: DrainState, phase: Draining, nowMs: number): Draining {
   const { sample } = state;
   const { observation } = sample;
@@ -51,7 +51,7 @@ export function isHandOverDue(settings: DrainSettings, state: DrainState, phase:
     observation.cycling;
   if (connectionCount === 0 || othersActivity !== "quiet") return false;
   const hasPatience = patienceMs(settings, state) > 0;
-  // Without patience, only arrivals of new connections count: after the stop signal the app refuses them, but finishes its requests.
+  // Without patience, only new connections delay the hand-over: after the stop signal the app refuses them, but finishes its requests.
   const evidenceMs = hasPatience ? othersEvidenceMs : lastArrivalMs;
   if (nowMs < quietDueMs(settings.quietPeriodMs, evidenceMs, phase.drain.triggeredAtMs)) return false;
   const patienceEndMs = phase.cycling.sinceMs + patienceMs(settings, state);

@@ -23,7 +23,7 @@ export function createSocketReader(libc: Libc, readText: ReadText, scanText: Sca
     // The counters are read before the sockets, so a connection that opens in between appears in the dump.
     const opens = parseOpens(readText("/proc/net/snmp") ?? "");
     let socketCount = 0;
-    // Older kernels and /proc return both listeners and connections for either request.
+    // Older kernels and /proc ignore the requested states, and return listeners and connections.
     const source = visitTcp(libc, scanText, {
       timeWaitLimitMs,
       ownPort,

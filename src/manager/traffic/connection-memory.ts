@@ -40,7 +40,7 @@ export type ConnectionMemory = {
   readonly outstandingSinceMs: (record: number) => number;
   /** @param working false if all received data is certainly answered */
   readonly storeUnchanged: (record: number, working: boolean) => void;
-  /** Drops connections that were not stored in this sample. */
+  /** Deletes the records of connections that were not stored in this sample. */
   readonly dropMissing: () => MissingConnections;
 };
 

@@ -72,7 +72,7 @@ export function createEnvoyEvidence(probes: readonly KubeletProbe[]): EnvoyEvide
   let requestAllowance = createProbeAllowance([]);
 
   const resetAllowances = (count: EnvoyCount): void => {
-    // A probe opens one connection and sends at most one request, so each total gets its own allowance.
+    // A probe opens one connection and sends at most one request, so connections and requests have separate allowances.
     const relevantProbes = probes.filter((probe) => count.probedPorts.includes(probe.port));
     connectionAllowance = createProbeAllowance(relevantProbes);
     requestAllowance = createProbeAllowance(relevantProbes);

@@ -71,7 +71,7 @@ export function listenerOf(name: string, settings: DrainSettings): Listener {
   const separatorAt = name.lastIndexOf("_");
   const address = addressIn(name.slice(0, Math.max(0, separatorAt)));
   const port = separatorAt < 0 ? "" : name.slice(separatorAt + 1);
-  // A custom stat_prefix has no address. The driver istio counts only the inbound listener. The driver envoy counts a listener
+  // A custom stat_prefix does not contain an address. The driver istio counts only the inbound listener. The driver envoy counts a listener
   // without an address too, which at most lengthens the drain.
   if (address === "" || !/^[0-9]{1,5}$/.test(port))
     return { kind: settings.driver === "istio" ? "ignored" : "counted", port: -1 };

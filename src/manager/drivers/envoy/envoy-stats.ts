@@ -41,7 +41,7 @@ type Sums = {
   prefixes: Map<string, Prefix>;
   /** Connections of ignored listeners by name. */
   ignored: Map<string, number>;
-  /** Number of counted listeners with the gauge of open connections, and with the counter of all connections. */
+  /** Numbers of counted listeners that have the gauge of open connections, and that have the counter of all connections. */
   listeners: number;
   listenersWithTotal: number;
   connections: number;
