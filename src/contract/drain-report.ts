@@ -79,7 +79,10 @@ export type DrainReport = {
    * kernel's counters could not be read or include other Pods.
    */
   readonly resets?: ResetsReport | undefined;
-  /** Source of the time of the last traffic, or the reason why the Pod was not quiet: `netlink`, `proc`, `driver`, `passive-opens`, `ambiguous`, `too-many`, `none`. */
+  /**
+   * Source of the time of the last traffic (`netlink`, `proc`, `driver`, `passive-opens`), the reason why the Pod was not quiet
+   * (`ambiguous`, `too-many`), or `none`.
+   */
   readonly evidenceSource: string;
   /**
    * Time until the deadline. Only in the reports of a running drain, whose outcome is `none`. The first is sent after 10 s, the next

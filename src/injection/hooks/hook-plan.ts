@@ -32,7 +32,7 @@ export type HookPlan =
   | { readonly kind: "leave"; readonly container: string; readonly role: HookRole };
 
 /**
- * Returns one plan per regular container. Native sidecars have no plan, because the kubelet runs their hooks at the start of the
+ * Returns one plan per regular container. Native sidecars do not get a plan, because the kubelet runs their hooks at the start of the
  * termination.
  *
  * @param driver of the injected manager; `none` without a manager

@@ -18,7 +18,7 @@ const SHELLS: readonly string[] = ["sh", "bash", "ash", "dash"];
 /** Bounds the work per hook: some of the patterns below take quadratic time. */
 const COMMAND_LIMIT_CHARACTERS = 1_000;
 
-/** @returns `undefined` if any part of the command has a different effect, or an unknown one */
+/** @returns `undefined` if any part of the command has an unknown effect, or an effect other than a sleep or a signal */
 export function parseHookCommand(command: readonly string[]): HookScript | undefined {
   if (command.reduce((sum, word) => sum + word.length + 1, 0) > COMMAND_LIMIT_CHARACTERS) return undefined;
   const [program = "", flag = "", script = "", ...rest] = command;

@@ -8,7 +8,7 @@ type StopSignalFact = {
   readonly gracefulSignal: string | undefined;
   /** Whether the program, on the graceful signal, also closes keep-alive connections without losing requests (docs/systems.md). */
   readonly closesConnections: boolean;
-  /** The image's STOPSIGNAL; SIGTERM if it sets none, `undefined` if it is unknown. */
+  /** The image's STOPSIGNAL; SIGTERM if the image does not set it, `undefined` if it is unknown. */
   readonly signalOf: (image: Image) => string | undefined;
   readonly note: string;
 };

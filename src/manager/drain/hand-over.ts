@@ -7,7 +7,7 @@ import type { DrainSettings } from "../../contract/drain-settings.ts";
 import { quietDueMs } from "../traffic/quiet.ts";
 import type { CyclingWatch, Draining, DrainState } from "./drain-state.ts";
 
-/** At the end of the patience, the minimum number of outstanding responses is recorded during this time: about six samples. */
+/** During this time before the patience ends, about six samples record the minimum number of outstanding responses. */
 const OBSERVED_MS = 1_000;
 /** After the patience the drain waits at most this long until the outstanding responses do not exceed the recorded minimum. */
 const SEARCH_LIMIT_MS = 3_000;

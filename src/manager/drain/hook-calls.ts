@@ -5,7 +5,7 @@ import type { DrainSettings, HookRole } from "../../contract/drain-settings.ts";
 import type { DrainAction } from "./drain-event.ts";
 import type { Drain, EndingContainer, Hold, HookCalls, RelayStatus } from "./drain-state.ts";
 
-/** Half of the manager's connections. The other half is for requests that need an immediate response. */
+/** Half of the connections that the manager keeps open. The other half is for requests that need an immediate response. */
 export const HOLDS_LIMIT = 128;
 /** The manager's own hook may be this much later than a container's, because an exec hook can take seconds on a busy node. */
 const SINGLE_HOOK_WAIT_MS = 5_000;

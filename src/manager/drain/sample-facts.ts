@@ -16,7 +16,7 @@ export function isReachable(observation: Observation): boolean {
   return observation.known && (observation.hasTcpListener || observation.hasUdp);
 }
 
-/** Whether the Pod has only UDP ports. UDP has no connections that could be quiet, so the Pod's drain ends after the delays. */
+/** Whether the Pod has only UDP ports. UDP does not have connections that could be quiet, so the Pod's drain ends after the delays. */
 export function hasOnlyUdp(observation: Observation): boolean {
   return observation.known && !observation.hasTcpListener && observation.hasUdp && observation.openConnections === 0;
 }

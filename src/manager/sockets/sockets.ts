@@ -9,7 +9,7 @@ import type { SocketReading, SocketVisitor, TcpSocket } from "./reading.ts";
 import { LISTEN } from "./tcp-states.ts";
 
 /**
- * @param timeWaitLimitMs maximum age of TIME_WAIT entries; older ones are omitted, except by /proc, which has no ages
+ * @param timeWaitLimitMs maximum age of TIME_WAIT entries; older ones are omitted, except by /proc, which does not have ages
  * @returns `undefined` if no source was complete and consistent; the visitor may have received some sockets in that case too
  */
 export type SocketReader = (timeWaitLimitMs: number, visitor: SocketVisitor) => SocketReading | undefined;
@@ -60,7 +60,7 @@ type TcpVisit = {
 
 const NO_PORT = 0;
 
-/** Reads the listeners of IPv4 and IPv6 first, because they determine the drained ports. Without netlink it reads /proc. */
+/** Reads the listeners of IPv4 and IPv6 first, because they determine the drained ports. Reads /proc if netlink is not available. */
 function visitTcp(libc: Libc, scanText: ScanText, visit: TcpVisit): "netlink" | "proc" | "none" {
   const listeners: SocketReceiver = { timeWaitLimitMs: visit.timeWaitLimitMs, onSocket: visit.onListener };
   const dumpListeners = (family: number): DumpEnd =>

@@ -13,7 +13,7 @@ export type TrackedConnection = {
   readonly open: boolean;
   readonly working: boolean;
   readonly kind: ConnectionKind;
-  /** -1 if the source has no counters. */
+  /** -1 if the source does not have counters. */
   readonly dataSegmentsReceived: number;
   readonly dataSegmentsSent: number;
   readonly pureAcksSent: number;
@@ -33,7 +33,7 @@ export type ConnectionMemory = {
   readonly isStored: (record: number) => boolean;
   readonly load: (record: number) => TrackedConnection;
   readonly store: (record: number, connection: TrackedConnection) => void;
-  /** Whether the connection was open in the last sample, is not a probe, and has had no traffic since. */
+  /** Whether the connection was open in the last sample, is not a probe, and has not had traffic since. */
   readonly isUnchanged: (record: number, socket: TcpSocket) => boolean;
   readonly firstSampledAtMs: (record: number) => number;
   readonly exchangeStep: (record: number) => ExchangeStep;

@@ -8,7 +8,7 @@
 import type { TcpSocket } from "../sockets/reading.ts";
 import { CLOSE_WAIT, CLOSING, ESTABLISHED, FIN_WAIT1, LAST_ACK } from "../sockets/tcp-states.ts";
 
-/** `ambiguous`: request and response are in the same jiffy, so their order is unknown. `unknown`: the source has no ages. */
+/** `ambiguous`: request and response are in the same jiffy, so their order is unknown. `unknown`: the source does not have ages. */
 export type Activity = "busy" | "ambiguous" | "idle" | "unknown";
 
 /** A connection is ambiguous for at most this time, within which the response to an unanswered request is expected. */

@@ -14,7 +14,7 @@ type CountResultKind = "counted" | "hung" | "absent" | "useless";
 export type CountResult = {
   /**
    * `counted`: the count is valid. `hung`: a program runs but does not respond, so there may be traffic. `absent`: no program
-   * responds, or a starting one has no statistics yet. `useless`: the statistics will never be sufficient.
+   * responds, or a starting one does not have statistics yet. `useless`: the statistics will never be sufficient.
    */
   readonly kind: CountResultKind;
   readonly why: string;

@@ -9,7 +9,7 @@ import { activeRequests, listenerOf, type Prefix, prefixNamed, tcpSessions } fro
 export type EnvoyCount = {
   readonly isEnvoy: boolean;
   readonly problem: string;
-  /** Whether the problem may be temporary: a starting proxy has no listener yet. */
+  /** Whether the problem may be temporary: a starting proxy does not have a listener yet. */
   readonly isTemporary: boolean;
   readonly active: number;
   /** Number of connections and UDP sessions since the proxy started. */
