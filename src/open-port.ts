@@ -20,7 +20,7 @@ export type PortWanted = {
   readonly listen?: (host: string) => Promise<unknown>;
 };
 
-/** @throws Fault ERR_LISTEN_FAILED */
+/** @throws Fault ERR_LISTEN_FAILED if the port is in use, or if the server may not or cannot listen on the host */
 export async function openPort(server: Server, wanted: PortWanted): Promise<{ host: string; port: number }> {
   const { host, port } = wanted;
   const listen = wanted.listen ?? ((at: string) => once(server.listen({ host: at, port }), "listening"));

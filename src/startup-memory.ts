@@ -1,4 +1,4 @@
-/** Returns memory that was needed only during the start to the operating system. */
+/** Returns to the operating system the memory that only the start needed. */
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 

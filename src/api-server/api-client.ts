@@ -36,7 +36,7 @@ export function createApiClient(kubeConfig: KubeConfig): ApiClient {
     const prefix = pathname === "/" ? "" : pathname.replace(/\/$/, "");
     return {
       ...options,
-      // Only a proxy requires the agent of `@kubernetes/client-node`, which keeps the CA of its first request.
+      // The agent of `@kubernetes/client-node` keeps the CA of its first request, so it is used only for a proxy, which requires it.
       agent: usesProxy ? options.agent : agent,
       protocol,
       hostname: hostname.replace(/^\[|\]$/g, ""),
@@ -106,7 +106,7 @@ export function rejectOnAbort<T>(signal: AbortSignal, work: Promise<T>): Promise
   });
 }
 
-/** @throws ResponseTooLarge without reading the remaining body */
+/** @throws ResponseTooLarge if the body is larger than `limitBytes`; the remaining body is not read */
 export async function readResponse(response: IncomingMessage, limitBytes = RESPONSE_LIMIT_BYTES): Promise<ApiResponse> {
   const chunks: Buffer[] = [];
   let byteCount = 0;

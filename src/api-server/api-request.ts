@@ -20,7 +20,7 @@ export type ApiResponse = {
 /**
  * Resolves with any complete response, including one with an error status.
  *
- * @throws ResponseTooLarge; Error if no complete response was received within `limitMs`
+ * @throws ResponseTooLarge if the body exceeds the size limit; Error if no complete response was received within `limitMs`
  */
 export type SendRequest = (request: ApiRequest) => Promise<ApiResponse>;
 
@@ -34,7 +34,7 @@ type StreamRequest = {
 };
 
 /**
- * Resolves when the response has ended, or after the limit.
+ * Resolves when the response has ended, or after `limitMs`.
  *
  * @throws ApiStatusError if the status is not 200; Error if the connection broke or `onChunk` threw
  */

@@ -42,7 +42,7 @@ export function eventPath(spec: EventSpec): string {
   return `/api/v1/namespaces/${encodeURIComponent(spec.namespace)}/events`;
 }
 
-/** Formats a `metav1.Time`, which has no fractions of a second. */
+/** Formats a `metav1.Time`, which does not have fractions of a second. */
 function formatWholeSeconds(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }
@@ -62,7 +62,7 @@ export type EventSpec = {
 /** In characters; API servers reject messages of more than 1024 bytes. */
 export const MESSAGE_LIMIT = 1_000;
 
-/** Whether an Event can refer to the owner. A Node is refused, because it has no namespace and an Event must be in the namespace of its object. */
+/** Whether an Event can refer to the owner. Not to a Node, because an Event has to be in the namespace of its object. */
 export function isValidOwner({ apiVersion, kind, name, uid }: Owner): boolean {
   return (
     /^[a-z0-9./-]{0,253}$/.test(apiVersion) &&

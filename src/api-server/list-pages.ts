@@ -70,7 +70,7 @@ function pathOf(list: ListRequest<unknown>, pageSize: number, continueToken: str
 
 type PageResponse = { readonly page: RawObject; readonly byteCount: number };
 
-/** Requests a page with fewer objects until it fits. A continue token does not contain the page size, so it is valid for the smaller page. */
+/** Requests a page with fewer objects until it fits. A continue token is valid for any page size. */
 async function fetchFittingPage<T>(
   request: SendRequest,
   list: ListRequest<T>,

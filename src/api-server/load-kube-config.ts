@@ -8,7 +8,7 @@ export type ConnectionSettings = {
 };
 
 /**
- * Sends no request.
+ * Does not send a request.
  *
  * @throws Fault ERR_INPUT_UNREADABLE if the file cannot be read, or if no file is set and the process does not run in a Pod
  */

@@ -51,7 +51,7 @@ async function openPortForward(kubeConfig: KubeConfig, target: PodPort, signal: 
     return true;
   };
   const socket = new Duplex({
-    // No backpressure: the response is limited in size.
+    // Does not apply backpressure, because the size of the response is limited.
     read: () => undefined,
     write: (chunk: Buffer, _encoding, done) =>
       webSocket.send(Buffer.concat([Buffer.from([DATA_CHANNEL]), chunk]), done),
@@ -80,7 +80,7 @@ function portForwardPath({ namespace, pod, port }: PodPort): string {
   return `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(pod)}/portforward?ports=${port}`;
 }
 
-/** `WebSocketHandler` takes no AbortSignal, so the signal is passed through the options of its handshake request. */
+/** `WebSocketHandler` does not take an AbortSignal, so the signal is passed through the options of its handshake request. */
 function withAbortSignal(kubeConfig: KubeConfig, signal: AbortSignal): KubeConfig {
   const derivedConfig: KubeConfig = Object.create(kubeConfig);
   derivedConfig.applyToHTTPSOptions = async (options) => {
@@ -89,7 +89,7 @@ function withAbortSignal(kubeConfig: KubeConfig, signal: AbortSignal): KubeConfi
   };
   derivedConfig.getCurrentCluster = (): Cluster | null => {
     const cluster = kubeConfig.getCurrentCluster();
-    // `WebSocketHandler` appends a path with a leading slash.
+    // `WebSocketHandler` appends a path with a leading slash, so the server's URL must not end with a slash.
     return cluster === null ? null : { ...cluster, server: cluster.server.replace(/\/$/, "") };
   };
   return derivedConfig;

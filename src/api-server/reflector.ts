@@ -21,7 +21,7 @@ export type ReflectedResource<T> = {
   readonly watchMs?: number;
   /**
    * Time without an event or bookmark after which all objects are listed again; called after each watch. Default: no limit,
-   * because a server sends no bookmark while no object of the kind changes in the cluster.
+   * because a server does not send bookmarks while no object of the kind changes in the cluster.
    */
   readonly silenceLimitMs?: () => number;
   /** Longest pause after a failure; a longer `Retry-After` still applies. */
@@ -40,7 +40,7 @@ export type ReflectorPorts = {
   readonly onFailed: (reason: string) => void;
 };
 
-/** A shorter watch without an event counts as failed; otherwise a server that closes every watch at once would be retried without a pause. */
+/** A shorter watch without an event counts as failed. Otherwise, if a server closes every watch at once, retries would not pause. */
 const MIN_WATCH_MS = 5_000;
 
 /** Time by which the server may exceed `timeoutSeconds` before the watch is aborted. */

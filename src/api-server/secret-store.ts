@@ -44,7 +44,7 @@ export function createSecretStore(request: SendRequest, namespace: string, name:
       return { resourceVersion: resourceVersionOf(secret), data: Object.fromEntries(entries) };
     },
     create: (data) => {
-      // Sets no labels: a label that the chart sets to another value would be a conflict in every later upgrade of the chart.
+      // Does not set labels, because a label that the chart sets to another value would be a conflict in every later upgrade of the chart.
       const metadata = { name, namespace };
       const encodedData = Object.fromEntries(Object.entries(data).map(([key, text]) => [key, encodeBase64(text)]));
       const secret = { apiVersion: "v1", kind: "Secret", metadata, type: "Opaque", data: encodedData };

@@ -18,7 +18,7 @@ export type Store<T> = {
   readonly newEntries?: NewEntries<T>;
 };
 
-/** @param newEntries creates a map with limits where tenants control the number of objects */
+/** @param newEntries has to create a map with limits if tenants control the number of objects */
 export function createStore<T>(reduce: ReduceObject<T>, newEntries: NewEntries<T> = () => new Map()): Store<T> {
   const entries = newEntries();
   let generation = 0;

@@ -5,7 +5,7 @@ export type KeyedBuckets = {
   readonly count: () => number;
 };
 
-/** @param limit maximum number of buckets in memory; above it the least recently used bucket is dropped, so its key has a full bucket again */
+/** @param limit maximum number of buckets in memory; above it the least recently used one is dropped, so its key has a full bucket again */
 export function createKeyedBuckets(size: BucketSize, limit: number): KeyedBuckets {
   const buckets = new Map<string, Bucket>();
   const fullAfterMs = size.capacity * size.refillMs;
@@ -31,7 +31,8 @@ export function createKeyedBuckets(size: BucketSize, limit: number): KeyedBucket
 }
 
 /**
- * Limits each key with a bucket of its own, and all keys together with a shared bucket. A key with an empty bucket does not take a token from the shared bucket.
+ * Limits each key with a bucket of its own, and all keys together with a shared bucket. A key with an empty bucket does not take a
+ * token from the shared bucket.
  *
  * @returns a function like {@link KeyedBuckets.take}
  */

@@ -12,7 +12,7 @@ export type ServerNames = { readonly dns: readonly string[]; readonly ip?: reado
 export type NewCa = {
   readonly nowMs: number;
   readonly lifeMs: number;
-  /** Start of the validity of the earliest trusted CA. The new CA is valid from this time or earlier, even if this replica's clock is ahead. */
+  /** Start of the earliest trusted CA's validity. The new CA is valid from this time or earlier, even if this replica's clock is ahead. */
   readonly validFromMs?: number | undefined;
 };
 
@@ -43,7 +43,7 @@ export function createCertificateTools(name: string, names: ServerNames): Certif
   };
 }
 
-/** The leaf is valid from the start of its CA, for clients with a slow clock. */
+/** The leaf is valid from the same time as its CA, so that clients with a slow clock accept the leaf. */
 export function makeLeaf(signer: SigningCa, names: ServerNames, validUntilMs: number): Promise<ServerCertificate> {
   return makeServerPair(signer, names, { fromMs: signer.validFromMs, untilMs: validUntilMs });
 }

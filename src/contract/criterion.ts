@@ -24,7 +24,7 @@ export function isCounted(criterion: Criterion): boolean {
   return criterion === "requests" || criterion === "clients";
 }
 
-/** Whether samples of the sockets end the drain. The samples must be frequent, because the time of the last traffic is the time of the sample that observed the traffic. */
+/** Whether samples of the sockets end the drain. They have to be frequent, because traffic gets the time of the sample that shows it. */
 export function usesSockets(criterion: Criterion): boolean {
   return criterion === "quiet" || criterion === "connections";
 }

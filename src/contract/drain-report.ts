@@ -79,11 +79,14 @@ export type DrainReport = {
    * kernel's counters could not be read or include other Pods.
    */
   readonly resets?: ResetsReport | undefined;
-  /** Source of the time of the last traffic, or the reason why the Pod was not quiet: `netlink`, `proc`, `driver`, `passive-opens`, `ambiguous`, `too-many`, `none`. */
+  /**
+   * Source of the time of the last traffic (`netlink`, `proc`, `driver`, `passive-opens`), the reason why the Pod was not quiet
+   * (`ambiguous`, `too-many`), or `none`.
+   */
   readonly evidenceSource: string;
   /**
-   * Time until the deadline. Only in the reports of a running drain, whose outcome is `none`: the first after 10 s, the next
-   * 20 s later, then 40 s, at most an hour.
+   * Time until the deadline. Only in the reports of a running drain, whose outcome is `none`. The first is sent after 10 s, the next
+   * 20 s later; each interval is twice the one before, up to an hour.
    */
   readonly remainingMs?: number | undefined;
   /** One sentence that explains the duration of the drain. */

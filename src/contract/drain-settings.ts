@@ -1,7 +1,10 @@
 /** Settings of the manager. Injection resolves them and writes them as flags of `serve`. */
 import type { DriverName } from "./driver-table.ts";
 
-/** Determines when the manager answers the container's hook: `app` when the drain ends, `mesh-proxy` when no other process of the Pod has a TCP socket. */
+/**
+ * Determines when the manager answers the container's hook: `app` when the drain ends, `mesh-proxy` when no other process of the Pod
+ * has a TCP socket.
+ */
 export type HookRole = "app" | "mesh-proxy";
 
 export type HeldContainer = { readonly container: string; readonly role: HookRole };

@@ -1,4 +1,7 @@
-/** Describes the limits of a drain with each driver, for pages and the CLI. Separate from the driver table, because the manager contains that table. */
+/**
+ * Describes the limits of a drain with each driver, for pages and the CLI. Separate from the driver table, because that table is compiled
+ * into the manager.
+ */
 import type { DriverName } from "./driver-table.ts";
 
 const ENVOY_LIMIT =

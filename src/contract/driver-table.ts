@@ -12,7 +12,7 @@ export type DriverRow = {
   readonly isCumulative: boolean;
   /** Whether the counts include TCP sessions. */
   readonly countsSessions: boolean;
-  /** Whether the Pod's drained ports are those of the proxy. A sidecar listens on ports of the mesh, and the drained ports are the app's. */
+  /** Whether the Pod's drained ports are the proxy's. A sidecar proxy listens on ports of the mesh, and the app's ports are drained. */
   readonly listensForPod: boolean;
   /** Time to wait for an unreachable proxy, which may be restarting. */
   readonly restartWaitMs: number;

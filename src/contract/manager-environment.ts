@@ -5,10 +5,10 @@ export const VARIABLES = {
   token: "LASTCALL_TOKEN",
 
   /**
-   * Compact JSON of the values that injection replaced, read by later admissions and by `uninject`. The manager reads only `chain`: the hook
-   * per container that it runs after the drain, before it answers that container's hold, as
+   * Compact JSON of the values that injection replaced, read by later admissions and by `uninject`. The manager reads only `chain`, which
+   * contains for each container the hook that the manager runs after the drain, before it answers the container's hold:
    * `{"httpGet":{"port":8080,"path":"/bye"}}` (HTTP on loopback; `httpHeaders` when set) or `{"sleep":{"seconds":5}}`. The
-   * grace period includes it: the seconds of a sleep, 5 s for a GET.
+   * grace period includes the time of these hooks: the seconds of a sleep, 5 s for a GET.
    */
   original: "LASTCALL_ORIGINAL",
 
@@ -20,8 +20,8 @@ export const VARIABLES = {
   podIps: "POD_IPS",
 
   /**
-   * `ADDRESS:PORT` of the relay's Service, IPv6 in brackets. Without this variable or one of the next three the manager uses no relay, and
-   * waits for its drain delay.
+   * `ADDRESS:PORT` of the relay's Service, IPv6 in brackets. If this variable or one of the next three is missing, the manager does not
+   * use a relay, and waits for its drain delay instead of the withdrawal.
    */
   relayAddress: "LASTCALL_RELAY_ADDRESS",
   /** Name in the relay's certificate and TLS SNI: `relay-<fingerprint of the CA>.lastcall.internal`. */

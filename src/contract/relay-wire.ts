@@ -21,8 +21,8 @@ export const RELAY_STREAM_LIMIT_MS = 24 * 60 * 60_000;
 export const RELAY_KEEPALIVE_MS = 10_000;
 
 /**
- * Appended to {@link WITHDRAWAL_PATH} by a manager whose drain waits only for the withdrawal: the last line is repeated
- * every {@link RELAY_HEARTBEAT_MS}, so that an unresponsive relay does not delay the drain. A relay may ignore the query.
+ * A manager whose drain waits only for the withdrawal appends this query to {@link WITHDRAWAL_PATH}. The relay then repeats the last
+ * line every {@link RELAY_HEARTBEAT_MS}, so that an unresponsive relay does not delay the drain. A relay may ignore the query.
  */
 export const WITHDRAWAL_HEARTBEAT_QUERY = "?heartbeat";
 export const RELAY_HEARTBEAT_MS = 200;

@@ -12,7 +12,7 @@ import {
 
 type ParsedFlags = { readonly settings: DrainSettings; readonly problems: readonly FlagProblem[] };
 
-/** Writes the flags in a fixed order: common flags always, for readers of `kubectl describe`, and the others when they are set. */
+/** Writes the flags in a fixed order. Common flags are always written, so that `kubectl describe` shows them; others only when set. */
 export function formatServeFlags(settings: DrainSettings): string[] {
   const flags: string[] = [];
   for (const { flag, text } of alwaysWrittenFlags(settings)) flags.push(`${flag}=${text}`);

@@ -12,7 +12,7 @@ export type PreparedRun = {
   readonly deployment: object;
   readonly replicas: number;
   readonly port: number;
-  /** Variables that an image would set; containers inherit nothing else of the shell's environment. */
+  /** Variables that an image would set; containers do not inherit other variables of the shell. */
   readonly imageEnvironment: Readonly<Record<string, string>>;
   readonly problems: readonly string[];
 };

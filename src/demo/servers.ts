@@ -62,7 +62,7 @@ async function startWebhook(cluster: DemoCluster | undefined, { clock, processes
   const flags = [`--host=${host}`, `--port=${port}`, "--opt-in=all", `--ca-file=${caFile}`];
   const relayFlags = cluster === undefined ? [] : relayFlagsOf(cluster, host, await freePort(host));
   const server = processes.start({
-    // The webhook has no client when the demo stops it, so it need not drain.
+    // The webhook does not have clients when the demo stops it, so it does not have to drain.
     argv: [...ports.program, "webhook", ...flags, "--drain-delay=0s", ...relayFlags],
     environment: ports.environment,
     onLine: (line) => void output.push(line),

@@ -83,7 +83,7 @@ export async function runVariant(request: VariantRequest, ports: VariantPorts): 
   }
 }
 
-/** The EndpointSlice changes after half of the propagation time; the proxy applies the change after all of it. */
+/** The EndpointSlice changes after half of the propagation time; the proxy applies the change at the end of the propagation time. */
 function sliceControllerOf({ deployment, port, propagationMs }: VariantRequest, { clock, writeSlice }: VariantPorts) {
   if (writeSlice === undefined) return undefined;
   const service = { ...identityOf(deployment), port };

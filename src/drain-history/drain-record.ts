@@ -20,7 +20,7 @@ export type DrainRecord = {
   readonly ownerKind: string;
   readonly ownerName: string;
   /**
-   * End of the drain in milliseconds, by the wall clock of the replica that received the report; of a running drain the time of its
+   * End of the drain in milliseconds, by the wall clock of the replica that received the report. For a running drain, the time of its
    * last report.
    */
   readonly endedAtMs: number;

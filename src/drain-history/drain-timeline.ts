@@ -54,7 +54,7 @@ function phaseBars({ milliseconds, outcome }: RecordedReport): readonly Bar[] {
   return [nextBar("withdrawing"), nextBar("deregistration"), nextBar("draining"), nextBar("holding")];
 }
 
-/** The age starts with the manager's first sample of the connection; if it is unknown (0), the bar has no length. */
+/** The age starts with the manager's first sample of the connection; if the age is unknown (0), the length of the bar is 0. */
 function connectionBar({ local, peer, ageMs, state }: OpenConnection, endMs: number): Bar {
   const port = local.slice(local.lastIndexOf(":") + 1);
   const ageText = ageMs > 0 ? `observed for ${spanText(ageMs)}` : "observed at the end";
@@ -94,7 +94,7 @@ function deadlineOf(report: RecordedReport, remainingMs: number): Moment {
   return { atMs: totalMs(report) + remainingMs, label: "deadline" };
 }
 
-/** A relay records neither the trigger nor the open connections. */
+/** For the outcome `lost`, the relay records neither the trigger nor the open connections. */
 function lostMoments(report: RecordedReport): readonly Moment[] {
   return [
     { atMs: 0, label: "first request to the relay" },

@@ -2,7 +2,7 @@
 import { type DrainRecord, isRunning } from "./drain-record.ts";
 
 /**
- * A manager that receives no response sends its report to the next replica within seconds; the rest of the time is for clock skew.
+ * A manager that does not receive a response sends its report to another replica within seconds; the rest of the time is for clock skew.
  * A record with equal content after a longer time is of another drain of the same Pod.
  */
 export const DUPLICATE_WINDOW_MS = 60_000;
@@ -32,7 +32,11 @@ export function mergeDrains(lists: readonly (readonly DrainRecord[])[]): readonl
   return dropSuperseded(mergedRecords).toReversed();
 }
 
-/** Drops the report of a running drain if another replica received a later report of that drain, or its final report. @param records the newest last */
+/**
+ * Drops the report of a running drain if another replica received a later report of that drain, or its final report.
+ *
+ * @param records the newest last
+ */
 function dropSuperseded(records: readonly DrainRecord[]): readonly DrainRecord[] {
   const lastIndexByPod = new Map<string, number>();
   const lastEndMsByPod = new Map<string, number>();
@@ -71,7 +75,7 @@ function compareTimes(a: KeyedRecord, b: KeyedRecord): number {
   );
 }
 
-/** A sort key. A drain's first report has no resets: its key is empty and sorts before the second report's. */
+/** A sort key. A drain's first report does not contain resets, so its key is empty and sorts before that of the second report. */
 function resetsKey({ report: { resets } }: DrainRecord): string {
   if (resets === undefined) return "";
   return JSON.stringify([resets.draining, resets.stopping, resets.probes, resets.stoppingMs]);

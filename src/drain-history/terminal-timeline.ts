@@ -1,4 +1,7 @@
-/** Draws one drain as text, with the same bars and moments as the SVG. Does not escape, because parsed records contain only printable text. Pure. */
+/**
+ * Draws one drain as text, with the same bars and moments as the SVG. Does not escape, because parsed records contain only
+ * printable text. Pure.
+ */
 import type { DrainRecord } from "./drain-record.ts";
 import { drainSentence } from "./drain-sentence.ts";
 import { type Bar, type Moment, timelineOf } from "./drain-timeline.ts";

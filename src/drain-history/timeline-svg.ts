@@ -63,7 +63,7 @@ function subtitleOf({ report, ownerKind, ownerName, endedAtMs }: DrainRecord): s
   return truncate(`${owner}${instantText(endedAtMs)}: ${OUTCOME_TEXT[report.outcome]}`, LINE_LIMIT);
 }
 
-/** Phases of 0 ms have no bar; connections always have one. */
+/** Phases of 0 ms do not have a bar; connections always have one. */
 function barElements(bar: Bar, top: number, xOf: (ms: number) => number): readonly string[] {
   const left = xOf(bar.fromMs);
   const width = Math.max(3, xOf(bar.toMs) - left);

@@ -38,7 +38,7 @@ function wrapComment(text: string): readonly string[] {
   return [...lines, line].map((part) => `  #   # ${part}`);
 }
 
-/** Renders a CEL check for the match condition that replicas add to fail-closed copies; a ValidatingAdmissionPolicy uses it. */
+/** Renders the CEL with which a ValidatingAdmissionPolicy recognises the match condition that replicas add to fail-closed webhooks. */
 export function chartCopyCondition(): string {
   const { name, expression } = NOT_INJECTED_YET;
   return [

@@ -212,7 +212,7 @@ const MONITORING = closedObject({
   dashboard: closedObject({ enabled: BOOLEAN, labels: TEXT_MAP }),
 });
 
-/** Builds the schema of an object that rejects unknown keys. It requires no key, because values.yaml has a default for each. */
+/** Builds the schema of an object that rejects unknown keys. It does not require keys, because values.yaml has a default for each. */
 function closedObject(properties: Readonly<Record<string, Schema>>): Schema {
   return { type: "object", additionalProperties: false, properties };
 }

@@ -22,8 +22,8 @@ export function diffPods(before: RawObject, after: RawObject): readonly Operatio
 }
 
 /**
- * Compares recursively, in the order of fast-json-patch. The library copies each added value through JSON, which took most of
- * the time. Values here are immutable, so no copy is necessary.
+ * Compares recursively, in the order of fast-json-patch. That library copies each added value through JSON, which took most of
+ * the time of a comparison. The values of Pods are immutable here, so copies are not necessary.
  */
 function collectObject(before: RawObject, after: RawObject, pointer: string, operations: Operation[]): void {
   const keys = Object.keys(before);

@@ -36,14 +36,14 @@ export type ClusterFacts = {
   /** Runtime of a Linux node without support for image volumes, such as `containerd://1.7.2`. */
   readonly runtimeWithoutImageVolumes?: string | undefined;
   readonly managerImage: string;
-  /** If absent, the API server sets the policy by the image's tag. */
+  /** If absent, the API server derives the policy from the image's tag. */
   readonly managerPullPolicy?: PullPolicy | undefined;
   /** Added to injected Pods; the Secrets have to exist in the Pod's namespace. */
   readonly pullSecrets?: readonly string[];
   /** Pods of these namespaces are never injected; includes lastcall's own namespace. */
   readonly systemNamespaces: readonly string[];
   readonly limitRanges?: readonly LimitRange[];
-  /** A node's error for pulling the manager's image in this namespace; absent while pulls succeed. */
+  /** Error of a node that could not pull the manager's image in this namespace; absent while pulls succeed. */
   readonly imagePullError?: string | undefined;
   readonly problems?: readonly Problem[];
 };

@@ -100,7 +100,7 @@ function withinCountLimit(texts: readonly string[]): readonly string[] {
 }
 
 /**
- * The fields of `admission.k8s.io/v1` that lastcall sets; the client package has no types for them.
+ * The fields of `admission.k8s.io/v1` that lastcall sets; the client package does not have types for them.
  *
  * @see https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#webhook-request-and-response
  */

@@ -28,7 +28,7 @@ export function listAt(parent: RawObject | undefined, key: string): readonly unk
 
 export function objectsAt(parent: RawObject | undefined, key: string): readonly RawObject[] {
   const list = listAt(parent, key);
-  // Hot path: nearly every list contains only objects and needs no copy.
+  // Hot path: nearly every list contains only objects, and does not have to be copied.
   return list.every(isRawObject) ? list : list.filter(isRawObject);
 }
 

@@ -5,7 +5,7 @@ type UninjectedKind = {
   readonly group: string;
   readonly kinds: readonly string[];
   readonly reason: string;
-  /** Most objects of the kind do not contain a mapping that resembles a Pod, so they do not need a warning. */
+  /** Set if most objects of the kind do not contain a mapping that resembles a Pod. Only objects that contain one get a warning. */
   readonly warnsOnlyAboutPodShapes?: true;
 };
 

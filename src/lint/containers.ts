@@ -62,7 +62,7 @@ function isForMetrics(port: RawObject): boolean {
 
 type ServingContainer = PlacedContainer & { readonly services: readonly string[] };
 
-/** Returns containers that declare a Service's target port. If a Pod has only one container, that container does not have to declare the port. */
+/** Returns the containers that declare a Service's target port. A Pod's only container does not have to declare the port. */
 export function servingContainers(workload: Workload): readonly ServingContainer[] {
   const containers = containersIn(workload);
   const services = proxiedServicesOf(workload);

@@ -8,7 +8,7 @@ import type { Platform } from "./platform.ts";
 
 const STATUS_TIMEOUT_MS = 2_000;
 /**
- * In a test with a CPU limit of 10m, a busy node and a flooded port, the manager responded after 11 s. A longer timeout costs
+ * In a test with a CPU limit of 10m, a busy node and a flooded port, the manager responded after 11 s. The long timeout costs
  * nothing, because a hanging manager holds the app's hook until the end of the grace period anyway.
  */
 const DRAIN_TIMEOUT_MS = 30_000;
@@ -16,9 +16,9 @@ const DRAIN_TIMEOUT_MS = 30_000;
 const LATE_DRAIN_TIMEOUT_MS = 500;
 
 /**
- * `drain` requests the status first, which detects a hanging manager within 30 s: the response to a drain can take minutes.
- * If no status arrives, `drain` still sends its request, which a slow manager reads when it gets CPU time. Otherwise that manager would
- * treat the app's hook as a container restart.
+ * `drain` requests the status first: a manager that does not send it within 30 s hangs, whereas the response to a drain can take
+ * minutes. If no status arrives, `drain` still sends the drain request, which a slow manager reads when it gets CPU time. Without that
+ * request, the manager would treat the app's hook as a container restart.
  */
 export function runClient(command: "drain" | "status", args: readonly string[], platform: Platform): void {
   const target = targetOf(command, args, platform);

@@ -27,7 +27,7 @@ type DrainReportsParts = {
 
 type DrainReports = {
   readonly reportOf: (state: DrainState) => DrainReport;
-  /** The current report of any phase, with the reason why a running drain continues. */
+  /** Returns the report of the current state, in any phase. If a drain is running, the report contains why it continues. */
   readonly explainedReportOf: (state: DrainState) => DrainReport;
   /** Called at the trigger. @param readState is called at each report of the running drain */
   readonly startProgress: (readState: () => DrainState) => void;

@@ -25,7 +25,7 @@ export const nativeLibc: Libc = {
   close: (fd) => cClose(fd),
 };
 
-/** The runtime checks the first bytes of connections itself (`native/runtime.patch`). */
+/** The native runtime checks the first bytes of connections itself (`native/runtime.patch`). */
 export const nativePortGuard: PortGuard = {
   prepare: (path) => cGuardPort(Buffer.from(path)) === 0,
   attach: () => {},
@@ -33,7 +33,7 @@ export const nativePortGuard: PortGuard = {
   closedCount: () => cUnauthenticatedClosed(),
 };
 
-/** The runtime serves the shared memory page itself (`native/runtime.patch`). */
+/** The native runtime serves the shared memory page itself (`native/runtime.patch`). */
 export const nativeFlagPage: FlagPage = {
   open: (socket) => cFlagOpen(Buffer.from(socket)),
   signalDrain: (ports) => {
@@ -43,7 +43,7 @@ export const nativeFlagPage: FlagPage = {
   undeliveredCount: () => cFlagMissed(),
 };
 
-/** Unmaps, before the next wait, the code and the stack that only the start needs: most of an idle manager's memory. */
+/** Unmaps the code and the stack that only the start needs (most of an idle manager's memory) before the event loop waits again. */
 export function unmapStartupCode(): void {
   cUnmapStart();
 }

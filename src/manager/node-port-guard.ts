@@ -61,7 +61,7 @@ function bindGuard(): PortGuard {
   };
 }
 
-/** Reads the descriptor from a private field of Node. @returns -1 if Node has no such field; the port is then not guarded */
+/** Reads the descriptor from a private field of Node. @returns -1 if Node does not have this field; the port is then not guarded */
 export function descriptorOf(serverOrSocket: Server | Socket): number {
   const { _handle: handle } = serverOrSocket as { _handle?: { fd?: unknown } | null };
   return typeof handle?.fd === "number" ? handle.fd : -1;

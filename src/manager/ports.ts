@@ -16,7 +16,7 @@ export type Libc = {
   readonly close: (fd: number) => number;
 };
 
-/** Closes unauthenticated connections of a server. Separate from `Libc`, because both runtimes hide the sockets' descriptors. */
+/** Closes unauthenticated connections of a server. Separate from `Libc`, because Node and the native runtime hide socket descriptors. */
 export type PortGuard = {
   /**
    * Has to be called before the server listens.
@@ -74,7 +74,7 @@ export type Driver = {
   /** Called once, at the start of the draining phase. `failure` is empty on success. */
   readonly startDrain: (done: (failure: string) => void) => void;
   /**
-   * `active`: number of active requests; -1 if the response has no usable count, {@link NO_RESPONSE} if there was no response.
+   * `active`: number of active requests; -1 if the response does not have a usable count, {@link NO_RESPONSE} if there was no response.
    * `hadTraffic`: whether a request started or ended since the last count.
    */
   readonly countActive: (done: (active: number, hadTraffic: boolean) => void) => void;

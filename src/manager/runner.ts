@@ -41,7 +41,7 @@ type Runner = {
   readonly status: () => string;
 };
 
-/** Longer timers overflow. A drain that needs a longer timer wakes up early, which is harmless. */
+/** Below the maximum of Node's timers (2^31 ms). A drain that needs a longer timer wakes up early, which is harmless. */
 const LONGEST_TIMER_MS = 1_000_000_000;
 /** More than the resolution of the kernel's clock. */
 const TIME_WAIT_SLACK_MS = 100;

@@ -27,8 +27,8 @@ export function clusterLayer(config: ClusterConfig): Layer {
 type ConfigReading = { readonly config: ClusterConfig; readonly problems: readonly Problem[] };
 
 /**
- * Checks a parsed configuration. Callers print all problems and do not start: annotations come from users, but the file comes
- * from the cluster's administrator, who can correct it.
+ * Checks a parsed configuration. If it has problems, callers print all of them and do not start. Unlike annotations, which come from
+ * users, the file comes from the cluster's administrator, who can correct it.
  */
 export function readClusterConfig(value: unknown): ConfigReading {
   if (value === undefined || value === null) return { config: DEFAULT_CONFIG, problems: [] };

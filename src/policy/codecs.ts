@@ -116,7 +116,7 @@ function parseDnsLabel(text: string): string | undefined {
   return isDnsLabel(text) ? text : undefined;
 }
 
-/** Admin address of a proxy: a loopback IP or a Unix socket. Names are refused, because the manager uses no resolver. */
+/** Admin address of a proxy: a loopback IP or a Unix socket. Host names are refused, because the manager does not use a resolver. */
 export const driverUrl: Codec<string> = {
   expects: "http://127.0.0.1:PORT, http://[::1]:PORT or unix:/PATH",
   syntax: "http URL with loopback IP, or unix: path",

@@ -19,7 +19,7 @@ export type FlagKind =
 
 export type ManagerFlag = {
   readonly kind: FlagKind;
-  /** `when-set`: the flag is written only if the value is set. Default: always written, for readers of `kubectl describe`. */
+  /** `when-set`: the flag is written only if the value is set. Default: always written, so that `kubectl describe` shows it. */
   readonly writeCondition?: "when-set";
   /** Comment in the manager's source, if it differs from the summary. */
   readonly comment?: string;

@@ -6,7 +6,7 @@ export type Setting<T> = {
   /** Name of the flag without leading dashes; determines the name of the environment variable. */
   readonly flag: string;
   readonly short?: string;
-  /** Placeholder of the value in the help; empty if the flag takes no value. */
+  /** Placeholder of the value in the help; empty if the flag does not take a value. */
   readonly placeholder: string;
   readonly fallback: T;
   readonly defaultText: string;

@@ -24,7 +24,7 @@ export type ApiServer = { readonly port: number; readonly close: () => Promise<v
 
 export const SERVER_VERSION = "v1.37.0";
 
-/** @throws Fault ERR_DEMO_FAILED when 127.0.0.1 has no free port */
+/** @throws Fault ERR_DEMO_FAILED when 127.0.0.1 does not have a free port */
 export async function startApiServer(ports: ApiServerPorts): Promise<ApiServer> {
   const server = createServer((request, reply) => {
     void serve(request, reply, ports).catch(() => reply.destroy());
@@ -61,7 +61,7 @@ type Target = Collection & {
   readonly name: string;
 };
 
-/** Kubernetes names contain no character that URLs encode. @returns `undefined` for a path that is not served */
+/** Does not decode the path, because Kubernetes names do not need encoding. @returns `undefined` for a path that is not served */
 function targetOf(pathname: string): Target | undefined {
   const [, group, namespace = "", plural, name = ""] =
     /^(\/api\/v1|\/apis\/[^/]+\/[^/]+)(?:\/namespaces\/([^/]+))?\/([a-z]+)(?:\/([^/]+))?$/.exec(pathname) ?? [];
@@ -78,7 +78,7 @@ type ApiRequest = {
 
 type ApiResponse = { readonly status: number; readonly body: Json };
 
-/** Handles every request except watches. Lists have one page, because a server may ignore `limit`. */
+/** Handles every request except watches. Returns every list as one page; the API allows a server to ignore `limit`. */
 function respond(apiRequest: ApiRequest, target: Target | undefined, store: ObjectStore): ApiResponse {
   const { method, pathname, hasSelector, body } = apiRequest;
   if (method === "GET" && pathname === "/version")

@@ -82,7 +82,7 @@ export function openConnection(target: HttpTarget): HttpConnection {
           const result = currentOutcome();
           if (result !== undefined) resolve(result);
         };
-        // A connection that broke after the call of isUsable() emits no further event.
+        // A connection that broke after the call of isUsable() does not emit a further event.
         notify();
       });
       const connection = keepAlive ? "keep-alive" : "close";

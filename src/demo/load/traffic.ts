@@ -1,6 +1,6 @@
 /**
- * Starts the thread of the clients and of the Service's proxy. In the main thread the simulated kubelet's work would delay both:
- * a client would receive the FIN of a closed connection late, and send its next request on it.
+ * Starts the thread of the clients and of the Service's proxy. In the main thread the simulated kubelet's work would delay them:
+ * a client would receive the FIN of a connection late, and send its next request on that closed connection.
  */
 import { Worker } from "node:worker_threads";
 import { FAULTS, Fault } from "../../fault.ts";
@@ -40,7 +40,7 @@ export type Traffic = {
   readonly close: () => Promise<void>;
 };
 
-/** @throws Fault ERR_DEMO_FAILED if the proxy cannot listen; the other promises reject with it if the thread ends */
+/** @throws Fault ERR_DEMO_FAILED if the proxy cannot listen; the result's promises reject with it if the thread ends */
 export async function startTraffic(plan: Omit<TrafficPlan, "timeOriginMs">): Promise<Traffic> {
   const workerData: TrafficPlan = { ...plan, timeOriginMs: performance.timeOrigin };
   const thread = new Worker(new URL("./traffic-thread.ts", import.meta.url), { workerData });

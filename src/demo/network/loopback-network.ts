@@ -18,7 +18,7 @@ export function createLoopbackNetwork(): PodNetwork {
 
 const SCOPED_COMMANDS: readonly string[] = ["serve", "drain", "status"];
 
-/** Replaces loopback addresses in URLs by the Pod's address: all Pods share the loopback device. */
+/** Replaces loopback addresses in URLs by the Pod's address, because all Pods share the loopback device. */
 export function scopeArguments(address: string, args: readonly string[]): string[] {
   const addressedArgs = args.map((arg) =>
     /^--(driver|drain|active)-url=/.test(arg)
@@ -35,11 +35,11 @@ const SECOND_BYTES = 128;
 const THIRD_BYTES = 256;
 
 /**
- * Leases a loopback network until this process ends. The lease is an abstract Unix socket: the kernel releases it even
- * after SIGKILL, and its names are unique per network namespace, as loopback addresses are.
+ * Leases a loopback network until this process ends. The lease is an abstract Unix socket, which the kernel releases even
+ * after SIGKILL. Names of abstract sockets, like loopback addresses, are unique per network namespace.
  *
- * @returns the first three bytes of its addresses, such as `127.64.0`
- * @throws Fault ERR_DEMO_FAILED when all are leased, or on a system without abstract sockets
+ * @returns the first three bytes of the network's addresses, such as `127.64.0`
+ * @throws Fault ERR_DEMO_FAILED when all networks are leased, or on a system without abstract sockets
  */
 export function leaseLoopbackNetwork(): string {
   const networkCount = SECOND_BYTES * THIRD_BYTES;

@@ -12,7 +12,7 @@ export type PodNetwork = {
   readonly kind: "namespace" | "loopback";
   readonly serviceAddress: string;
   readonly webhookAddress: string;
-  /** Source address of hooks and probes. Differs from that of traffic, as in a cluster. */
+  /** Source address of hooks and probes. Differs from the source address of traffic, as in a cluster. */
   readonly kubeletAddress: string;
   readonly trafficAddress: string;
   readonly attach: () => Promise<PodAttachment>;

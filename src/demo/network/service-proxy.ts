@@ -24,7 +24,7 @@ export type ServiceProxy = {
   readonly enqueue: (change: EndpointChange) => void;
   readonly flush: () => void;
   readonly forwardedConnections: () => readonly ForwardedConnection[];
-  /** Whether the Pod refused this client's connection, which reaches the client as a reset. */
+  /** Whether the Pod refused this client's connection. For a refusal the client receives a reset. */
   readonly wasRefused: (clientPort: number) => boolean;
   readonly close: () => Promise<void>;
 };
@@ -43,7 +43,7 @@ export async function startServiceProxy(ports: ServiceProxyPorts): Promise<Servi
   const refuse = (client: Socket) => {
     client.on("error", () => {});
     refusedPorts.add(client.remotePort ?? 0);
-    // A client that is reset before its connect event has no local port for `wasRefused`.
+    // Waits, because a client that is reset before its connect event does not have a local port for `wasRefused`.
     void ports.clock.wait(REFUSAL_MS, closing.signal).then(() => client.resetAndDestroy());
   };
   const server = createServer({ allowHalfOpen: true }, (client) => {

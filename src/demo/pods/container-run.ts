@@ -11,7 +11,7 @@ import type { LocalProcess, ProcessTable } from "./process-table.ts";
 
 export type ContainerImages = {
   readonly managerProgram: readonly string[];
-  /** Path that replaces the preload library of the manager's image; empty if it was not built. */
+  /** Path of the local preload library, which replaces that of the manager's image; empty if the library was not built. */
   readonly preloadLibrary: string;
   readonly imageEnvironment: Readonly<Record<string, string>>;
 };

@@ -25,7 +25,7 @@ export function podGraceSeconds(specifiedSeconds: number | undefined): number {
   return specifiedSeconds ?? 30;
 }
 
-/** The kubelet syncs Pods about once a second; the first restart has no other delay. */
+/** The kubelet syncs Pods about once a second, which is the only delay of the first restart. */
 const FIRST_RESTART_MS = 500;
 const BACK_OFF_MS = 10_000;
 const MAX_BACK_OFF_MS = 300_000;

@@ -1,8 +1,8 @@
 /**
  * Runs hooks and probes as the kubelet does.
  *
- * A preStop httpGet has no timeout and succeeds with any status: only a refused or broken connection fails it. Probes
- * have a timeout and need a status from 200 to 399.
+ * A preStop httpGet does not have a timeout, and succeeds with any status; it fails only if the connection is refused or broken.
+ * Probes have a timeout, and need a status from 200 to 399.
  */
 import { Agent as HttpAgent, get as httpGet, type IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, get as httpsGet } from "node:https";

@@ -9,7 +9,7 @@ type ProcessSignal = StopSignal | "SIGKILL";
 export type LocalProcess = {
   readonly pid: number;
   readonly isRunning: () => boolean;
-  /** Signals only the process, like process 1 of a container; SIGKILL goes to its whole process group. */
+  /** Signals only the process, as a container runtime signals only process 1. SIGKILL goes to the whole process group. */
   readonly signal: (signal: ProcessSignal) => void;
   /** Exit status, -1 after a signal; never rejects. */
   readonly exited: Promise<number>;

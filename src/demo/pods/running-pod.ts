@@ -37,8 +37,8 @@ export type RunningPod = {
   readonly isRunning: (container: string) => boolean;
   readonly startContainers: () => Promise<void>;
   /**
-   * Deletes the Pod. Resolves when its last process has exited. A second call waits for the first; the grace period of the
-   * second call is ignored, as by the kubelet.
+   * Deletes the Pod. Resolves when its last process has exited. A second call waits for the first; like the kubelet, it ignores
+   * the grace period of the second call.
    */
   readonly remove: (graceSeconds?: number) => Promise<void>;
   readonly restart: (container: string) => Promise<void>;

@@ -4,7 +4,7 @@ import type { DrainSummary } from "./pod-end.ts";
 
 export type Comparison = { readonly exitStatus: 0 | 1; readonly sentence: string };
 
-/** Duration of the preStop sleep to which lastcall is compared; equal to the default drain delay. */
+/** Duration of the preStop sleep with which lastcall is compared; equal to the default drain delay. */
 export const SLEEP_SECONDS = 5;
 
 type RunResults = {

@@ -46,7 +46,7 @@ export type DrainSummary = {
   readonly resets?: ResetsReport | undefined;
 };
 
-/** Later reports are not used: if the app ignores its stop signal, the manager writes another report long after the drain. */
+/** Reports this long after the stop signal are not used: if the app ignores the signal, the manager writes another report then. */
 const REPORT_SLACK_MS = 2_000;
 
 export function podEndOf(

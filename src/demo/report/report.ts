@@ -83,7 +83,7 @@ function tableRows({ without, sleep, with: withLastcall }: DemoResult): readonly
   ];
 }
 
-/** Omits kinds of failure that did not occur: all columns would be wider than a terminal. */
+/** Omits kinds of failure that did not occur, because a table with all columns would be wider than a terminal. */
 export function failureTable(rows: readonly TableRow[]): string[] {
   const kinds = FAILURE_KINDS.filter((kind) => rows.some(({ counts }) => counts.kinds[kind] > 0));
   const header = ["", "stop after", "requests", "failed", ...kinds];

@@ -82,7 +82,7 @@ const WHY_LIMIT = 300;
 
 const COLUMNS = ["ended", "namespace", "Pod", "owner", "outcome", "took", "left open", "resets", "why"];
 
-/** The URL must end with a slash, because links are relative. */
+/** The URL of this page has to end with a slash, because the links in the page are relative. */
 export function drainListPage({ drains, instance, namespace }: DrainList): string {
   const namespaceText = namespace === undefined ? "" : ` in ${namespace}`;
   const title = `Recent drains${namespaceText}`;

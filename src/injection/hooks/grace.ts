@@ -1,4 +1,4 @@
-/** Computes the grace period, and reports where it is too long for autoscalers or spot nodes. */
+/** Computes the grace period, and reports a grace period that is too long for autoscalers or spot nodes. */
 import type { DrainSettings } from "../../contract/drain-settings.ts";
 import { formatDuration } from "../../contract/duration.ts";
 import { requiredNodeTerms } from "../../kubernetes/pod.ts";

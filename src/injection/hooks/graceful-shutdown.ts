@@ -12,7 +12,7 @@ const PROGRAMS: readonly string[] = ["gunicorn", "uvicorn", "hypercorn", "grania
 /** Images whose entrypoint starts one of the programs. */
 const IMAGES: ReadonlyMap<string, string> = new Map([["caddy", "caddy"]]);
 
-/** Programs that run the rest of their command line as a program, and forward signals to that program or replace themselves by it. */
+/** Programs that run the rest of their command line as a program. They forward signals to that program, or replace themselves with it. */
 const LAUNCHERS: readonly (readonly string[])[] = [
   ["tini", "--"],
   ["dumb-init", "--"],

@@ -25,14 +25,14 @@ export type HookPlan =
       readonly kind: "keep";
       readonly container: string;
       readonly role: HookRole;
-      /** Such as `exec`; empty for a sleep of 0 s. */
+      /** Kind of the hook that stays, such as `exec`; empty for a sleep of 0 s. */
       readonly ownHookKind: string;
     }
   /** The setting `containers` does not include the container. */
   | { readonly kind: "leave"; readonly container: string; readonly role: HookRole };
 
 /**
- * Returns one plan per regular container. Native sidecars have no plan, because the kubelet runs their hooks at the start of the
+ * Returns one plan per regular container. Native sidecars do not get a plan, because the kubelet runs their hooks at the start of the
  * termination.
  *
  * @param driver of the injected manager; `none` without a manager

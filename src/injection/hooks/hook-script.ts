@@ -18,7 +18,7 @@ const SHELLS: readonly string[] = ["sh", "bash", "ash", "dash"];
 /** Bounds the work per hook: some of the patterns below take quadratic time. */
 const COMMAND_LIMIT_CHARACTERS = 1_000;
 
-/** @returns `undefined` if any part of the command has a different effect, or an unknown one */
+/** @returns `undefined` if any part of the command has an unknown effect, or an effect other than a sleep or a signal */
 export function parseHookCommand(command: readonly string[]): HookScript | undefined {
   if (command.reduce((sum, word) => sum + word.length + 1, 0) > COMMAND_LIMIT_CHARACTERS) return undefined;
   const [program = "", flag = "", script = "", ...rest] = command;
@@ -112,7 +112,7 @@ function kongStep([subcommand, ...flags]: readonly string[]): Step | undefined {
 
 const SIGNAL_NUMBERS: Readonly<Record<string, string>> = { 3: "QUIT", 10: "USR1", 12: "USR2", 15: "TERM", 28: "WINCH" };
 
-/** Only for process 1, the program that also gets the container's stop signal. */
+/** Parses signals to process 1 only, because the container's stop signal also goes to process 1. */
 function killStep(text: string): Step | undefined {
   const match = /^(?:(?:-s\s+|-)(?:SIG)?([A-Z]+[12]?|[0-9]+)\s+)?1$/.exec(text);
   if (match === null) return undefined;

@@ -37,7 +37,7 @@ type ShutdownManager = {
   readonly program: string;
   /** Names of the hooks in the reference page. */
   readonly hooks: readonly string[];
-  /** Without the driver, nothing would make Envoy close its connections. */
+  /** Whether the hook can be replaced only with Envoy's driver, without which Envoy would not close its connections. */
   readonly needsEnvoyDriver: boolean;
   readonly reason: string;
   readonly isHook: (pod: RawObject, container: RawObject, handler: RawObject) => boolean;

@@ -7,8 +7,8 @@ const KNATIVE_PROXY = "queue-proxy";
 const KNATIVE_DRAIN_PATH = "/wait-for-drain";
 
 /**
- * Knative's queue-proxy holds the user's containers with a preStop hook that requests its drain. It fails its readiness probe,
- * and releases them after 30 s without requests. A second drain would only delay its stop signal, after which it drains again.
+ * The preStop hooks of the user's containers request the drain of Knative's queue-proxy. The proxy then fails its readiness probe, and
+ * answers the hooks after 30 s without requests. A second drain would only delay the proxy's stop signal, after which it drains again.
  */
 export function isKnativePod(pod: RawObject): boolean {
   const containers = containersOf(pod);

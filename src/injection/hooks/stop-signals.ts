@@ -8,7 +8,7 @@ type StopSignalFact = {
   readonly gracefulSignal: string | undefined;
   /** Whether the program, on the graceful signal, also closes keep-alive connections without losing requests (docs/systems.md). */
   readonly closesConnections: boolean;
-  /** The image's STOPSIGNAL; SIGTERM if it sets none, `undefined` if it is unknown. */
+  /** The image's STOPSIGNAL; SIGTERM if the image does not set it, `undefined` if it is unknown. */
   readonly signalOf: (image: Image) => string | undefined;
   readonly note: string;
 };
@@ -23,7 +23,7 @@ export const STOP_SIGNALS: readonly StopSignalFact[] = [
     program: "nginx",
     gracefulSignal: "SIGQUIT",
     closesConnections: true,
-    // Some images from 1.9.0 to 1.12, such as 1.12.0, had STOPSIGNAL SIGQUIT.
+    // Some nginx images from 1.9.0 to 1.12, such as 1.12.0, set STOPSIGNAL SIGQUIT.
     signalOf: (image) =>
       isBefore(image, [1, 9, 0]) || (isBefore(image, [1, 19, 5]) && !isBefore(image, [1, 13, 0]))
         ? "SIGTERM"
@@ -79,7 +79,7 @@ export const STOP_SIGNALS: readonly StopSignalFact[] = [
     program: "HAProxy",
     gracefulSignal: "SIGUSR1",
     closesConnections: true,
-    // The last images of older minor versions were rebuilt with the new signal under the same tags.
+    // The last images of versions 1.5 to 1.7 were rebuilt with SIGUSR1 under the same tags.
     signalOf: (image) =>
       isBefore(image, [1, 8, 13]) &&
       image.version?.[2] !== undefined &&

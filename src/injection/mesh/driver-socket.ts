@@ -96,7 +96,7 @@ function normalizedPath(path: string): string {
   return path.replace(/\/(\.?\/)+/g, "/");
 }
 
-/** An Envoy is the driver's proxy only if the driver is one for Envoys. */
+/** An Envoy container counts as the driver's proxy only if the driver is for Envoy. */
 function isProxy(container: RawObject, row: DriverRow): boolean {
   return row.envoyKind !== "none" && isEnvoy(container);
 }

@@ -11,7 +11,7 @@ export function driverOf(pod: RawObject, policy: PodPolicy): DriverName {
   if (policy.driver !== "auto") return policy.driver;
   if (policy.drainUrl !== "" || policy.activeUrl !== "") return "http";
   const mesh = meshProxyIn(pod);
-  // A gateway has no app in its Pod, so all of its listeners drain.
+  // The Pod of a gateway does not have an app, so all listeners of the gateway drain.
   if (mesh !== undefined) return mesh === "istio" && isIstioGateway(pod) ? "envoy" : mesh;
   return longRunningContainersOf(pod).some(isEnvoy) ? "envoy" : "none";
 }

@@ -61,7 +61,7 @@ function relayOf(request: PlanRequest): RelayAccess | undefined {
 
 /**
  * Returns the hook token of an earlier admission. A manager whose relay credential is replaced comes from a manifest or a copied
- * Pod. Others may have read its token, so a new token is created.
+ * Pod. Other users may have read its token, so a new token is created.
  */
 function reusableToken({ existing }: PlanRequest, relay: RelayAccess | undefined): string | undefined {
   const manager = existing?.manager;
@@ -202,7 +202,7 @@ function meshProblems(pod: RawObject, changes: readonly Edit[], port: number, wh
   return captureProblems(pod, port, { ...annotationsOf(pod), ...annotateEdit?.values }, where);
 }
 
-/** Without restartPolicy: Always a native manager would be an init container that never completes. */
+/** Without `restartPolicy: Always`, a native manager would be an init container that never completes. */
 function repairProblems({ existing, mode, where }: PlanRequest): readonly Problem[] {
   const manager = existing?.manager;
   if (mode !== "native" || manager?.list !== "initContainers") return [];

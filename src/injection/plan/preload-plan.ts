@@ -68,7 +68,7 @@ function podError({
   return isTaken ? `The Pod has another volume named ${PRELOAD_VOLUME}. Rename it.` : undefined;
 }
 
-/** Refuses containers in which an existing value of LD_PRELOAD is unknown, because the app may need that library. */
+/** Refuses a container whose existing LD_PRELOAD is unknown, because the app may need the library that LD_PRELOAD names. */
 function containerError(container: RawObject): string | undefined {
   const variables = objectsAt(container, "env").filter((variable) => variable["name"] === PRELOAD_VARIABLE);
   const [first] = variables;

@@ -121,7 +121,7 @@ const DEFAULT_PERIOD_SECONDS = 10;
 
 /**
  * Returns the probes that continue while the Pod terminates, one entry per probe, because two probes of one port connect twice as
- * often. The kubelet stops liveness and startup probes of regular containers first
+ * often. When a Pod terminates, the kubelet stops the liveness and startup probes of regular containers
  * (`StopLivenessAndStartup`), but not the liveness probes of native sidecars.
  */
 export function kubeletProbesOf(pod: RawObject): readonly KubeletProbe[] {

@@ -50,7 +50,7 @@ function skipDetails(
   }
 }
 
-/** @param nodeError from an Event of the namespace */
+/** @param nodeError the node's error message, from an Event in the namespace */
 export function unpullableProblem(image: string, nodeError: string, where: string): Problem {
   const message =
     `Nodes cannot pull ${quote(image)} in this namespace (${quote(nodeError)}). Provide the image and its pull secrets; ` +

@@ -24,7 +24,8 @@ import { drainDelayMs } from "./settings.ts";
 
 export function planSleep(request: PlanRequest): Plan {
   const status = annotationsOf(request.pod)[STATUS_ANNOTATION];
-  // An invalid value leaves no place for the status, without which a later admission would treat this sleep hook as a user's own.
+  // An annotation whose value is not a string stays, and cannot contain the status. Without the status, a later admission would treat
+  // this sleep hook as the user's own.
   if (!isAbsent(status) && typeof status !== "string") return { kind: "skip", reason: "invalid_pod", problems: [] };
   return planWithinSizeBudget(request.where, (omissions) => draftSleep(request, omissions));
 }

@@ -98,7 +98,7 @@ function timeoutsAboveGrace(ingress: LocatedObject, { workloads }: ManifestSet):
 function backendsOf(spec: RawObject | undefined): ReadonlySet<string> {
   const paths = objectsAt(spec, "rules").flatMap((rule) => objectsAt(objectAt(rule, "http"), "paths"));
   const backends = [...paths.map((path) => objectAt(path, "backend")), objectAt(spec, "defaultBackend")];
-  // `serviceName` is from older API versions.
+  // Ingresses of API versions before networking.k8s.io/v1 have the field `serviceName`.
   return new Set(
     backends.flatMap((backend) => textAt(objectAt(backend, "service"), "name") ?? textAt(backend, "serviceName") ?? []),
   );

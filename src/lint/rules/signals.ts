@@ -28,12 +28,12 @@ export const SHELL_HIDES_SIGNALS: Rule = {
     ),
 };
 
-/** bash and busybox's sh replace their process by a simple last command (exec); dash does not. */
+/** If the last command of a script is simple, bash and busybox's sh exec it, so it replaces the shell; dash does not. */
 function execsLastCommand(shell: string, container: RawObject): boolean {
   return shell.endsWith("bash") || /alpine|busybox/.test(textAt(container, "image") ?? "");
 }
 
-/** Scripts with `trap` or `exec` pass, and scripts that only wait, because they do not start an app. */
+/** Scripts with `trap` or `exec` pass. Scripts that only wait also pass, because they do not start an app. */
 function mayStayPid1(script: string, execsLast: boolean): boolean {
   if (/\btrap\b/.test(script) || /(?:^|[\s;&|(])exec\s/.test(script)) return false;
   const lastLine = script.trim().split("\n").at(-1)?.trim() ?? "";

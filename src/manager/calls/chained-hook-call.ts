@@ -2,7 +2,7 @@
 import { exchangeOverTcp, INCOMPLETE } from "../http/http-client.ts";
 import type { ChainedHook } from "./original-hooks.ts";
 
-/** The app's grace period is running, so the manager does not wait longer for the hook. */
+/** Maximum time for an HTTP hook. It is short, because the app's own grace period is passing while the hook runs. */
 const HTTP_TIMEOUT_MS = 5_000;
 const MS_PER_SECOND = 1_000;
 

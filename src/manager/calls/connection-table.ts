@@ -4,7 +4,7 @@ import type { NowMs } from "../ports.ts";
 import { isLoopbackAddress } from "../sockets/address-text.ts";
 
 type ConnectionTable = {
-  /** Never refuses a connection. Above the capacity, the table closes old unauthenticated connections once their bytes were read. */
+  /** Never refuses a connection. Above the capacity, the table closes old unauthenticated connections after it has read their bytes. */
   readonly add: (socket: Socket, address: string) => void;
   /** Removes the time limit of a connection. Has to be called after a valid request. */
   readonly markAuthenticated: (socket: Socket) => void;
@@ -22,7 +22,7 @@ const CAPACITY = 256;
 const HARD_CAPACITY = CAPACITY + 511;
 /** Enough for the kubelet, which sends its request right after the handshake. */
 const REQUEST_TIMEOUT_MS = 2_000;
-/** Delay of the timer that follows an overdue timer. Between the two timers the event loop reads the sockets. */
+/** Delay between the timer and the eviction that it starts. During the delay the event loop reads the sockets. */
 const ONE_TURN_MS = 1;
 /** Larger than the number of addresses of the kubelet's node. */
 const KNOWN_ADDRESSES_LIMIT = 8;
@@ -63,7 +63,7 @@ export function createConnectionTable(nowMs: NowMs): ConnectionTable {
       if (client !== undefined) client.socket.destroy();
     }
   };
-  // After a stall the event loop runs overdue timers before it reads sockets. Because of the extra timer, waiting requests are read first.
+  // After a stall the event loop runs overdue timers before it reads sockets. The second timer lets it read waiting requests first.
   const readThenEvict = (): void => {
     timer = setTimeout(evictOverdue, ONE_TURN_MS);
   };

@@ -94,7 +94,7 @@ export function createHookServer(settings: DrainSettings, token: string, guard: 
         req.socket.destroy();
       }
     });
-    // The server has no timeout. After a stall, a timeout would close connections whose request has arrived but was not read.
+    // The server does not have a timeout. After a stall, a timeout would close connections whose request has arrived but was not read.
     server.on("connection", (socket: Socket) => {
       if (!guard.admits(socket)) {
         refusedCount = refusedCount + 1;

@@ -8,7 +8,7 @@ export type ManagerCall = {
   readonly method: "GET" | "POST";
   /** Contains the token, so it must not appear in messages. */
   readonly path: string;
-  /** Time limit for the connection and, unless `waitsForResponse`, for the response. A failed connection is retried for at most 2 s. */
+  /** Time limit for the connection and, unless `waitsForResponse`, for the response. Connection attempts repeat for at most 2 s. */
   readonly timeoutMs: number;
   /** Waits for the response without a time limit. */
   readonly waitsForResponse: boolean;

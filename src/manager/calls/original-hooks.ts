@@ -76,7 +76,7 @@ function hookOf(container: string, handler: unknown): ChainedHook | undefined {
   return seconds >= 0 && seconds <= SLEEP_LIMIT_SECONDS ? { kind: "sleep", container, seconds } : undefined;
 }
 
-/** In seconds. Longer timers overflow, and injection does not write longer sleeps. */
+/** In seconds. Below the maximum of Node's timers (2^31 ms); injection does not write longer sleeps. */
 const SLEEP_LIMIT_SECONDS = 1_000_000;
 
 function httpGetOf(container: string, httpGet: unknown): ChainedHook | undefined {

@@ -6,7 +6,7 @@ import { isReachable } from "./sample-facts.ts";
 
 /** If the Pod's ports are still open after this time, the Pod was not stopped, so the state machine returns to the idle phase. */
 const REARM_MS = 60_000;
-/** Minimum time between samples that hook requests of any client can cause. */
+/** Minimum time between two samples that are caused by hook requests, which any client can send. */
 const RESAMPLE_MS = 5_000;
 
 export function enterDone(state: DrainState, drain: Drain | undefined, result: DrainResult, nowMs: number): DrainState {
@@ -41,7 +41,7 @@ export function rearmIfReused(state: DrainState, phase: Done, nowMs: number, act
   return rearmedState;
 }
 
-/** Plans a sample for a container's hook long after the drain, because only a sample shows whether the Pod was stopped. */
+/** Plans a sample if a container's hook is called long after the drain, because only a sample shows whether the Pod was stopped. */
 export function planSample(state: DrainState, phase: Done, nowMs: number): DrainState {
   if (!canRearm(state, phase, nowMs)) return state;
   const sampleMs = Math.max(nowMs, state.sample.atMs + RESAMPLE_MS);

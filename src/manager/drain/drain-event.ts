@@ -24,7 +24,7 @@ export type RelayReported = {
   readonly nowMs: number;
   readonly endpointState: EndpointState;
   readonly terminating: boolean;
-  /** Grace period of the Pod's deletion in seconds; -1 if the relay has no permission to read the Pod. */
+  /** Grace period of the Pod's deletion in seconds; -1 if the relay may not read the Pod. */
   readonly graceSeconds: number;
   /** Reason for the status `unknown`. */
   readonly reason: string;

@@ -146,7 +146,8 @@ function countOf(last: LastCount, active: number, hadTraffic: boolean, nowMs: nu
 function applySample(state: DrainState, sample: Sample, nowMs: number): DrainState {
   const { observation, otherProcesses } = sample;
   const last = state.sample;
-  // `hasSharedUser` stays true during a drain, because the app closes its listener long before its last outbound request.
+  // The app's listener shows whether the user is shared. `hasSharedUser` stays true, because the app closes its listener long before
+  // its last outbound request.
   const hasSharedUser = last.hasSharedUser || (otherProcesses.known && otherProcesses.hasSharedUser);
   const next: DrainState = {
     ...state,

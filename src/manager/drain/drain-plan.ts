@@ -58,7 +58,7 @@ export function applyRelayStatus(relay: RelayStatus, event: RelayReported): Rela
   if (endpointState === "in") return { ...next, withdrawnAtMs: -1, outFromMs: -1 };
   if (endpointState === "unknown") return relay.endpointState === "in" ? { ...next, silentFromMs: nowMs } : next;
   if (relay.withdrawnAtMs >= 0) return next;
-  // If the relay was silent, the Pod may have been withdrawn at the start of the silence, which must not lengthen the drain.
+  // If the relay was silent, the Pod may have been withdrawn at the start of the silence. The silence must not lengthen the drain.
   const outFromMs = relay.endpointState === "in" ? nowMs : relay.silentFromMs;
   return { ...next, withdrawnAtMs: nowMs, outFromMs };
 }

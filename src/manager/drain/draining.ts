@@ -29,7 +29,7 @@ import {
   proxyAwaitedUntilMs,
 } from "./sample-facts.ts";
 
-/** After this time samples are rarer: the remaining connections are old, and the kernel dates their last data exactly. */
+/** After this time samples are rarer: the remaining connections are old, and the kernel records the exact time of their last data. */
 const RARE_SAMPLES_AFTER_MS = 60_000;
 const RARE_SAMPLE_INTERVAL_MS = 1_000;
 

@@ -7,7 +7,7 @@ import type { DrainSettings } from "../../contract/drain-settings.ts";
 import { quietDueMs } from "../traffic/quiet.ts";
 import type { CyclingWatch, Draining, DrainState } from "./drain-state.ts";
 
-/** At the end of the patience, the minimum number of outstanding responses is recorded during this time: about six samples. */
+/** During this time before the patience ends, about six samples record the minimum number of outstanding responses. */
 const OBSERVED_MS = 1_000;
 /** After the patience the drain waits at most this long until the outstanding responses do not exceed the recorded minimum. */
 const SEARCH_LIMIT_MS = 3_000;
@@ -23,7 +23,7 @@ function patienceMs(settings: DrainSettings, state: DrainState): number {
   return isProvenGraceful(settings, state) ? 0 : patienceMsOf(settings);
 }
 
-/** Updates the watch by the sample at `nowMs`. A cycling connection that ended since the last sample restarts the patience. */
+/** Updates the watch from the sample at `nowMs`. A cycling connection that ended since the last sample restarts the patience. */
 export function watchCycling(settings: DrainSettings, state: DrainState, phase: Draining, nowMs: number): Draining {
   const { sample } = state;
   const { observation } = sample;
@@ -51,7 +51,7 @@ export function isHandOverDue(settings: DrainSettings, state: DrainState, phase:
     observation.cycling;
   if (connectionCount === 0 || othersActivity !== "quiet") return false;
   const hasPatience = patienceMs(settings, state) > 0;
-  // Without patience, only arrivals of new connections count: after the stop signal the app refuses them, but finishes its requests.
+  // Without patience, only new connections delay the hand-over: after the stop signal the app refuses them, but finishes its requests.
   const evidenceMs = hasPatience ? othersEvidenceMs : lastArrivalMs;
   if (nowMs < quietDueMs(settings.quietPeriodMs, evidenceMs, phase.drain.triggeredAtMs)) return false;
   const patienceEndMs = phase.cycling.sinceMs + patienceMs(settings, state);

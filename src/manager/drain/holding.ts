@@ -13,7 +13,7 @@ import { earliest, sampleIntervalMs } from "./pace.ts";
 import { isBlind, isProxyAwaited } from "./sample-facts.ts";
 
 const HOLDING_SAMPLE_INTERVAL_MS = 250;
-/** A held mesh proxy is released when other processes have had no sockets for this time. */
+/** A held mesh proxy is released when other processes have not had sockets for this time. */
 const OTHERS_GONE_MS = 1_000;
 
 export function enterHolding(

@@ -5,7 +5,7 @@ import type { DrainSettings, HookRole } from "../../contract/drain-settings.ts";
 import type { DrainAction } from "./drain-event.ts";
 import type { Drain, EndingContainer, Hold, HookCalls, RelayStatus } from "./drain-state.ts";
 
-/** Half of the manager's connections. The other half is for requests that need an immediate response. */
+/** Half of the connections that the manager keeps open. The other half is for requests that need an immediate response. */
 export const HOLDS_LIMIT = 128;
 /** The manager's own hook may be this much later than a container's, because an exec hook can take seconds on a busy node. */
 const SINGLE_HOOK_WAIT_MS = 5_000;
@@ -76,8 +76,8 @@ function withLongerWait(end: EndingContainer, atMs: number, waitMs: number): End
 }
 
 /**
- * Adds a hold. Above the limit, releases one hold early: of the container with the most holds, the newest hold of the address with
- * the most holds. So a flood of hook requests for one container does not release the holds of other containers.
+ * Adds a hold. Above the limit, selects the container with the most holds, then the address with the most holds for this container,
+ * and releases the newest of these holds early. So a flood of hook requests for one container does not release the holds of others.
  */
 export function addHold(hooks: HookCalls, hold: Hold, actions: DrainAction[]): HookCalls {
   const holds = [...hooks.holds, hold];
@@ -206,7 +206,7 @@ function sooner(dueMs: number, otherMs: number): number {
 /** Time from which missing hooks prove that the app containers have finished; -1 if missing hooks do not prove it. */
 export function completionDueMs(settings: DrainSettings, hooks: HookCalls, drain: Drain): number {
   if (!settings.completes) return -1;
-  // If no app container has a held hook, missing hooks are expected.
+  // If the manager does not hold the hook of any app container, missing hooks are expected.
   if (!settings.hooks.some((hook) => hook.role === "app")) return -1;
   if (hooks.endingContainers.some((end) => end.role === "app") || hooks.holds.some((hold) => hold.role === "app"))
     return -1;

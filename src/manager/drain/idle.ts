@@ -43,7 +43,7 @@ export function stepIdle(
   return isTerminationUnconfirmed(next.hooks) ? next : { ...next, relay: NO_STATUS };
 }
 
-/** Handles SIGTERM without a hook: exits if no connection is open, otherwise drains in the remaining seconds. */
+/** Handles SIGTERM without a hook: exits if no connection is open, otherwise drains until `sigtermDeadlineMs`. */
 function stopIdle(settings: DrainSettings, state: DrainState, nowMs: number, actions: DrainAction[]): DrainState {
   const { observation } = state.sample;
   if (!hasNoConnection(observation)) return startDrain(settings, state, "sigterm", nowMs);

@@ -5,7 +5,7 @@ import { driverRow } from "../../contract/driver-table.ts";
 import { delayEndMs } from "./drain-plan.ts";
 import type { LastCount, LastSample } from "./drain-state.ts";
 
-/** A new connection gets the time of the sample that finds it, so it can lengthen a drain by this interval. */
+/** A new connection counts from the sample that finds it, so a drain can end late by up to this interval. */
 export const SAMPLE_INTERVAL_MS = 150;
 export const COUNT_INTERVAL_MS = 200;
 /**
@@ -13,7 +13,7 @@ export const COUNT_INTERVAL_MS = 200;
  * because a busy node makes samples slow, but must not lengthen drains.
  */
 const BUSY_MS_PER_SOCKET = 0.5;
-/** Limits samples in a quiet Pod to 5 % of a core: the end of the drain then depends on frequent samples. */
+/** Limits samples in a quiet Pod to 5 % of a core. More than in a busy Pod, because the drain can end at each of these samples. */
 const QUIET_MS_PER_SOCKET = 0.1;
 /**
  * Minimum interval. With very many sockets each costs up to 6 µs, because they do not fit into the CPU caches. A drain that ends at

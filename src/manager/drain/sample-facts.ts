@@ -16,7 +16,7 @@ export function isReachable(observation: Observation): boolean {
   return observation.known && (observation.hasTcpListener || observation.hasUdp);
 }
 
-/** Whether the Pod has only UDP ports. UDP has no connections that could be quiet, so the Pod's drain ends after the delays. */
+/** Whether the Pod has only UDP ports. UDP does not have connections that could be quiet, so the Pod's drain ends after the delays. */
 export function hasOnlyUdp(observation: Observation): boolean {
   return observation.known && !observation.hasTcpListener && observation.hasUdp && observation.openConnections === 0;
 }
@@ -34,8 +34,8 @@ function hasNothingToDrain(observation: Observation): boolean {
 }
 
 /**
- * Whether no port was reachable in the last sample, and the drain does not wait for a proxy. Compares the time of the sample instead
- * of the current time, because a response to the driver may be later than the proxy's exit.
+ * Whether no port was reachable in the last sample, and the drain does not wait for a proxy. Compares the end of that wait with the
+ * time of the sample instead of the current time, because a response to the driver may be later than the proxy's exit.
  */
 export function isUnreachable(settings: DrainSettings, state: DrainState, drain: Drain): boolean {
   const { sample } = state;

@@ -44,7 +44,7 @@ export function isUnixTarget(target: HttpTarget): boolean {
   return target.host.startsWith("/");
 }
 
-/** @param admin the URL of the settings, whose path becomes a prefix: the admin interface may be behind a reverse proxy */
+/** @param admin the admin URL from the settings; its path becomes a prefix, because the interface may be behind a reverse proxy */
 export function adminTarget(admin: HttpTarget, pathAndQuery: string): HttpTarget {
   const base = admin.path.endsWith("/") ? admin.path.slice(0, admin.path.length - 1) : admin.path;
   return { host: admin.host, port: admin.port, path: `${base}${pathAndQuery}`, selector: "" };

@@ -1,6 +1,6 @@
 /**
- * Computes how long a drain waits for the relay's next status line, from the gaps and response times during this drain: half a
- * second for a fast relay, longer for a relay on a busy node. Pure.
+ * Computes how long a drain waits for the relay's next status line, from the gaps between its lines and its response times during
+ * this drain: half a second for a fast relay, longer for a relay on a busy node. Pure.
  */
 import { RELAY_HEARTBEAT_MS } from "../../contract/relay-wire.ts";
 

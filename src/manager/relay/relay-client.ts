@@ -59,7 +59,7 @@ const RESTART_MS = 1_000;
 const STARTS_LIMIT = 4;
 /** Enough for two attempts of 2 s each, and the start of the process. */
 const DELIVERY_LIMIT_MS = 6_000;
-/** Delay of the timer that follows an overdue timer. Between the two timers the event loop reads the pipe. */
+/** Delay between the timer and the check that it starts. During the delay the event loop reads the pipe. */
 const ONE_TURN_MS = 1;
 
 export function createRelayClient(parts: RelayClientParts): RelayClient {

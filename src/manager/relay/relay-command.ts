@@ -33,7 +33,7 @@ type OpenStream = { readonly id: number; readonly drop: () => void };
 
 /** Each attempt takes up to 2 s, and the Pod terminates only after the delivery, because the manager waits for the delivery. */
 const DELIVERY_ATTEMPTS = 2;
-/** Delay of the timer that follows an overdue timer. Between the two timers the event loop reads the sockets. */
+/** Delay between the timer and the tick that it starts. During the delay the event loop reads the sockets. */
 const ONE_TURN_MS = 1;
 
 function runClient(settings: RelaySettings, platform: Platform): void {

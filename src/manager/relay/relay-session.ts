@@ -16,7 +16,7 @@ import {
   withDrainDelay,
 } from "./heartbeat.ts";
 
-/** Without three keepalive lines in a row a connection counts as broken, even if TCP reports no error. */
+/** If three consecutive keepalive lines are missing, a connection counts as broken, even if TCP does not report an error. */
 export const SILENCE_TIMEOUT_MS = 3 * RELAY_KEEPALIVE_MS;
 
 export type RelaySession = {
@@ -56,13 +56,13 @@ type SessionStep = {
 
 /** Limit for the TCP and TLS handshakes and the first line together. */
 export const DIAL_TIMEOUT_MS = 2_000;
-/** A status is valid for at least this long after its connection closed: the Service may route to another replica. */
+/** A status is valid for at least this long after its connection closed, because the next connection may reach another replica. */
 const LOST_AFTER_MS = 500;
 const FIRST_RETRY_MS = 100;
 /** After this many consecutive failures, the status expires as soon as the connection closes. */
 const TRUSTED_FAILURES_LIMIT = 4;
 const LONGEST_RETRY_MS = 2_000;
-/** A connection that closes this long after its last line did not fail. */
+/** If a connection closes at least this long after its last line, earlier failures do not count any more. */
 const STABLE_AFTER_MS = 1_000;
 /** If a timer fires later than this, the process was suspended or throttled, and all times are shifted by the timer's delay. */
 const SUSPENDED_AFTER_MS = 50;

@@ -1,5 +1,5 @@
 /**
- * Subscribes to the kernel's notifications of destroyed sockets (netlink multicast of sock_diag), which needs no privileges. The
+ * Subscribes to the kernel's notifications of destroyed sockets (netlink multicast of sock_diag), which does not need privileges. The
  * kernel queues the notifications, so they are read only when the manager exits.
  *
  * @see https://github.com/torvalds/linux/blob/v6.12/net/core/sock_diag.c

@@ -1,5 +1,5 @@
 /**
- * Dumps the TCP sockets of the network namespace by netlink (sock_diag), which needs no privileges. Streams the sockets, so it
+ * Dumps the TCP sockets of the network namespace by netlink (sock_diag), which does not need privileges. Streams the sockets, so it
  * needs only the memory of one datagram.
  *
  * @see https://github.com/torvalds/linux/blob/v6.12/include/uapi/linux/inet_diag.h

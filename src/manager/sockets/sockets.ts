@@ -9,7 +9,7 @@ import type { SocketReading, SocketVisitor, TcpSocket } from "./reading.ts";
 import { LISTEN } from "./tcp-states.ts";
 
 /**
- * @param timeWaitLimitMs maximum age of TIME_WAIT entries; older ones are omitted, except by /proc, which has no ages
+ * @param timeWaitLimitMs maximum age of TIME_WAIT entries; older ones are omitted, except by /proc, which does not have ages
  * @returns `undefined` if no source was complete and consistent; the visitor may have received some sockets in that case too
  */
 export type SocketReader = (timeWaitLimitMs: number, visitor: SocketVisitor) => SocketReading | undefined;
@@ -23,7 +23,7 @@ export function createSocketReader(libc: Libc, readText: ReadText, scanText: Sca
     // The counters are read before the sockets, so a connection that opens in between appears in the dump.
     const opens = parseOpens(readText("/proc/net/snmp") ?? "");
     let socketCount = 0;
-    // Older kernels and /proc return both listeners and connections for either request.
+    // Older kernels and /proc ignore the requested states, and return listeners and connections.
     const source = visitTcp(libc, scanText, {
       timeWaitLimitMs,
       ownPort,
@@ -60,7 +60,7 @@ type TcpVisit = {
 
 const NO_PORT = 0;
 
-/** Reads the listeners of IPv4 and IPv6 first, because they determine the drained ports. Without netlink it reads /proc. */
+/** Reads the listeners of IPv4 and IPv6 first, because they determine the drained ports. Reads /proc if netlink is not available. */
 function visitTcp(libc: Libc, scanText: ScanText, visit: TcpVisit): "netlink" | "proc" | "none" {
   const listeners: SocketReceiver = { timeWaitLimitMs: visit.timeWaitLimitMs, onSocket: visit.onListener };
   const dumpListeners = (family: number): DumpEnd =>

@@ -13,7 +13,7 @@ export type TrackedConnection = {
   readonly open: boolean;
   readonly working: boolean;
   readonly kind: ConnectionKind;
-  /** -1 if the source has no counters. */
+  /** -1 if the source does not have counters. */
   readonly dataSegmentsReceived: number;
   readonly dataSegmentsSent: number;
   readonly pureAcksSent: number;
@@ -33,14 +33,14 @@ export type ConnectionMemory = {
   readonly isStored: (record: number) => boolean;
   readonly load: (record: number) => TrackedConnection;
   readonly store: (record: number, connection: TrackedConnection) => void;
-  /** Whether the connection was open in the last sample, is not a probe, and has had no traffic since. */
+  /** Whether the connection was open in the last sample, is not a probe, and has not had traffic since. */
   readonly isUnchanged: (record: number, socket: TcpSocket) => boolean;
   readonly firstSampledAtMs: (record: number) => number;
   readonly exchangeStep: (record: number) => ExchangeStep;
   readonly outstandingSinceMs: (record: number) => number;
   /** @param working false if all received data is certainly answered */
   readonly storeUnchanged: (record: number, working: boolean) => void;
-  /** Drops connections that were not stored in this sample. */
+  /** Deletes the records of connections that were not stored in this sample. */
   readonly dropMissing: () => MissingConnections;
 };
 

@@ -32,7 +32,7 @@ const INITIAL_CAPACITY = 256;
 const LOCAL_ADDRESSES_LIMIT = 256;
 
 /**
- * @param random returns numbers from 0 to 1; unpredictable, so clients cannot choose addresses and ports that collide
+ * @param random returns numbers from 0 to 1; they have to be unpredictable, so that clients cannot choose colliding addresses and ports
  * @param limit maximum number of connections; at most 2^17, so half of the slots are always free
  */
 export function createConnectionRecords(random: () => number, limit: number): ConnectionRecords {

@@ -170,7 +170,7 @@ function currentKind(previous: TrackedConnection, nowMs: number): ConnectionKind
 function ackHistoryOf(previous: TrackedConnection, socket: TcpSocket): AckHistory {
   const { ackHistory } = previous;
   if (socket.dataSegmentsReceived === previous.dataSegmentsReceived) return ackHistory;
-  // If this sample has no counters, later counters may be those of another connection with the same addresses and ports.
+  // If this sample does not have counters, later counters may be those of another connection with the same addresses and ports.
   if (socket.dataSegmentsReceived < 0) return NO_ACK_HISTORY;
   return {
     pureAcksBefore: previous.pureAcksSent,
@@ -194,7 +194,7 @@ function exchangeAfter(previous: TrackedConnection | undefined, socket: TcpSocke
   };
 }
 
-/** Whether data was sent or received since the last sample. Always true if the source has no segment counters. */
+/** Whether data was sent or received since the last sample. Always true if the source does not have segment counters. */
 function hasDataSince(previous: TrackedConnection, socket: TcpSocket): boolean {
   if (previous.kind === "probe" || socket.dataSegmentsSent < 0) return true;
   return (

@@ -50,7 +50,7 @@ export function createProcessWatch(ownPort: number, relay: RelayEndpoint): Proce
     add: (socket) => {
       const isOtherListener = socket.state === LISTEN && !isMeshPort(socket.localPort);
       if (socket.state === LISTEN && !isOtherListener) addUser(proxyUsers, socket.uid);
-      // Connections matter only if the Pod has a proxy. Listeners, and thus the proxy's, are added before connections.
+      // Connections matter only if the Pod has a proxy. The proxy is known here, because listeners are added before connections.
       if (socket.state !== LISTEN && proxyUsers.length === 0) return;
       if (!isCounted(socket)) return;
       addUser(users, socket.uid);

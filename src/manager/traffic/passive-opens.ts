@@ -1,6 +1,6 @@
 /**
  * Detects connections that opened and closed between two samples, by the kernel's counter PassiveOpens. That counter includes
- * connections inside the Pod, which ActiveOpens counts too, so only a larger increase of PassiveOpens is evidence.
+ * connections inside the Pod, which ActiveOpens counts too, so PassiveOpens is evidence only if it grows by more than ActiveOpens.
  */
 import type { KubeletProbe } from "../../contract/drain-settings.ts";
 import type { SocketReading } from "../sockets/reading.ts";

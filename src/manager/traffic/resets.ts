@@ -34,7 +34,7 @@ type Counters = { readonly losses: number; readonly opens: number };
 
 const UNKNOWN: Counters = { losses: -1, opens: -1 };
 
-/** Reads nothing between the marks: the kernel counts resets, and queues notifications of destroyed sockets. */
+/** Does not read between the marks, because the kernel counts resets and queues notifications of destroyed sockets. */
 export function createResetCounter({ readText, nowMs, probes, destroyed, monitor }: ResetCounterParts): ResetCounter {
   let atTrigger = UNKNOWN;
   let atRelease = UNKNOWN;
@@ -89,7 +89,7 @@ export function createResetCounter({ readText, nowMs, probes, destroyed, monitor
   };
 }
 
-/** The kubelet probes a terminating Pod until its end, also after the app has closed the probed port. */
+/** The kubelet probes a terminating Pod until its end, even after the app has closed the probed port. */
 function probesWithin(probes: readonly KubeletProbe[], durationMs: number): number {
   let count = 0;
   for (const probe of probes) if (probe.periodMs > 0) count = count + Math.floor(durationMs / probe.periodMs) + 1;

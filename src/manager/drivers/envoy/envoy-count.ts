@@ -14,7 +14,7 @@ type CountResultKind = "counted" | "hung" | "absent" | "useless";
 export type CountResult = {
   /**
    * `counted`: the count is valid. `hung`: a program runs but does not respond, so there may be traffic. `absent`: no program
-   * responds, or a starting one has no statistics yet. `useless`: the statistics will never be sufficient.
+   * responds, or a starting one does not have statistics yet. `useless`: the statistics will never be sufficient.
    */
   readonly kind: CountResultKind;
   readonly why: string;
@@ -72,7 +72,7 @@ export function createEnvoyEvidence(probes: readonly KubeletProbe[]): EnvoyEvide
   let requestAllowance = createProbeAllowance([]);
 
   const resetAllowances = (count: EnvoyCount): void => {
-    // A probe opens one connection and sends at most one request, so each total gets its own allowance.
+    // A probe opens one connection and sends at most one request, so connections and requests have separate allowances.
     const relevantProbes = probes.filter((probe) => count.probedPorts.includes(probe.port));
     connectionAllowance = createProbeAllowance(relevantProbes);
     requestAllowance = createProbeAllowance(relevantProbes);

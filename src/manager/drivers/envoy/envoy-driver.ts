@@ -21,7 +21,7 @@ export function createEnvoyDriver(settings: DrainSettings, sendHttp: HttpStream,
   let hasCounted = false;
   let absentSinceMs = -1;
   let isUseless = admins.length === 0;
-  /** The proxy was absent for longer than the limit. It may respond again later. */
+  /** The proxy was absent for longer than its limit, one of the two times above. It may respond again later. */
   let isAbsent = false;
   let isDrainRequested = false;
   let isDrainSent = false;
@@ -32,7 +32,7 @@ export function createEnvoyDriver(settings: DrainSettings, sendHttp: HttpStream,
   let areListenersDraining = false;
 
   const stream: HttpStream = (call, onChunk, done) => {
-    // Samples contain TCP connections only, so connections to Unix sockets are not counted.
+    // `dialCount` explains new connections in samples, which contain TCP connections only.
     if (!isUnixTarget(call.target)) dialCount = dialCount + 1;
     sendHttp(call, onChunk, done);
   };

@@ -35,7 +35,7 @@ export function activeRequests(prefixes: Map<string, Prefix>): number {
 }
 
 /**
- * Computes the non-HTTP connections of counted listeners, for which Envoy has no gauge: all connections minus HTTP connections.
+ * Computes the non-HTTP connections of counted listeners, for which Envoy does not have a gauge: all connections minus HTTP connections.
  * The gauges are not read atomically, so a negative difference means zero.
  *
  * @param ignored connections of ignored listeners by name; subtracted from prefixes that counted and ignored listeners share
@@ -66,12 +66,12 @@ const GATEWAY_OWN_PORTS: readonly number[] = [19_001, 19_003];
 
 export function listenerOf(name: string, settings: DrainSettings): Listener {
   if (name === "admin") return { kind: "admin", port: -1 };
-  // Internal listeners have no socket. A name that starts with a slash is the path of a Unix socket.
+  // Internal listeners do not have a socket. A name that starts with a slash is the path of a Unix socket.
   if (name.startsWith("envoy_internal_") || name.startsWith("/")) return { kind: "ignored", port: -1 };
   const separatorAt = name.lastIndexOf("_");
   const address = addressIn(name.slice(0, Math.max(0, separatorAt)));
   const port = separatorAt < 0 ? "" : name.slice(separatorAt + 1);
-  // A custom stat_prefix has no address. The driver istio counts only the inbound listener. The driver envoy counts a listener
+  // A custom stat_prefix does not contain an address. The driver istio counts only the inbound listener. The driver envoy counts a listener
   // without an address too, which at most lengthens the drain.
   if (address === "" || !/^[0-9]{1,5}$/.test(port))
     return { kind: settings.driver === "istio" ? "ignored" : "counted", port: -1 };

@@ -9,7 +9,7 @@ import { activeRequests, listenerOf, type Prefix, prefixNamed, tcpSessions } fro
 export type EnvoyCount = {
   readonly isEnvoy: boolean;
   readonly problem: string;
-  /** Whether the problem may be temporary: a starting proxy has no listener yet. */
+  /** Whether the problem may be temporary: a starting proxy does not have a listener yet. */
   readonly isTemporary: boolean;
   readonly active: number;
   /** Number of connections and UDP sessions since the proxy started. */
@@ -43,7 +43,7 @@ type Sums = {
   prefixes: Map<string, Prefix>;
   /** Connections of ignored listeners by name. */
   ignored: Map<string, number>;
-  /** Number of counted listeners with the gauge of open connections, and with the counter of all connections. */
+  /** Numbers of counted listeners that have the gauge of open connections, and that have the counter of all connections. */
   listeners: number;
   listenersWithTotal: number;
   connections: number;

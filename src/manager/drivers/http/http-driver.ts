@@ -16,7 +16,7 @@ export function createHttpDriver(settings: DrainSettings): Driver {
   const activeTarget = parseHttpTarget(settings.activeUrl);
   let dialCount = 0;
 
-  /** Retries if there is no response or a 5xx. Other responses are final. */
+  /** Retries if a response is missing or has a status of 5xx. Other responses are final. */
   const notify = (target: HttpTarget, leftMs: number, done: (failure: string) => void): void => {
     dialCount = dialCount + 1;
     const startedMs = performance.now();
