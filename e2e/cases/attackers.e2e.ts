@@ -30,7 +30,7 @@ const MIN_WEBHOOK_CONNECTIONS = 200;
 
 afterAll(() => install(suite));
 
-test("a rollout fails no request and no admission while Pods of another namespace attack managers and webhook", {
+test("no request and no admission fails in a rollout while Pods of another namespace attack managers and webhook", {
   timeout: TIMEOUT_MS,
 }, async () => {
   await install(suite, { failurePolicy: "Fail" });

@@ -58,7 +58,7 @@ function haveSkippedPatience(records: readonly DrainRecord[] = []): boolean {
 }
 
 describe("a rollout with clients that never close their connections", () => {
-  test("hands drains over after the patience, and later without patience because earlier stops reset no connection, and `lastcall verify` exits with 0", async () => {
+  test("hands drains over after the patience, later drains without the patience because earlier stops did not reset a connection, and `lastcall verify` exits with 0", async () => {
     await inNamespace(suite, "hand-over", NAMESPACE_OPTIONS, async (namespace) => {
       await namespace.apply(sampleApp(namespace, appWithShutdown("graceful", SCALE)));
       await namespace.waitForRollout(`deployment/${APP}`);
@@ -91,7 +91,7 @@ describe("a rollout with clients that never close their connections", () => {
     });
   });
 
-  test("of an app that resets its connections causes an Event, and `lastcall verify` exits with 1", async () => {
+  test("causes an Event if the app resets the connections when it stops, and `lastcall verify` exits with 1", async () => {
     await inNamespace(suite, "hand-over-reset", NAMESPACE_OPTIONS, async (namespace) => {
       const annotations = { "lastcall.dev/patience": "2s" };
       await namespace.apply(sampleApp(namespace, appWithShutdown("reset", { ...SCALE, annotations })));

@@ -109,7 +109,7 @@ describe("a Pod that is intentionally not injected", () => {
     });
   });
 
-  test("causes no warning about a missing injection in mode sleep", async () => {
+  test("does not cause a warning about a missing injection in mode sleep", async () => {
     await inNamespace(suite, "on-purpose-sleep", { labels: OPT_IN }, async (namespace) => {
       const pod = barePod(namespace, "sleeping", [appContainer(namespace)], {
         annotations: { "lastcall.dev/mode": "sleep" },

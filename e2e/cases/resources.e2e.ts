@@ -35,7 +35,7 @@ describe("the QoS class", () => {
 });
 
 describe("Pod-level resources", () => {
-  test("include the manager if they are sufficient, otherwise the manager requests none and a problem is reported", async () => {
+  test("include the manager if they are sufficient, otherwise the manager requests no resources and a problem is reported", async () => {
     await inNamespace(suite, "pod-level", NAMESPACE_OPTIONS, async (namespace) => {
       const { pod, report, warnings } = await createAndDrain(
         namespace,

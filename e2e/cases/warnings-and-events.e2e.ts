@@ -86,7 +86,7 @@ describe("a Pod on its node's network", () => {
 });
 
 describe("a dry run", () => {
-  test("of a creation, of kubectl apply or of kubectl diff writes no Event and changes no stored object", async () => {
+  test("of a creation, of kubectl apply or of kubectl diff does not write an Event or change a stored object", async () => {
     await inNamespace(suite, "no-trace", NAMESPACE_OPTIONS, async (namespace) => {
       await namespace.apply(sampleApp(namespace, { replicas: 1 }));
       await namespace.waitForRollout(`deployment/${APP}`);

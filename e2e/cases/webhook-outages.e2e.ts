@@ -74,7 +74,7 @@ describe("with failurePolicy Fail", () => {
     });
   });
 
-  test("an unreachable webhook makes Pods of opted-in namespaces fail with its name, and other Pods start", async () => {
+  test("if the webhook is unreachable, Pod creations in opted-in namespaces fail with the webhook's name, and other Pods start", async () => {
     await inNamespace(suite, "webhook-away-fail", NAMESPACE_OPTIONS, async (namespace) => {
       await install(suite, { failurePolicy: "Fail" });
       try {

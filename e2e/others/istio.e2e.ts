@@ -42,7 +42,7 @@ afterAll(() => uninstallIstio(suite), 300_000);
 
 describe.each(PROXY_KINDS)("in strict mutual TLS, a rollout of Pods with a %s proxy", (proxy) => {
   test.each(MESH_ENDINGS)(
-    "ended by %s loses requests without a hook, and none with lastcall",
+    "ended by %s loses requests without a hook, but not with lastcall",
     async (ending) => {
       await inMesh(ending === "lastcall", async (namespace) => {
         await startApp(namespace, proxy, ending === "preStop: sleep 5" ? SLEEP : {});
@@ -54,7 +54,7 @@ describe.each(PROXY_KINDS)("in strict mutual TLS, a rollout of Pods with a %s pr
 });
 
 test(
-  "a regular proxy that starts first and exits without connections loses no request with lastcall",
+  "a regular proxy that starts first and exits without connections does not lose a request with lastcall",
   async () => {
     await inMesh(true, async (namespace) => {
       await startApp(namespace, "classic", { annotations: PROXY_SETTINGS });
@@ -82,7 +82,7 @@ test(
 );
 
 test(
-  "a gateway by injection has the driver envoy, and its rollout loses no request from outside the cluster",
+  "a gateway by injection has the driver envoy, and its rollout does not lose a request from outside the cluster",
   async () => {
     await inMesh(true, async (namespace) => {
       await startApp(namespace, "native");

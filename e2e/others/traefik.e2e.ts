@@ -49,7 +49,7 @@ afterAll(() => uninstallTraefik(suite), 300_000);
 
 describe("a rollout of Traefik and of the Pods behind it", () => {
   test.each(["own", "lastcall", "neither"] as const)(
-    "ended by %s is measured under each load, and loses no request with lastcall",
+    "ended by %s is measured under each load, and does not lose a request with lastcall",
     async (ending) => {
       await inNamespace(suite, NAMESPACE, { timeline: "pods" }, async (namespace) => {
         await applyTraefik(namespace, ending);

@@ -59,7 +59,7 @@ test("Events of an unknown namespace are neither sent nor counted against the ra
   await expectCounts({ unknown_namespace: 1_000, sent: 1 });
 });
 
-test("with an unresponsive API server, Events are dropped beyond the queue limit without blocking", async () => {
+test("with an unresponsive API server, Events beyond the queue limit are dropped, and the caller is not blocked", async () => {
   const { recordEvent, clock, requests, expectCounts } = startRecorder(() => new Promise(() => undefined));
   for (let index = 0; index < 300; index += 1) {
     // One Event per second is within the rate limit for all namespaces together.

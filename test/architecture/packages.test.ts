@@ -25,7 +25,7 @@ test("the README has no reason for a removed package", () => {
   expect(listedPackages.sort()).toEqual(runTime);
 });
 
-test("the bundle contains every run-time package, so an installation adds no other package", () => {
+test("the bundle contains every run-time package, so an installation does not add another package", () => {
   expect(Object.keys(manifest).filter((key) => /ependencies$/.test(key))).toEqual(["devDependencies"]);
   expect(runTime.filter((name) => !(name in manifest.devDependencies))).toEqual([]);
 });
@@ -35,6 +35,6 @@ test("every version in package.json is exact", () => {
   expect(Object.entries(versions).filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
 });
 
-test("the lock file contains no address of a registry", () => {
+test("the lock file does not contain the address of a registry", () => {
   expect(read("package-lock.json")).not.toMatch(/"resolved": "(?!tools")/);
 });

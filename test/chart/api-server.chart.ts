@@ -187,7 +187,7 @@ describe("a Helm release on a real API server", () => {
       }
     });
 
-    test("sends warnings about invalid settings of a namespace and a workload, and changes no object", async () => {
+    test("sends warnings about invalid settings of a namespace and a workload, and does not change an object", async () => {
       const metadata = { name: "typos", labels: { "lastcall.dev/inject": "true" } };
       const namespaceResponse = await sendOrThrow("POST", "/api/v1/namespaces", {
         apiVersion: "v1",
@@ -451,7 +451,7 @@ describe("a Helm release on a real API server", () => {
       });
     });
 
-    test("gets no status 401 or 403 from the API server with the permissions of the chart", () => {
+    test("does not get status 401 or 403 from the API server with the permissions of the chart", () => {
       const log = readFileSync(join(folder, "node.log"), "utf8");
       expect(log).toContain('"msg":"listening"');
       // Matches an HTTP status, but not milliseconds or the end of a uid.
@@ -480,7 +480,7 @@ describe("a Helm release on a real API server", () => {
       expect(warnings).toEqual([expect.stringContaining("removed restartPolicy: Always")]);
     });
 
-    test("with failurePolicy Fail rejects the Pods that the webhook selects, and no other", async () => {
+    test("with failurePolicy Fail rejects only the Pods that the webhook selects", async () => {
       await runHelm("upgrade", { failurePolicy: "Fail" });
       await addFailClosedCopies();
       await eventually(async () => expect((await createAsDryRun(POD_CASES[0] as PodCase)).status).toBe(500));
@@ -490,7 +490,7 @@ describe("a Helm release on a real API server", () => {
     });
   });
 
-  test("leaves no object after its uninstallation, even with failurePolicy Fail and an unreachable webhook", async () => {
+  test("does not leave an object behind after its uninstallation, even with failurePolicy Fail and an unreachable webhook", async () => {
     await runHelm("uninstall");
     expect(await findObjects(/lastcall/, LISTED_PATHS)).toEqual(["/api/v1/namespaces lastcall"]);
     await eventually(async () => expect((await createAsDryRun(POD_CASES[0] as PodCase)).status).toBe(201));

@@ -85,7 +85,7 @@ describe("the terminal timeline", () => {
     expect(drainPage(someDrain({ report: someReport({ preload }) }))).toContain(title);
   });
 
-  test("draws a bar for short phases, and none for phases of 0 ms", () => {
+  test("draws a bar for a short phase, but not for a phase of 0 ms", () => {
     const noDurations = { withdrawing: 0, deregistration: 0, draining: 0, holding: 0 };
     const timelineWithoutPhases = terminalTimeline(
       someDrain({ report: someReport({ outcome: "not-needed", milliseconds: noDurations }) }),

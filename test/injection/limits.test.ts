@@ -87,7 +87,7 @@ test("of 36 000 unknown annotations, 20 are listed and the others are counted", 
   });
 });
 
-test("a response has at most 50 problems and 16 warnings, with a count of the others", () => {
+test("a response has at most 50 problems and 16 warnings, with the number of omitted ones", () => {
   const annotations = { "lastcall.dev/containers": Array.from({ length: 1_000 }, (_, at) => `no-${at}`).join() };
   const outcome = inject({ metadata: { name: "web-0", annotations }, spec: { containers: [APP] } });
   expect(outcome.explanation.problems).toHaveLength(50);

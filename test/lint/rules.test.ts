@@ -396,17 +396,17 @@ const CASES: readonly Case[] = [
   },
 ];
 
-describe("lint reports", () => {
-  test.for(CASES)("the finding $rule for manifests with the mistake: $title", ({ rule, bad, good }) => {
+describe("lint", () => {
+  test.for(CASES)("reports the finding $rule for manifests with the mistake: $title", ({ rule, bad, good }) => {
     expect(idsIn(...bad)).toContain(rule);
     expect(idsIn(...good)).not.toContain(rule);
   });
 
-  test("no finding for a Deployment that shuts down gracefully", () => {
+  test("does not report a finding for a Deployment that shuts down gracefully", () => {
     expect(findingsIn(SERVICE, deployment(), budget("maxUnavailable: 1"))).toEqual([]);
   });
 
-  test("no finding for Pods that run to completion", () => {
+  test("does not report a finding for Pods that run to completion", () => {
     const job = withoutHook.replace("apps/v1", "batch/v1").replace("Deployment", "Job");
     expect(idsIn(SERVICE, job)).toEqual([]);
   });

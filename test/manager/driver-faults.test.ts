@@ -223,7 +223,7 @@ const FAULTS: readonly { readonly fault: string; readonly tests: readonly TestRe
       },
       {
         file: "test/demo/demo.test.ts",
-        title: "loses no request of the user's own Deployment, and writes an image with --svg",
+        title: "does not lose a request of the user's own Deployment, and writes an image with --svg",
       },
     ],
   },

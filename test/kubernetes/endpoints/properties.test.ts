@@ -78,7 +78,7 @@ test("an endpoint of another Pod with any address and conditions does not affect
   );
 });
 
-test("an additional ready endpoint of the Pod always gives the status `in`", () => {
+test("an additional ready endpoint of the Pod always gives the endpoint state `in`", () => {
   fc.assert(
     fc.property(arbitraryView, (raws) => {
       expect(
