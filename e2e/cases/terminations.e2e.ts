@@ -107,7 +107,7 @@ describe.skipIf(suite.context !== undefined)(
   },
 );
 
-describe("if the relay has no permission to read Pods", () => {
+describe("if the relay is not allowed to read Pods", () => {
   beforeAll(() => install(suite, { relay: { readPods: false } }), 400_000);
   afterAll(() => install(suite), 400_000);
 

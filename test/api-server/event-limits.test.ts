@@ -80,7 +80,7 @@ test("in an hour at most six Events are sent per owner and reason, and each name
   );
 });
 
-test("a token bucket never exceeds its capacity, and a clock that moves backwards adds no token", () => {
+test("a token bucket never exceeds its capacity, and a clock that moves backwards does not add a token", () => {
   const bucketSize = { capacity: 2, refillMs: 1_000 };
   let bucket = createFullBucket(bucketSize, 10_000);
   const take = (nowMs: number): boolean => {

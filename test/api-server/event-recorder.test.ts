@@ -85,7 +85,7 @@ test.for([
   expect(requests).toHaveLength(2);
 });
 
-test("a rejected Event does not delay the next one", async () => {
+test("a rejected Event does not delay the next Event", async () => {
   const { recordEvent, requests, expectCounts } = startRecorder(async () => ({ status: 403, text: "" }));
   for (const uid of ["a", "b"]) recordEvent(createEvent(uid));
   await expectCounts({ failed: 2 });

@@ -19,7 +19,7 @@ test("the README has a reason for every run-time package", () => {
   expect(missingPackages).toEqual([]);
 });
 
-test("the README has no reason for a removed package", () => {
+test("the README does not have a reason for a removed package", () => {
   const section = readme.slice(readme.indexOf("## Packages"));
   const listedPackages = [...section.matchAll(/^- `([^`]+)`: /gm)].map((match) => match[1]);
   expect(listedPackages.sort()).toEqual(runTime);

@@ -110,7 +110,7 @@ describe("a Helm release on a real API server", () => {
     expect(at(body, "status", "typeChecking", "expressionWarnings")).toBeUndefined();
   });
 
-  test("keeps its CA, caBundle and fail-closed copies in an upgrade, and has no copies after a rollback to failurePolicy Ignore", async () => {
+  test("keeps its CA, caBundle and fail-closed copies in an upgrade, and does not have copies after a rollback to failurePolicy Ignore", async () => {
     const [root = ""] = rootCertificates;
     const caBundle = Buffer.from(root).toString("base64");
     const data = { "ca.crt": caBundle, "ca.key": Buffer.from("not a key").toString("base64") };
@@ -284,7 +284,7 @@ describe("a Helm release on a real API server", () => {
         }
       });
 
-      test("receives one admission request for an injected Pod, and two for a skipped one", async () => {
+      test("receives one admission request for an injected Pod, and two for a skipped Pod", async () => {
         const countAdmissions = async (): Promise<number> =>
           [...(await readMetrics()).matchAll(/^lastcall_admissions_total\S* ([0-9]+)$/gm)].reduce(
             (sum, [, count]) => sum + Number(count),

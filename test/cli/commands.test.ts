@@ -449,7 +449,7 @@ describe("the help of lastcall", () => {
     expect(out).toContain("0 no difference, 1 differences, 2 error");
   });
 
-  test("suggests the nearest command for an unknown one", async () => {
+  test("suggests the nearest command for an unknown command", async () => {
     const { status, err } = await lastcall(["injekt"]);
     expect(status).toBe(1);
     expect(err).toContain("Did you mean inject?");

@@ -58,13 +58,17 @@ describe.runIf(HAS_NETWORK_NAMESPACES).concurrent("the demo with a network names
     await run.untilCleanedUp();
   });
 
-  test("does not lose a request with --no-relay, and its result has no withdrawal times", TIMEOUT, async (context) => {
-    const run = demo(context, "--network=namespace", "--json", "--no-relay", ...ONE_REPLICA);
-    const result = resultOf(run, await run.ended);
-    expect(result).toMatchObject({ with: { failed: 0 }, ok: true });
-    expect(result.with.drains[0].withdrawal).toEqual({ slicesSeconds: null, learnedSeconds: null });
-    expect(result.with.drains[0].relay).not.toBe("withdrawn");
-  });
+  test(
+    "does not lose a request with --no-relay, and its result does not have withdrawal times",
+    TIMEOUT,
+    async (context) => {
+      const run = demo(context, "--network=namespace", "--json", "--no-relay", ...ONE_REPLICA);
+      const result = resultOf(run, await run.ended);
+      expect(result).toMatchObject({ with: { failed: 0 }, ok: true });
+      expect(result.with.drains[0].withdrawal).toEqual({ slicesSeconds: null, learnedSeconds: null });
+      expect(result.with.drains[0].relay).not.toBe("withdrawn");
+    },
+  );
 
   test.for([
     { signal: "SIGINT", during: "Rolling update with lastcall" },

@@ -106,7 +106,7 @@ describe("the line about the withdrawal", () => {
     },
   );
 
-  test("is omitted if the demo has no EndpointSlices", () => {
+  test("is omitted if the demo does not have EndpointSlices", () => {
     expect(drainTimeLines([endedPod(7.5, 5_000, 700)])).toHaveLength(3);
   });
 });

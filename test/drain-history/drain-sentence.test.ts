@@ -30,7 +30,7 @@ test("the sentence about a drain counts open connections without details", () =>
   expect(drainSentence(someDrain({ report }))).toContain("preStop hook). 1 connection was still open.");
 });
 
-test("the sentence about a drain with the outcome restarted has no trigger and no time", () => {
+test("the sentence about a drain with the outcome restarted does not have a trigger or a time", () => {
   const report = someReport({ outcome: "restarted", trigger: "none", why: "Only one container was stopped." });
   expect(drainSentence(someDrain({ report }))).toBe(
     "Pod web-7d9f-abcde was not drained, because only its containers restarted. Only one container was stopped.",

@@ -30,7 +30,7 @@ describe("the terminal timeline", () => {
     expect(lines[12]).toMatch(/^ {4}7\.50 s {2}drain ended/);
   });
 
-  test("of a running drain ends at its deadline, and has no line for the answers to hooks", () => {
+  test("of a running drain ends at its deadline, and does not have a line for the answers to hooks", () => {
     const lines = terminalTimeline(someDrain({ report: runningReport() }), 80);
     expect(lines.filter((line) => line.startsWith("   ") && / s {2}/.test(line))).toEqual([
       "    0.00 s  trigger: the manager's preStop hook",

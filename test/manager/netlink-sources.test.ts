@@ -122,7 +122,7 @@ describe("a sample of the sockets", () => {
     expect(readLists(failingLibc)).toBeUndefined();
   });
 
-  test("stops reading UDP ports when the consumer of the ports has enough", () => {
+  test("stops reading UDP ports at the requested number of ports", () => {
     const udpTable = ` ${TABLE_HEAD}${UDP_LINE.repeat(50)}`;
     expect(readLists(NO_LIBC, { "/proc/net/udp": udpTable }, 3)?.udpPorts).toHaveLength(3);
   });

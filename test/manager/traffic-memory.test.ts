@@ -248,7 +248,7 @@ describe("connections beyond the number that the manager tracks", () => {
     });
   });
 
-  describe("after the manager tracks them", () => {
+  describe("once the manager tracks them", () => {
     const createSmallMemory = () => createConnectionMemory(Math.random, 1);
     /** In the first sample another connection occupies the only record, so `others` are not tracked. The second sample frees it. */
     const occupyRecord = ({ sample }: ReturnType<typeof createTestMonitor>, ...others: readonly TextSocket[]) => {
@@ -309,7 +309,7 @@ describe("connections beyond the number that the manager tracks", () => {
   });
 });
 
-test("addresses and ports that a client chooses collide in the table at most as often as random ones", () => {
+test("addresses and ports that a client chooses collide in the table at most as often as random addresses and ports", () => {
   const similarAddresses = (n: number) => ({
     peer: { a: 0, b: 0, c: 0xffff, d: 0x0a010000 + (n >> 6) },
     ports: 8080 * 65_536 + (n % 64) * 1_024,

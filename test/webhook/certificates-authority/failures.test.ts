@@ -13,7 +13,7 @@ import {
 } from "./simulated-cluster.ts";
 
 describe("at the startup of the webhook's replicas", () => {
-  test("three simultaneous replicas agree on one CA and are ready at once", async () => {
+  test("three simultaneous replicas agree on one CA and are ready without waiting for the settle time", async () => {
     const cluster = createCluster(3);
     const reconciliations = cluster.replicas.map((replica) => cluster.startReconcile(replica));
     await Promise.all(reconciliations);
@@ -41,7 +41,7 @@ describe("at the startup of the webhook's replicas", () => {
     expect(cluster.store.secret()).toBeUndefined();
   });
 
-  test("a restarted replica is ready at once, and does not write to the API server", async () => {
+  test("a restarted replica is ready after one reconciliation, and does not write to the API server", async () => {
     const { cluster, reconcileAll } = await startCluster(2);
     const writeCount = cluster.store.writeCount();
     const [first] = cluster.replicas;
@@ -123,7 +123,7 @@ describe("a rotation of the CA", () => {
   });
 });
 
-describe("the served certificate stays trusted and a new CA replaces the old one if the Secret is", () => {
+describe("the served certificate stays trusted and a new CA replaces the old CA if the Secret is", () => {
   const manualCa = createFakeCa("by hand", 0, DAY_MS * 40_000);
   const otherCa = createFakeCa("other", 0, DAY_MS * 40_000);
   type Data = Readonly<Record<string, string>>;
