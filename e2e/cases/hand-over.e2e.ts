@@ -23,11 +23,11 @@ const suite = readSuite(process.env);
 const NAMESPACE_OPTIONS = { labels: OPT_IN };
 const REPLICAS = 3;
 const SCALE = { replicas: REPLICAS, strategy: { rollingUpdate: { maxUnavailable: 0, maxSurge: REPLICAS } } };
-/** Enough clients that each Pod has some from each node. */
+/** With this number of clients, each Pod has clients on each node. */
 const ENDLESS_CLIENTS = { endless: 12, slow: 0 };
 const PATIENCE_REASON = "none of them closed for 10s";
 const CLEAN_STOPS_REASON = "no connection was reset when the last Pods of this workload stopped";
-/** Enough rollouts that each of the two relay replicas gets reports about three stops: a replica gets about half of them, at random. */
+/** After so many rollouts, each of the two relay replicas has the reports of three stops. Each report goes to a random replica. */
 const MAX_ROLLOUTS = 8;
 
 const namespaceFlags = (namespace: CaseNamespace) => ["-n", namespace.name, "--lastcall-namespace", RELEASE_NAMESPACE];

@@ -15,7 +15,7 @@ const INJECT_VALUES = ["enabled", "disabled", undefined] as const;
 type InjectValue = (typeof INJECT_VALUES)[number];
 
 /**
- * Selectors match only labels, so an annotation cannot opt a Pod in; the webhook reads both, so either can opt it out.
+ * Selectors match only labels, so an annotation cannot opt a Pod in; the webhook reads both, so either can opt a Pod out.
  *
  * | namespace | Pod's label | Pod's annotation | injected |
  * |---|---|---|---|

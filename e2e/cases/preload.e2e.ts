@@ -1,4 +1,4 @@
-/** Tests the preload library, which closes keep-alive connections, on nodes that can mount images and on others. */
+/** Tests the preload library, which closes keep-alive connections, on nodes that can mount images and on nodes that cannot. */
 import type { V1NodeList, V1Pod } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
 import type { DrainReport } from "../../src/contract/drain-report.ts";
@@ -25,7 +25,7 @@ const NAMESPACE_OPTIONS = { labels: { ...OPT_IN, "pod-security.kubernetes.io/enf
 const SHORT_TIMEOUT_ANNOTATION = { "lastcall.dev/drain-timeout": "20s" };
 const PRELOAD_ANNOTATIONS = { ...SHORT_TIMEOUT_ANNOTATION, "lastcall.dev/preload": "http1" };
 
-/** Returns the version of a kubelet or runtime that cannot mount images; `undefined` if every node can. */
+/** Returns the version of a kubelet or container runtime that cannot mount images; `undefined` if every node can. */
 async function findOldVersion(namespace: CaseNamespace): Promise<string | undefined> {
   const { items } = await namespace.clusterKubectl.json<V1NodeList>(["get", "nodes"]);
   const nodes = items.map((node) => reduceNode(JSON.parse(JSON.stringify(node))));

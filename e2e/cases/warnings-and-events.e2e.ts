@@ -1,4 +1,4 @@
-/** Tests warnings in kubectl, Events on owners and counts in the metrics, and that dry runs cause no Event and change no object. */
+/** Tests warnings in kubectl, Events on owners and counts in the metrics, and that dry runs do not cause Events or changes of objects. */
 import type {
   CoreV1Event,
   KubernetesListObject,
@@ -113,7 +113,7 @@ describe("a dry run", () => {
   });
 });
 
-/** @param status the expected exit status: 0 without a difference, 1 with one */
+/** @param status the expected exit status: 0 without a difference, 1 with a difference */
 async function expectDiff(
   namespace: CaseNamespace,
   objects: readonly KubernetesObject[],

@@ -3,7 +3,7 @@ import type { ImageName } from "../images/image-table.ts";
 
 export type Suite = {
   readonly kubeconfig: string;
-  /** A context of the kubeconfig; its current one by default. */
+  /** A context of the kubeconfig; by default the current context. */
   readonly context: string | undefined;
   readonly kubectl: string;
   readonly helm: string;

@@ -166,7 +166,7 @@ async function expectTimelyExit(namespace: CaseNamespace, name: string): Promise
   expect(delayMs).toBeLessThanOrEqual(MAX_DELAY_MS);
 }
 
-/** The first step writes a file that Argo passes to the second as an argument. */
+/** The first step writes a file that Argo passes to the second step as an argument. */
 function resultsWorkflow(namespace: CaseNamespace): unknown {
   const image = imageOf(namespace.suite, "lastcall-test-app");
   const node = "/usr/local/bin/node";

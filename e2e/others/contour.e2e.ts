@@ -24,7 +24,7 @@ import { LOAD_KINDS, type LoadKind } from "../programs/gateway-load-kinds.ts";
 
 const suite = readSuite(process.env);
 const NAMESPACE = "shop";
-/** Contour proxies TCP only by TLS's server name, and no UDP. */
+/** Contour routes TCP only by the TLS server name, and does not route UDP. */
 const KINDS = (Object.keys(LOAD_KINDS) as readonly LoadKind[]).filter((kind) => kind !== "tcp" && kind !== "udp");
 
 const ENVOYS: Gateway = {
@@ -91,7 +91,7 @@ function withEnding(object: V1Deployment, ending: Ending): V1Deployment {
   return deployment;
 }
 
-/** Routes for every host: an HTTPProxy needs one host name. */
+/** Returns an Ingress for every host, because an HTTPProxy requires a host name. */
 function ingress(): KubernetesObject & Readonly<Record<string, unknown>> {
   const path = (prefix: string, port: number) => ({
     path: prefix,

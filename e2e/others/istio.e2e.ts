@@ -188,7 +188,7 @@ async function expectNoFailure(namespace: CaseNamespace): Promise<void> {
   expect(failed).toBe(0);
 }
 
-/** The API server calls webhooks in the order of their configurations' names. */
+/** Renames the configuration of Istio's webhook during the work: API servers call webhooks in the order of these names. */
 async function withIstioFirst({ clusterKubectl }: CaseNamespace, work: () => Promise<void>): Promise<void> {
   const kind = "mutatingwebhookconfiguration";
   const rename = async (from: string, to: string) => {

@@ -27,7 +27,7 @@ const NAMESPACE = "shop";
 const GUIDE = "traefik";
 /** Traefik's own wait at SIGTERM, during which it keeps accepting connections and fails its readiness probe. */
 const OWN_WAIT = "--entrypoints.web.transport.lifecycle.requestacceptgracetimeout=5s";
-/** An Ingress has only routes of HTTP. */
+/** An Ingress routes only HTTP. */
 const KINDS = (Object.keys(LOAD_KINDS) as readonly LoadKind[]).filter((kind) => kind !== "tcp" && kind !== "udp");
 
 const TRAEFIK = {
@@ -98,7 +98,7 @@ function withEnding(object: V1Deployment, ending: Ending): V1Deployment {
   return deployment;
 }
 
-/** Traefik's annotation for HTTP/2 without TLS applies to all ports of a Service. */
+/** A separate Service, because Traefik's annotation for HTTP/2 without TLS applies to all ports of a Service. */
 function h2cService(): KubernetesObject & Readonly<Record<string, unknown>> {
   return {
     apiVersion: "v1",

@@ -52,7 +52,7 @@ describe("a span of time", () => {
     [11_040_000, "3h 4m"],
     [86_399_999, "1d"],
     [100_000_000_000, "1157d 10h"],
-  ] as const)("%s ms are formatted as %s", ([ms, text]) => {
+  ] as const)("of %s ms is formatted as %s", ([ms, text]) => {
     expect(spanText(ms)).toBe(text);
   });
 });

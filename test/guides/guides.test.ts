@@ -85,7 +85,7 @@ describe.for(GUIDE_NAMES)("in the guide %s", { timeout: 60_000 }, (name) => {
     const picture = readFileSync(picturePath(name), "utf8");
     expect(picture.length).toBeLessThanOrEqual(PICTURE_LIMIT_BYTES);
     expect(picture).toMatch(/^<svg .*aria-label="Drain of Pod \S+\/\S+".*<\/svg>\n$/s);
-    // A picture runs no script and loads no external content.
+    // A picture must not run scripts or load external content.
     expect(picture).not.toMatch(/<(script|image|foreignObject)|href=/);
   });
 

@@ -24,7 +24,7 @@ test("after every step of any history, the endpoint state of a Pod equals the st
     }),
     { numRuns: 1_500 },
   );
-  // The test requires that each state occurs.
+  // The random histories must produce each state.
   expect(Math.min(counts.in, counts.out, counts.unknown)).toBeGreaterThan(20);
 });
 
