@@ -200,7 +200,7 @@ const REJECTED_BY_TEMPLATE: readonly (readonly [string, Values, string])[] = [
     "webhook.hostNetwork is true and relay.adminPort is 8081",
   ],
   [
-    "enabled false outside a parent chart",
+    "the value enabled: false outside a parent chart",
     { enabled: false },
     "enabled is false, but the chart itself does not use this value",
   ],
