@@ -7,13 +7,13 @@ const MIN_SMALL_SHARE = 0.6;
 const MIN_LARGE_SHARE = 0.85;
 const MAX_HALF_LOAD_P99_MS = 3;
 const MAX_IDLE_BYTES = 80e6;
-/** Garbage collection moves memory by up to 5 %; more growth is a leak. */
+/** Garbage collection changes the memory by up to 5 %. More growth indicates a leak. */
 const MAX_SOAK_GROWTH = 1.05;
 
 export function checkGoals(results: AdmissionResults): readonly Goal[] {
   const { shareOfBaseline, small, idle, soakBytes, soakRequests } = results;
   const p99Ms = small.find((row) => row.server === "webhook")?.halfLoadP99Ms ?? Number.POSITIVE_INFINITY;
-  // The first entry is the bundle of a release; a run from sources also keeps the compiler in memory.
+  // The limit applies to the first entry, the bundle of a release: a run from sources also keeps the compiler in memory.
   const idleBytes = idle[0]?.bytes ?? Number.POSITIVE_INFINITY;
   const growth = (soakBytes.at(-1) ?? Number.POSITIVE_INFINITY) / (soakBytes[0] ?? 1);
   return [

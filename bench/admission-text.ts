@@ -17,7 +17,7 @@ export type IdleMemory = { readonly setup: string; readonly bytes: number };
 
 export type AdmissionResults = {
   readonly cores: number;
-  /** One-minute averages at the start and at the end; the run itself causes a load of about 2. */
+  /** The host's one-minute load averages at the start and at the end of the run, which itself causes a load of about 2. */
   readonly loadAverage: { readonly before: number; readonly after: number };
   readonly bytes: Readonly<Record<Size, number>>;
   readonly small: readonly ServerResults[];

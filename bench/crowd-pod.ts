@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { createInterface, type Interface } from "node:readline";
 import { endProcess, waitForOutput } from "./manager-pod.ts";
 
-/** `mixed`: one third of the connections sends no request, one third has a response, one third waits for a response. */
+/** `mixed`: one third of the connections does not send a request, one third has a response, one third waits for a response. */
 export type CrowdKind = "idle" | "busy" | "mixed";
 
 export type CrowdPod = {
@@ -25,7 +25,7 @@ const POD_ADDRESSES = ["10.111.0.1", "fd00::1"] as const;
 /** Each source address has 28 000 ephemeral ports towards each port of the Pod. */
 const SOURCE_ADDRESSES = [2, 3, 4, 5].map((n) => [`10.111.0.${n}`, `fd00::${n}`] as const);
 
-/** @returns the requirement that this host lacks, with the error of its check; empty if it lacks none */
+/** @returns a requirement that this host does not meet, with the error of its check; empty if the host meets all */
 export function crowdSkipReason(): string {
   for (const command of [
     ["unshare", "-n", "true"],

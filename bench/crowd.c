@@ -103,7 +103,7 @@ static void dial(const char *server, int port, const char *source) {
   socklen_t toLength = address(server, port, &to);
   int fd = socket(to.ss_family, SOCK_STREAM, 0);
   int on = 1;
-  /* The exit of this process resets the connection: after a FIN the socket would stay in FIN_WAIT, because the server never reads. */
+  /* Resets the connection when this process exits. After a FIN the socket would stay in FIN_WAIT, because the server never reads. */
   struct linger none = {1, 0};
   setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof none);
   setsockopt(fd, SOL_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof on);

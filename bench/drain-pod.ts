@@ -42,7 +42,7 @@ async function waitUntilListening(child: ChildProcess, address: string): Promise
     const [chunk] = (await Promise.race([once(child.stdout ?? child, "data"), ended])) as [Buffer];
     text = `${text}${chunk.toString()}`;
   }
-  // From here on nothing reads the log, and a full pipe would block the manager.
+  // Discards the rest of the log, because a full pipe would block the manager.
   child.stdout?.resume();
 }
 

@@ -22,7 +22,7 @@ export async function makeBuilds(folder: string): Promise<readonly Build[]> {
   const bundle = await bundleManager(folder);
   const pause = join(folder, "pause");
   execFileSync("musl-gcc", ["-Os", "-static", "-s", "-o", pause, join(import.meta.dirname, "manager-pause.c")]);
-  // A copied binary shares no pages with the Node that runs this benchmark; shared pages would halve the PSS.
+  // A copied binary does not share pages with the Node that runs this benchmark. Shared pages would halve the PSS.
   const node = join(folder, "node");
   copyFileSync(process.execPath, node);
   return [

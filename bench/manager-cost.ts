@@ -20,7 +20,7 @@ export function countThreads(pid: number): number {
   return readdirSync(`/proc/${pid}/task`).length;
 }
 
-/** Voluntary and involuntary context switches of all threads: a sleeping process has none. */
+/** Counts voluntary and involuntary context switches of all threads. A sleeping process does not add any. */
 export function countContextSwitches(pid: number): number {
   let switches = 0;
   for (const thread of readdirSync(`/proc/${pid}/task`)) {

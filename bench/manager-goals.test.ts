@@ -17,7 +17,7 @@ const NATIVE: BuildResults = {
 };
 const NODE: BuildResults = { ...NATIVE, build: "node", idle: { ...memory, rssKiB: 65_000 }, threads: 7 };
 
-test("a run of the manager benchmark within all limits misses no goal", () => {
+test("a run of the manager benchmark within all limits meets every goal", () => {
   expect(checkGoals([NATIVE, NODE]).filter(({ met }) => !met)).toEqual([]);
 });
 

@@ -28,7 +28,7 @@ const ROUNDS_WITHOUT_DRAINS = 3;
 const CPU_SAMPLE_SECONDS = 10;
 /** Number of Pods that wait only for the relay; a rollout without failures has fewer such Pods. */
 const HEARTBEAT_PODS = 500;
-/** Time in which the relay stops its watches, which it keeps for a while after the last Pod of a namespace. */
+/** After this time the relay has stopped the watches of a namespace without draining Pods. */
 const WATCH_STOP_WAIT_MS = 45_000;
 
 export type Bench = {

@@ -42,7 +42,7 @@ export type RelayResults = {
   readonly burstSeconds: number;
   readonly admissions: {
     readonly perSecond: number;
-    /** Rounds before the first stream opens and after the last has closed. */
+    /** Rounds before the first stream opens and after the last stream has closed. */
     readonly quiet: AdmissionRounds;
     readonly opening: AdmissionRounds;
     readonly events: AdmissionRounds;

@@ -11,7 +11,7 @@ import {
   type WithdrawResult,
 } from "./relay-messages.ts";
 
-/** The same as the rate of withdrawals, so 5 000 open streams correspond to drains of 50 s. */
+/** Equals the rate of withdrawals, so 5 000 open streams correspond to drains of 50 s. */
 export const STREAMS_PER_SECOND = 100;
 
 const LAST_STATUS_LIMIT_MS = 30_000;
@@ -37,7 +37,7 @@ export async function openStreams(
   await Promise.all(openings);
 }
 
-/** Opens streams of Pods that wait only for the relay. @returns a function that closes them */
+/** Opens streams of Pods that wait only for the relay. @returns a function that closes the streams */
 export async function openHeartbeats(
   port: number,
   access: RelayAccess,
@@ -69,7 +69,7 @@ export async function streamResults({ clients }: Processes): Promise<StreamResul
   };
 }
 
-/** Changes the slices of these Pods. @returns the delay in milliseconds of each status line that arrived within the limit */
+/** Changes the slices of the command's Pods. @returns the delay in milliseconds of each status line that arrived within the limit */
 export async function withdraw(processes: Processes, command: WithdrawCommand): Promise<number[]> {
   const { sentMs } = await processes.api.sendCommand<WithdrawResult>(command);
   const startMs = performance.now();

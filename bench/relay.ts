@@ -1,6 +1,6 @@
 /**
  * `npm run bench:relay [-- --json] [-- --streams=N]`: measures the relay of a real webhook with an API server of 150 000
- * endpoints and 5 000 Pods that drain at once, and the webhook's admissions with and without these drains.
+ * endpoints and 5 000 simultaneous drains, and the webhook's admissions with and without these drains.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -12,7 +12,7 @@ const TOKEN = "t0ken-of-this-bench";
 /** The timeout ends the drain while clients still send on open connections, as with the outcome `handed-over`. */
 const FLAGS = ["--drain-delay=0s", "--quiet-period=100ms", "--drain-timeout=300ms"];
 
-/** Responds after 0 to 3 ms, so that requests are in progress at any time. Exits at SIGTERM without finishing them. */
+/** Responds after 0 to 3 ms, so that requests are in progress at any time. Exits at SIGTERM without completing these requests. */
 const APP = `
 const respond = (res) => res.end("ok");
 let count = 0;

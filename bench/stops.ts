@@ -57,7 +57,7 @@ async function stopPod({ clients, pauseMs }: Load): Promise<PodEnd> {
   await new Promise((resolve) => setTimeout(resolve, 300));
   pod.stdin?.write("stop\n");
   await readLine(pod);
-  // Requests after the app's exit are refused: the clients count them as failed, and the manager as resets.
+  // After the app's exit, requests are refused. The clients count them as failed, and the manager counts them as resets.
   await new Promise((resolve) => setTimeout(resolve, 50));
   client.stdin?.end();
   const counts = JSON.parse(await readLine(client));

@@ -16,7 +16,7 @@ const BACKDATE_MS = 3_600_000;
 const MAX_DAYS = 825;
 const DEFAULT_NAMES = ["localhost", "127.0.0.1", "::1"];
 const DEFAULT_FOLDER = join(import.meta.dirname, "out");
-/** Labels of letters, digits and dashes; the first may be a wildcard. X.509 allows 253 characters, 63 per label. */
+/** Labels of letters, digits and dashes; the first label may be a wildcard. X.509 allows 253 characters, 63 per label. */
 const DNS_NAME = /^(?=.{1,253}$)(\*\.)?([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)(\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$/i;
 
 type Options = { readonly names: ServerNames; readonly days: number; readonly out: string };
@@ -48,7 +48,7 @@ function readOptions(args: readonly string[]): Options {
 async function make({ names, days, out }: Options): Promise<readonly string[]> {
   const nowMs = Date.now();
   const validity: Validity = { fromMs: nowMs - BACKDATE_MS, untilMs: nowMs + days * DAY_MS };
-  // Clients that trust two CAs with the same subject would confuse them.
+  // The time makes the subject unique: a client that trusts two CAs with the same subject would confuse the CAs.
   const ca = await makeCaPair(`lastcall by hand, ${new Date(nowMs).toISOString()}`, validity);
   const { cert, key } = await makeServerPair(ca, names, validity);
   mkdirSync(out, { recursive: true });

@@ -46,7 +46,7 @@ export async function bundleInto(folder: string): Promise<void> {
   for (const [name, options] of Object.entries(PROGRAMS)) await build({ ...options, outdir: `${folder}/${name}` });
 }
 
-/** Lists the sources in a program's bundle, relative to the project's folder. Writes nothing. */
+/** Lists the sources in a program's bundle, relative to the project's folder. Does not write files. */
 export async function sourcesOf(program: BundledProgram): Promise<readonly string[]> {
   const { metafile } = await build({ ...PROGRAMS[program], outdir: "build/unwritten", write: false, metafile: true });
   const inputs = Object.values(metafile.outputs).flatMap((output) => Object.entries(output.inputs));

@@ -44,7 +44,7 @@ test("a server with a configured address listens only there", async () => {
   expect(hosts).toEqual(["::1"]);
 });
 
-test("a server on loopback tries IPv6 only if the node has no IPv4", async () => {
+test("a server on loopback tries IPv6 only if the node does not support IPv4", async () => {
   const { server, hosts } = serverOn({ "127.0.0.1": "EADDRNOTAVAIL" });
   await openPort(server, wanted({ host: LOOPBACK, port: 0 }));
   expect(hosts).toEqual(["127.0.0.1", "::1"]);
@@ -79,6 +79,6 @@ test.for([
   });
 });
 
-test.for([null, "/run/a.sock"])("a server whose address() has no port (%j) is an error", async (given) => {
+test.for([null, "/run/a.sock"])("an address() of a server without a port is an error: %j", async (given) => {
   await expect(openPort(serverOn({}, given).server, wanted())).rejects.toThrow("no address was assigned");
 });

@@ -1,7 +1,7 @@
 /**
  * Measures, in 200 drains, the delay with which a manager receives a change of an EndpointSlice: from the event at another
  * watcher of the same API server to the line in the manager's log. Only four drains start each second, because nodes, API
- * server and Pods share the cores; afterwards 40 drains start at once, for comparison. Prints the results and asserts no limit.
+ * server and Pods share the cores; afterwards 40 drains start together, for comparison. Prints results without asserting a limit.
  */
 import type { V1EndpointSlice, V1Pod } from "@kubernetes/client-node";
 import { expect, test } from "vitest";

@@ -1,5 +1,5 @@
 /**
- * Manages Go build caches, which are large (4 GB for one Kubernetes) and not needed after the builds. All builds of a process
+ * Manages Go build caches, which are large (4 GB for one Kubernetes version) and not needed after the builds. All builds of a process
  * share one cache, which is then deleted. A file lock beside the cache shows, even across PID namespaces, whether the process runs.
  */
 import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
@@ -31,7 +31,7 @@ export function compilerCache(cache: string, name: string): CompilerCache {
 async function openCache(cache: string, name: string): Promise<OpenCache> {
   await deleteAbandonedCaches(cache);
   const folder = join(cache, `compiler-${name}`);
-  // The lock is taken before the folder exists, so that a search for abandoned folders finds it locked.
+  // The lock is taken before the folder exists, so that a search for abandoned folders finds the folder locked.
   const release = await tryLock(`${folder}.lock`);
   if (release === undefined) throw new Error(`${folder} is locked by another process.`);
   mkdirSync(folder, { recursive: true });

@@ -2,7 +2,7 @@
 import type { Completion } from "./completed-source.ts";
 
 export type GoModule = {
-  /** Import paths of the programs. Programs of other modules are also `tool` lines of the go.mod. */
+  /** Import paths of the programs. The path of a program from another module is also a `tool` line of the go.mod. */
   readonly packages: readonly string[];
   /** Programs that the build must produce. */
   readonly programs: readonly string[];

@@ -21,16 +21,16 @@ const RESTRICTED_LABELS = { "pod-security.kubernetes.io/enforce": "restricted" }
 const TIMEOUT_MS = 600_000;
 /** The time after which the attackers exit. */
 const ATTACK_SECONDS = 120;
-/** Requests equal limits (QoS class Guaranteed), so each manager gets a CPU limit too: 10m, its minimum. */
+/** The requests equal the limits (QoS class Guaranteed), so each manager also gets a CPU limit: its minimum of 10m. */
 const APP_RESOURCES = { cpu: "300m", memory: "128Mi" };
 const APP_OPTIONS = { container: { resources: { requests: APP_RESOURCES, limits: APP_RESOURCES } } };
-/** Number of attackers' connections that is required before the rollout starts, so that it runs under attack. */
+/** Number of attackers' connections that is required before the rollout starts, so that the whole rollout runs under attack. */
 const MIN_MANAGER_CONNECTIONS = 3_000;
 const MIN_WEBHOOK_CONNECTIONS = 200;
 
 afterAll(() => install(suite));
 
-test("a rollout fails no request and no admission while Pods of another namespace attack managers and webhook", {
+test("no request and no admission fails in a rollout while Pods of another namespace attack managers and webhook", {
   timeout: TIMEOUT_MS,
 }, async () => {
   await install(suite, { failurePolicy: "Fail" });
@@ -113,7 +113,7 @@ async function rollUnderAttack(namespace: CaseNamespace, attackerNamespace: Case
   };
 }
 
-/** Sets the addresses of all Pods of the app as targets every half second, so that new Pods are attacked at once. */
+/** Sets the addresses of all Pods of the app as targets every half second, so that new Pods are attacked too. */
 function startTargetUpdates(namespace: CaseNamespace, attackers: Attackers): { readonly stop: () => Promise<void> } {
   let isStopped = false;
   let lastAddresses = "";

@@ -66,9 +66,9 @@ describe.skipIf(suite.context !== undefined)("the manifest of the guide", () => 
   });
 });
 
-/** The cluster has no mesh; the test covers the annotations for the mesh. */
+/** The cluster does not have a mesh, so the test covers only the annotations for the mesh. */
 function testMeshGuide(guide: "istio" | "linkerd"): void {
-  test(`${guide} runs unchanged, excludes the manager's port from the mesh, and loses no request at a deletion`, async () => {
+  test(`${guide} runs unchanged, excludes the manager's port from the mesh, and does not lose a request when a Pod is deleted`, async () => {
     await withGuide(guide, "shop", async (namespace, running) => {
       expect(running).toEqual(["Deployment/web"]);
       await namespace.waitForRollout("deployment/web");

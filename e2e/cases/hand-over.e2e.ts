@@ -23,11 +23,11 @@ const suite = readSuite(process.env);
 const NAMESPACE_OPTIONS = { labels: OPT_IN };
 const REPLICAS = 3;
 const SCALE = { replicas: REPLICAS, strategy: { rollingUpdate: { maxUnavailable: 0, maxSurge: REPLICAS } } };
-/** Enough clients that each Pod has some from each node. */
+/** With this number of clients, each Pod has clients on each node. */
 const ENDLESS_CLIENTS = { endless: 12, slow: 0 };
 const PATIENCE_REASON = "none of them closed for 10s";
 const CLEAN_STOPS_REASON = "no connection was reset when the last Pods of this workload stopped";
-/** Enough rollouts that each of the two relay replicas gets reports about three stops: a replica gets about half of them, at random. */
+/** After so many rollouts, each of the two relay replicas has the reports of three stops. Each report goes to a random replica. */
 const MAX_ROLLOUTS = 8;
 
 const namespaceFlags = (namespace: CaseNamespace) => ["-n", namespace.name, "--lastcall-namespace", RELEASE_NAMESPACE];
@@ -58,7 +58,7 @@ function haveSkippedPatience(records: readonly DrainRecord[] = []): boolean {
 }
 
 describe("a rollout with clients that never close their connections", () => {
-  test("hands drains over after the patience, and later without patience because earlier stops reset no connection, and `lastcall verify` exits with 0", async () => {
+  test("hands drains over after the patience, later drains without the patience because earlier stops did not reset a connection, and `lastcall verify` exits with 0", async () => {
     await inNamespace(suite, "hand-over", NAMESPACE_OPTIONS, async (namespace) => {
       await namespace.apply(sampleApp(namespace, appWithShutdown("graceful", SCALE)));
       await namespace.waitForRollout(`deployment/${APP}`);
@@ -91,7 +91,7 @@ describe("a rollout with clients that never close their connections", () => {
     });
   });
 
-  test("of an app that resets its connections causes an Event, and `lastcall verify` exits with 1", async () => {
+  test("causes an Event if the app resets the connections when it stops, and `lastcall verify` exits with 1", async () => {
     await inNamespace(suite, "hand-over-reset", NAMESPACE_OPTIONS, async (namespace) => {
       const annotations = { "lastcall.dev/patience": "2s" };
       await namespace.apply(sampleApp(namespace, appWithShutdown("reset", { ...SCALE, annotations })));

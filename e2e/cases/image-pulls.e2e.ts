@@ -9,7 +9,7 @@ import { waitUntil } from "../host/wait.ts";
 
 const suite = readSuite(process.env);
 
-test("a namespace whose nodes cannot pull the manager's image gets Pods without a manager, with the reason", async () => {
+test("a namespace whose nodes cannot pull the manager's image gets Pods without a manager, with a warning that contains the reason", async () => {
   const [repository = ""] = imageOf(suite, "lastcall-manager").split(/:(?=[^/]*$)/);
   try {
     await install(suite, {}, "lastcall-manager", { repository, tag: "absent", pullPolicy: "IfNotPresent" });

@@ -85,7 +85,7 @@ async function switchToFail(shop: CaseNamespace): Promise<void> {
   await waitForEnforcement(suite);
 }
 
-/** Expects that the uninstallation refuses no Pod while `Fail` is in force: the webhook must not be removed before its configuration. */
+/** Expects that no Pod is refused during an uninstallation with `Fail`, which must remove the configuration before the webhook. */
 async function expectNoneRefused(shop: CaseNamespace, work: () => Promise<void>): Promise<void> {
   await waitUntil({ condition: "Pods are injected", withinMs: 30_000 }, async () =>
     (await dryRunCreate(shop.kubectl, [probePod(shop)])).pods.every(isInjected) ? true : undefined,

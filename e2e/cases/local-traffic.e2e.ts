@@ -15,7 +15,7 @@ const DAEMON_SET = `daemonset/${APP}`;
 
 // The addresses of another cluster's nodes may not be reachable from this host.
 describe.skipIf(suite.context !== undefined)("with externalTrafficPolicy Local, a rollout of one Pod per node", () => {
-  test("loses no request from outside the cluster with lastcall", async () => {
+  test("does not lose a request from outside the cluster with lastcall", async () => {
     await inNamespace(suite, "local-traffic", { labels: OPT_IN }, async (namespace) => {
       await startApp(namespace);
       await expectInjectedPods(namespace, `app=${APP}`);
@@ -25,7 +25,7 @@ describe.skipIf(suite.context !== undefined)("with externalTrafficPolicy Local, 
     });
   });
 
-  test("loses requests without lastcall", async () => {
+  test("loses requests from outside the cluster without lastcall", async () => {
     await inNamespace(suite, "local-traffic-without", {}, async (namespace) => {
       await startApp(namespace);
       const { requests, failed } = await rollUnderLoad(namespace);

@@ -43,7 +43,7 @@ test("lastcall's namespace can be deleted after its webhook configuration", asyn
   await waitUntilDeletionAllowed();
 }, 300_000);
 
-test("a forced deletion of lastcall's namespace makes Pods fail until the documented remedy is applied", async () => {
+test("after a deletion of lastcall's namespace without its guard, Pod creations fail until the documented remedy is applied", async () => {
   await install(suite, { failurePolicy: "Fail", admissionPolicy: { guards: false } });
   await waitUntilDeletionAllowed();
   await inNamespace(suite, "left-behind", { labels: OPT_IN }, async (namespace) => {

@@ -15,7 +15,7 @@ const INJECT_VALUES = ["enabled", "disabled", undefined] as const;
 type InjectValue = (typeof INJECT_VALUES)[number];
 
 /**
- * Selectors match only labels, so an annotation cannot opt a Pod in; the webhook reads both, so either can opt it out.
+ * Selectors match only labels, so an annotation cannot opt a Pod in; the webhook reads both, so either can opt a Pod out.
  *
  * | namespace | Pod's label | Pod's annotation | injected |
  * |---|---|---|---|
@@ -109,7 +109,7 @@ describe("a Pod that is intentionally not injected", () => {
     });
   });
 
-  test("causes no warning about a missing injection in mode sleep", async () => {
+  test("does not cause a warning about a missing injection in mode sleep", async () => {
     await inNamespace(suite, "on-purpose-sleep", { labels: OPT_IN }, async (namespace) => {
       const pod = barePod(namespace, "sleeping", [appContainer(namespace)], {
         annotations: { "lastcall.dev/mode": "sleep" },

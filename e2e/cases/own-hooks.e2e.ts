@@ -49,7 +49,7 @@ describe("with prestop: keep", () => {
 });
 
 describe("with prestop: auto", () => {
-  test("hooks that only sleep are replaced by the manager's hook, which lasts at least as long, and others stay", async () => {
+  test("hooks that only sleep are replaced by the manager's hook, which lasts at least as long, and other hooks stay", async () => {
     await inNamespace(suite, "own-hooks-auto", NAMESPACE_OPTIONS, async (namespace) => {
       const hooks = {
         sleep: SLEEP_HOOK,

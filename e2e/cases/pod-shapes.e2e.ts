@@ -81,7 +81,7 @@ describe("a Pod", () => {
 
   // Other clusters may not have the image.
   test.skipIf(suite.context !== undefined)(
-    "with one statically linked program that does not listen terminates immediately",
+    "with one statically linked program that does not listen is not drained",
     async () => {
       await inNamespace(suite, "distroless", NAMESPACE_OPTIONS, async (namespace) => {
         const container = {

@@ -1,4 +1,4 @@
-/** Tests the preload library, which closes keep-alive connections, on nodes that can mount images and on others. */
+/** Tests the preload library, which closes keep-alive connections, on nodes that can mount images and on nodes that cannot. */
 import type { V1NodeList, V1Pod } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
 import type { DrainReport } from "../../src/contract/drain-report.ts";
@@ -25,7 +25,7 @@ const NAMESPACE_OPTIONS = { labels: { ...OPT_IN, "pod-security.kubernetes.io/enf
 const SHORT_TIMEOUT_ANNOTATION = { "lastcall.dev/drain-timeout": "20s" };
 const PRELOAD_ANNOTATIONS = { ...SHORT_TIMEOUT_ANNOTATION, "lastcall.dev/preload": "http1" };
 
-/** Returns the version of a kubelet or runtime that cannot mount images; `undefined` if every node can. */
+/** Returns the version of a kubelet or container runtime that cannot mount images; `undefined` if every node can. */
 async function findOldVersion(namespace: CaseNamespace): Promise<string | undefined> {
   const { items } = await namespace.clusterKubectl.json<V1NodeList>(["get", "nodes"]);
   const nodes = items.map((node) => reduceNode(JSON.parse(JSON.stringify(node))));
@@ -35,7 +35,7 @@ async function findOldVersion(namespace: CaseNamespace): Promise<string | undefi
 }
 
 describe("a rollout of an app without drain support, with endless clients", () => {
-  test("with preload: http1 fails no request, and every drain has the outcome `drained`", async (context) => {
+  test("with preload: http1 does not lose a request, and every drain has the outcome `drained`", async (context) => {
     await inNamespace(suite, "preload", NAMESPACE_OPTIONS, async (namespace) => {
       const oldVersion = await findOldVersion(namespace);
       if (oldVersion !== undefined) return context.skip(`a node cannot mount images: ${oldVersion}`);
@@ -59,7 +59,7 @@ describe("a rollout of an app without drain support, with endless clients", () =
 
 // Other clusters may not have the image.
 test.skipIf(suite.context !== undefined)(
-  "a statically linked program with preload: http1 runs as before, and the report counts no process with the library",
+  "a statically linked program with preload: http1 runs unchanged, and the report does not count a process with the preload library",
   async (context) => {
     await inNamespace(suite, "preload-static", NAMESPACE_OPTIONS, async (namespace) => {
       const oldVersion = await findOldVersion(namespace);
@@ -77,7 +77,7 @@ test.skipIf(suite.context !== undefined)(
 );
 
 describe("a Pod with the preload setting, if a node cannot mount images,", () => {
-  test("runs and drains without the library, with a warning", async (context) => {
+  test("runs and drains without the preload library, with a warning", async (context) => {
     await inNamespace(suite, "preload-old", NAMESPACE_OPTIONS, async (namespace) => {
       const oldVersion = await findOldVersion(namespace);
       if (oldVersion === undefined) return context.skip("all nodes mount images");

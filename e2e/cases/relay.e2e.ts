@@ -158,7 +158,7 @@ describe("the drains of a rollout", () => {
 });
 
 describe("a relay with the default permission to read Pods", () => {
-  test("sends the manager a shortened grace period, and the app keeps its time after the drain", {
+  test("sends the manager a shortened grace period, and the drain still leaves the app the time that is reserved for its stop", {
     timeout: 400_000,
   }, async () => {
     await inNamespace(suite, "relay-grace", NAMESPACE_OPTIONS, async (namespace) => {

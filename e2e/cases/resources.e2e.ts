@@ -35,7 +35,7 @@ describe("the QoS class", () => {
 });
 
 describe("Pod-level resources", () => {
-  test("include the manager if they are sufficient, otherwise the manager requests none and a problem is reported", async () => {
+  test("include the manager if they are sufficient, otherwise the manager requests no resources and a problem is reported", async () => {
     await inNamespace(suite, "pod-level", NAMESPACE_OPTIONS, async (namespace) => {
       const { pod, report, warnings } = await createAndDrain(
         namespace,
@@ -86,7 +86,7 @@ describe("a LimitRange", () => {
     });
   });
 
-  test("with defaults applies the defaults to the manager if the Pod sets no resources", async () => {
+  test("with defaults applies the defaults to the manager if the Pod does not set resources", async () => {
     await inNamespace(suite, "limit-range-defaults", NAMESPACE_OPTIONS, async (namespace) => {
       const amounts = { cpu: "50m", memory: "64Mi" };
       await namespace.apply([limitRange(namespace, { default: amounts, defaultRequest: amounts })]);

@@ -1,4 +1,4 @@
-/** Tests that the restart of a container in a running Pod causes no drain. */
+/** Tests that the restart of a container in a running Pod does not cause a drain. */
 import type { V1ContainerStatus, V1Pod } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";

@@ -9,7 +9,7 @@ import { imageOf, readSuite } from "../client/suite.ts";
 const suite = readSuite(process.env);
 const HELM_TEST_ARGS = ["test", RELEASE, "--timeout=180s"];
 
-test("helm test passes if nodes can pull and run the manager, and leaves no Pod behind", async () => {
+test("helm test passes if nodes can pull and run the manager, and does not leave a Pod behind", async () => {
   await runHelm(suite, RELEASE_NAMESPACE, HELM_TEST_ARGS);
   const getTestPod = [
     "get",

@@ -107,7 +107,7 @@ describe.skipIf(suite.context !== undefined)(
   },
 );
 
-describe("if the relay has no permission to read Pods", () => {
+describe("if the relay is not allowed to read Pods", () => {
   beforeAll(() => install(suite, { relay: { readPods: false } }), 400_000);
   afterAll(() => install(suite), 400_000);
 
@@ -155,7 +155,7 @@ describe("the only Pod of a Deployment", () => {
       const { requests, failed } = await loadDuringRestart(namespace);
       expect(requests).toBeGreaterThan(MIN_REQUESTS);
       expect(failed).toBe(0);
-      // The clients send requests until the load is stopped, so the drain cannot end by quiet before then.
+      // The clients send requests until the load is stopped, so the criterion `quiet` cannot end the drain earlier.
       expect((await drainReport(manager)).milliseconds.withdrawing).toBeGreaterThanOrEqual(5_000);
       await namespace.waitForRollout(`deployment/${APP}`);
     });
@@ -196,7 +196,7 @@ function disruptionBudget(namespace: CaseNamespace): V1PodDisruptionBudget {
 async function findWebhookNode({ clusterKubectl }: CaseNamespace): Promise<string> {
   const getPods = ["--namespace", RELEASE_NAMESPACE, "get", "pods"];
   const { items } = await clusterKubectl.json<KubernetesListObject<V1Pod>>(getPods);
-  // Pods of a just completed rollout are already terminating.
+  // Old Pods of a rollout that has just completed may still be terminating.
   const runningPods = items.filter(({ metadata }) => metadata?.deletionTimestamp === undefined);
   const [node] = runningPods.map(({ spec }) => spec?.nodeName ?? "").sort();
   if (node === undefined) throw new Error(`Namespace ${RELEASE_NAMESPACE} has no running Pod.`);

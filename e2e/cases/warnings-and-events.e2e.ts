@@ -1,4 +1,4 @@
-/** Tests warnings in kubectl, Events on owners and counts in the metrics, and that dry runs cause no Event and change no object. */
+/** Tests warnings in kubectl, Events on owners and counts in the metrics, and that dry runs do not cause Events or changes of objects. */
 import type {
   CoreV1Event,
   KubernetesListObject,
@@ -86,7 +86,7 @@ describe("a Pod on its node's network", () => {
 });
 
 describe("a dry run", () => {
-  test("of a creation, of kubectl apply or of kubectl diff writes no Event and changes no stored object", async () => {
+  test("of a creation, of kubectl apply or of kubectl diff does not write an Event or change a stored object", async () => {
     await inNamespace(suite, "no-trace", NAMESPACE_OPTIONS, async (namespace) => {
       await namespace.apply(sampleApp(namespace, { replicas: 1 }));
       await namespace.waitForRollout(`deployment/${APP}`);
@@ -113,7 +113,7 @@ describe("a dry run", () => {
   });
 });
 
-/** @param status the expected exit status: 0 without a difference, 1 with one */
+/** @param status the expected exit status: 0 without a difference, 1 with a difference */
 async function expectDiff(
   namespace: CaseNamespace,
   objects: readonly KubernetesObject[],

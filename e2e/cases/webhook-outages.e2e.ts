@@ -1,4 +1,4 @@
-/** Tests outages and rollouts of the webhook: Pods still start, and with `Fail` a rollout refuses no Pod. */
+/** Tests that Pods start during an outage of the webhook, and with `Fail` also during a rollout of the webhook. */
 import { afterAll, describe, expect, test } from "vitest";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
 import { createPod, isInjected } from "../client/create-pods.ts";
@@ -74,7 +74,7 @@ describe("with failurePolicy Fail", () => {
     });
   });
 
-  test("an unreachable webhook makes Pods of opted-in namespaces fail with its name, and other Pods start", async () => {
+  test("if the webhook is unreachable, Pod creations in opted-in namespaces fail with the webhook's name, and other Pods start", async () => {
     await inNamespace(suite, "webhook-away-fail", NAMESPACE_OPTIONS, async (namespace) => {
       await install(suite, { failurePolicy: "Fail" });
       try {
@@ -90,7 +90,7 @@ describe("with failurePolicy Fail", () => {
         await createPod(namespace.kubectl, barePod(namespace, "opted-out", [appContainer(namespace)], optOutOptions));
         const windowsOptions = { pod: { nodeSelector: { "kubernetes.io/os": "windows" } } };
         await createPod(namespace.kubectl, barePod(namespace, "windows", [appContainer(namespace)], windowsOptions));
-        // The webhook's configuration does not match its own Pods, so it can always restart.
+        // The webhook's configuration does not match the webhook's own Pods, so they can always be created.
         await restoreWebhook(namespace);
         expect((await createPod(namespace.kubectl, pod)).pods.map(isInjected)).toEqual([true]);
       } finally {

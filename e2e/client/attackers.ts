@@ -21,7 +21,7 @@ export type Attackers = {
   readonly readCounts: () => Promise<AttackCounts>;
 };
 
-/** Starts attackers, each with its own address, and resolves once they are ready. They attack nothing before the first call of `setTargets`. */
+/** Starts attackers, each with its own address, and resolves once they are ready. They attack only after the first `setTargets`. */
 export async function startAttackers(namespace: CaseNamespace, plan: AttackPlan): Promise<Attackers> {
   const pods = namespace.suite.nodes.flatMap((node) =>
     Array.from({ length: plan.attackersPerNode }, (_, n) =>

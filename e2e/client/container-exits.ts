@@ -23,7 +23,7 @@ export function observeExits(suite: Suite): ContainerExits {
   };
 }
 
-/** Parses a line of `ctr events`: time, namespace, topic and the event as JSON. Only the main process's id is the container's id. */
+/** Parses a line of `ctr events`: time, namespace, topic and JSON. The exit of a container's main process has the container's id. */
 function recordExit(line: string, exits: Map<string, number>): void {
   const [, json = ""] = line.split(" /tasks/exit ");
   if (json === "") return;

@@ -46,14 +46,14 @@ export async function withDocumentedPermissions<T>(namespace: CaseNamespace, run
   }
 }
 
-/** @throws if docs/verify.md has none */
+/** @throws if docs/verify.md does not contain an analysis */
 export function documentedAnalysis(namespace: CaseNamespace): Analysis {
   const [analysis] = documentedObjects<Analysis>(namespace, "Argo Rollouts");
   if (analysis === undefined) throw new Error("docs/verify.md has no AnalysisTemplate.");
   return analysis;
 }
 
-/** Runs the Job of the documented analysis with the documented permissions. @returns whether it succeeded, and its log */
+/** Runs the Job of the documented analysis with the documented permissions. @returns whether the Job succeeded, and the Job's log */
 export async function runDocumentedJob(namespace: CaseNamespace): Promise<{ succeeded: boolean; log: string }> {
   const text = JSON.stringify(documentedAnalysis(namespace).spec.metrics[0]?.provider.job.spec);
   const spec: V1JobSpec = JSON.parse(text.replace("{{args.workload}}", "deployment/web"));

@@ -33,7 +33,7 @@ export async function tagExampleImages(suite: Suite): Promise<void> {
   }
 }
 
-/** Returns the reasons why a Pod of these images cannot run, one per image; empty if it can. @throws for an unknown image */
+/** Returns the reasons why a Pod of these images cannot run, one per image; empty if the Pod can run. @throws for an unknown image */
 export function reasonsPodCannotRun(images: readonly string[]): readonly string[] {
   return [...new Set(images)].flatMap((image) => {
     if (Object.hasOwn(SUBSTITUTE_IMAGES, image)) return [];

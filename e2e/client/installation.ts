@@ -22,7 +22,7 @@ export type ChartValues = Readonly<Record<string, unknown>>;
 export type ManagerImage = "lastcall-manager" | "lastcall-manager-node";
 
 /**
- * Installs or upgrades lastcall, and waits until every earlier replica is deleted and the API server calls the new ones.
+ * Installs or upgrades lastcall, and waits until every earlier replica is deleted and the API server calls the new replicas.
  * Until then a keep-alive connection of the API server may lead to an earlier replica; and the API server receives the
  * webhook configuration and the Service's endpoints a moment after the replicas are ready.
  */

@@ -23,12 +23,12 @@ const IMAGE_USER = "1337:1337";
 /** The paths of the proxy and of the template of its configuration in the agent's image. */
 const BOOTSTRAP_TEMPLATE = "/var/lib/istio/envoy/envoy_bootstrap_tmpl.json";
 const ENVOY_PATH = "/usr/local/bin/envoy";
-/** The agent runs it to redirect the Pod's traffic. */
+/** The agent runs nft to redirect the Pod's traffic. */
 const NFT = "/usr/sbin/nft";
 
 /**
- * The upstream Envoy does not have the filters of Istio's build, so the settings leave out those that add them: metrics of requests,
- * the exchange of the peers' metadata, and the choice of the application protocol of TLS.
+ * The upstream Envoy does not have the filters of Istio's build, so these settings disable the features that
+ * need them: metrics of requests, the exchange of the peers' metadata, and the choice of the application protocol of TLS.
  */
 const WITHOUT_OWN_FILTERS = [
   "telemetry.enabled=false",
@@ -37,7 +37,7 @@ const WITHOUT_OWN_FILTERS = [
 ];
 /** A retry of the client's proxy would hide a failed request. */
 const WITHOUT_RETRIES = ["meshConfig.defaultHttpRetryPolicy.attempts=0"];
-/** Less than the charts' defaults, which exceed two nodes on a host with two processors. */
+/** Less than the charts' defaults, which exceed the capacity of two nodes on a host with two processors. */
 const ISTIOD_RESOURCES = ["resources.requests.cpu=50m", "resources.requests.memory=128Mi", "autoscaleEnabled=false"];
 const PROXY_RESOURCES = ["global.proxy.resources.requests.cpu=10m", "global.proxy.resources.requests.memory=40Mi"];
 
@@ -86,7 +86,7 @@ export async function uninstallIstio(suite: Suite): Promise<void> {
   for (const release of ["istiod", "istio-base"])
     await runHelm(suite, ISTIO_NAMESPACE, ["uninstall", release, "--ignore-not-found", "--wait", "--timeout=120s"]);
   const kubectl = kubectlOf(suite);
-  // A configuration that a case renamed, if the case was interrupted.
+  // An interrupted case may have renamed this configuration, so that the uninstallation did not delete it.
   const configurations = ["mutatingwebhookconfigurations", "--selector=app=sidecar-injector"];
   await kubectl.attempt(["delete", ...configurations, "--ignore-not-found"]);
   await kubectl.attempt(["delete", "crds", "--selector=app.kubernetes.io/part-of=istio", "--timeout=60s"]);

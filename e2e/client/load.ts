@@ -85,7 +85,7 @@ export function loadClientPod(
   return {
     apiVersion: "v1",
     kind: "Pod",
-    // The client sends the load and is not under test, so it gets no manager.
+    // The client sends the load and is not under test, so it does not get a manager.
     metadata: { name, namespace: namespace.name, labels: { "lastcall.dev/inject": "disabled", role: "load" } },
     spec: {
       nodeName: node,

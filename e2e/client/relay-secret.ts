@@ -21,7 +21,7 @@ export type RelayAccess = {
   readonly kid: string;
 };
 
-/** Returns the relay's identity that a new Pod would get, by a dry run. @throws if the Pod would get none */
+/** Returns the relay's identity that a new Pod would get, by a dry run. @throws if the Pod would not get an identity */
 export async function readCurrentAccess(namespace: CaseNamespace): Promise<RelayAccess> {
   const { pods } = await dryRunCreate(namespace.kubectl, [barePod(namespace, "probe", [appContainer(namespace)])]);
   const [pod] = pods;
@@ -48,8 +48,8 @@ export function waitForRenewedAccess(namespace: CaseNamespace, before: RelayAcce
 }
 
 /**
- * Adds a CA and a key, as a replica does when the current CA and key are old. Their times are chosen so that they are used at
- * once: Pods get the CA that expires last, and a key signs from an hour after its creation.
+ * Adds a CA and a key, as a replica does when the current CA and key are old. Their times are chosen for immediate
+ * use: Pods get the CA that expires last, and a key signs from an hour after its creation.
  */
 export async function renewRelayIdentity(namespace: CaseNamespace): Promise<void> {
   const nowMs = Date.now();

@@ -10,7 +10,7 @@ export type ResultsFile<Result> = {
   readonly record: (result: Result) => void;
 };
 
-/** @param keyOf identifies what was measured */
+/** @param keyOf returns the key of the measurement */
 export function resultsFile<Result>(name: string, keyOf: (result: Result) => string): ResultsFile<Result> {
   const file = join(FOLDER, name);
   const read = (): readonly Result[] => (existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : []);

@@ -8,7 +8,7 @@ import { APP, type SampleOptions, sampleApp } from "./sample-app.ts";
 
 export type RunningApp = { readonly pod: V1Pod; readonly appLog: PodLog; readonly managerLog: PodLog };
 
-/** @throws if its Pod has no manager */
+/** @throws if its Pod does not have a manager */
 export async function startBehindService(namespace: CaseNamespace, options: SampleOptions): Promise<RunningApp> {
   await namespace.apply(sampleApp(namespace, { replicas: 1, ...options }));
   await namespace.waitForRollout(`deployment/${APP}`);
@@ -26,7 +26,7 @@ export async function followApp(namespace: CaseNamespace): Promise<RunningApp> {
   return { pod, appLog, managerLog };
 }
 
-/** @param flags flags of the deletion */
+/** @param flags flags of `kubectl delete` */
 export async function deleteForReport(
   namespace: CaseNamespace,
   { pod, managerLog }: RunningApp,

@@ -35,7 +35,7 @@ export type SampleOptions = {
   readonly strategy?: V1DeploymentStrategy;
 };
 
-/** A Deployment with one Pod per node; a rollout starts the new Pod before it deletes the old one. */
+/** A Deployment with one Pod per node; a rollout starts each new Pod before it deletes an old Pod. */
 export function sampleApp(namespace: CaseNamespace, options: SampleOptions = {}): readonly KubernetesObject[] {
   const deployment: V1Deployment = {
     apiVersion: "apps/v1",
@@ -51,7 +51,7 @@ export function sampleApp(namespace: CaseNamespace, options: SampleOptions = {})
   return [deployment, sampleService(namespace)];
 }
 
-/** The app's readiness probe opens no connection, because a connection that the stopping app refuses counts as a reset. */
+/** The app's readiness probe does not open a connection, because a connection that the stopping app refuses counts as a reset. */
 export function appWithShutdown(shutdown: "graceful" | "reset", options: SampleOptions = {}): SampleOptions {
   const startupProbe = { httpGet: { path: "/healthz", port: APP_PORT }, periodSeconds: 1, failureThreshold: 60 };
   const container = {
@@ -62,7 +62,7 @@ export function appWithShutdown(shutdown: "graceful" | "reset", options: SampleO
   return { container, ...options };
 }
 
-/** A StatefulSet with one Pod per node; a rollout deletes each before its successor starts. */
+/** A StatefulSet with one Pod per node; a rollout deletes each Pod before its successor starts. */
 export function sampleStatefulSet(namespace: CaseNamespace, options: SampleOptions = {}): readonly KubernetesObject[] {
   const statefulSet: V1StatefulSet = {
     apiVersion: "apps/v1",

@@ -4,7 +4,7 @@ import type { LoadKind } from "../programs/gateway-load-kinds.ts";
 
 export type Suite = {
   readonly kubeconfig: string;
-  /** A context of the kubeconfig; its current one by default. */
+  /** A context of the kubeconfig; by default the current context. */
   readonly context: string | undefined;
   readonly kubectl: string;
   readonly helm: string;

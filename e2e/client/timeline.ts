@@ -5,7 +5,7 @@ import type { Kubectl } from "./kubectl.ts";
 
 export type Timeline = {
   readonly addTimelineLine: (line: string) => void;
-  /** Stops watching and returns the lines by time. */
+  /** Stops watching and returns the lines, sorted by time. */
   readonly end: () => Promise<readonly string[]>;
 };
 

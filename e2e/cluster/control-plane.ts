@@ -76,7 +76,7 @@ export function controllerManagerAndScheduler(programs: ProgramFolders, state: S
         `--cluster-signing-cert-file=${pkiFile("ca.crt")}`,
         `--cluster-signing-key-file=${pkiFile("ca.key")}`,
         "--use-service-account-credentials",
-        // At the default of 20 requests a second the controllers start 5 s later, and until then namespaces get no ServiceAccount.
+        // At the default of 20 requests a second the controllers start 5 s later, and until then namespaces do not get a ServiceAccount.
         "--kube-api-qps=1000",
         "--kube-api-burst=1000",
         "--leader-elect=false",

@@ -11,7 +11,7 @@ import type { StateFolder } from "./state-folder.ts";
 /** Returns whether a cluster existed. The caller must hold the lock. */
 export async function stopCluster(state: StateFolder): Promise<boolean> {
   const record = readRecord(state.recordFile);
-  // When PID 1 of the cluster's PID namespace ends, the kernel kills all its other processes, and unshare exits.
+  // When PID 1 of the cluster's PID namespace ends, the kernel kills all other processes of the namespace, and unshare exits.
   const processes = record === undefined ? findLostCluster(state) : [record.init, record.outer];
   for (const process of processes) killProcess(process);
   for (const process of processes) {

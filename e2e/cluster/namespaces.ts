@@ -14,7 +14,7 @@ export type Namespaces = {
   readonly init: ProcessIdentity;
   /** Resumes PID 1 of the namespaces, which waits at its start until this call. */
   readonly continueInit: () => void;
-  /** Keeps the namespaces alive after the exit of this process, with which they otherwise end. */
+  /** Keeps the namespaces alive after this process exits. Without this call they end with the process. */
   readonly detach: () => void;
 };
 

@@ -12,7 +12,7 @@ export const PAUSE_IMAGE = "localhost/pause:1";
 
 export type NodePrograms = { readonly runtime: Component; readonly agents: readonly Component[] };
 
-/** Writes the node's settings and returns its programs: the runtime starts first, the agents once the pause image is imported. */
+/** Writes the node's settings and returns its programs: the container runtime, and the agents for after the import of the pause image. */
 export function prepareNode(
   node: ClusterNode,
   programs: ProgramFolders,

@@ -68,7 +68,7 @@ function settingsText({ minor, proxyMode }: ClusterSettings): string {
   return `Kubernetes ${minor} with kube-proxy's mode ${proxyMode}`;
 }
 
-/** Moves the logs out of the cluster's folder, and replaces those of an earlier failure. */
+/** Moves the logs out of the cluster's folder, and replaces the logs of an earlier failure. */
 function saveLogs(state: StateFolder, print: BuildContext["print"]): void {
   if (!existsSync(state.logFolder)) return;
   rmSync(state.failedLogFolder, { recursive: true, force: true });

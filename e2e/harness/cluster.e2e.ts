@@ -71,7 +71,7 @@ describe("a test cluster", () => {
     expect((await runClusterCommand("status")).status).toBe(0);
   });
 
-  test("leaves no process, file or network device after its end", async () => {
+  test("does not leave a process, file or network device behind", async () => {
     expect((await runClusterCommand("down")).status).toBe(0);
     expect(await listLeftovers()).toEqual([]);
     expect((await runClusterCommand("status")).status).toBe(3);

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 
-/** Runs `work` while holding the lock on `file`; `onWait` is called once if another process holds it. */
+/** Runs `work` while holding the lock on `file`; `onWait` is called once if another process holds the lock. */
 export async function withFileLock<T>(file: string, work: () => Promise<T>, onWait: () => void): Promise<T> {
   mkdirSync(dirname(file), { recursive: true });
   let release = await acquireLock(file, ["--nonblock"]);

@@ -24,7 +24,7 @@ describe("the identity of a process", () => {
   });
 });
 
-test("the parent of a process is its parent's PID, or 0 if the process has no parent", () => {
+test("the parent PID of a process is 0 if the process does not exist", () => {
   expect(parentOf(process.pid)).toBe(process.ppid);
   expect(parentOf(2 ** 30)).toBe(0);
 });

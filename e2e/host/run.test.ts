@@ -19,7 +19,7 @@ describe("the call of an external program", () => {
     await expect(failedRun).rejects.toThrow(/^sh -c .* ended with 3: no luck$/);
   });
 
-  test("returns a status if the program does not exist", async () => {
+  test("returns the status 127 if the program does not exist", async () => {
     expect(await attempt("no-such-program-of-lastcall", [])).toMatchObject({ status: 127 });
   });
 

@@ -11,7 +11,7 @@ export type Wait = {
 /**
  * Resolves with the first value that is not `undefined`. A check that throws is repeated.
  *
- * @throws after `withinMs`, with the awaited condition and the error of the last check.
+ * @throws after `withinMs`, with the awaited condition and the last check's error; immediately after a {@link PermanentFailure}
  */
 export async function waitUntil<T>(wait: Wait, check: Check<T>): Promise<T> {
   const endMs = performance.now() + wait.withinMs;
@@ -28,7 +28,7 @@ export async function waitUntil<T>(wait: Wait, check: Check<T>): Promise<T> {
 /** Returns `undefined` if the condition is not met yet. */
 export type Check<T> = () => Promise<T | undefined> | T | undefined;
 
-/** Thrown by a check to stop waiting at once. */
+/** A check throws it to end the wait immediately. */
 export class PermanentFailure extends Error {}
 
 async function checkOnce<T>(check: Check<T>): Promise<{ readonly value: T | undefined; readonly lastError: string }> {

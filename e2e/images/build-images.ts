@@ -18,7 +18,7 @@ export type BuiltImages = {
   readonly names: Readonly<Partial<Record<ImageName, string>>>;
 };
 
-/** A fixed tag: an import replaces earlier images. */
+/** The tag is fixed, so that an import replaces earlier images. */
 const IMAGE_TAG = "test";
 
 /** @param registry prefix of the names, `localhost` for imported images. */
@@ -52,7 +52,7 @@ async function makeImage(name: ImageName, { root, registry, baseLayer }: ImageCo
   };
 }
 
-/** Bundles one program of the tests into `/app`, as its own layer. @param source its file */
+/** Bundles one program of the tests into `/app`, as its own layer. @param source the program's file */
 export async function makeBundleLayer(source: string): Promise<Layer> {
   const entry = await makeBundleEntry(source);
   return makeLayer([...folderOf([entry]), entry]);

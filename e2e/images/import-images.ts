@@ -7,7 +7,7 @@ import { waitUntil } from "../host/wait.ts";
 /** The containerd namespace of kubelets. */
 const KUBELET_NAMESPACE_FLAGS = ["--namespace", "k8s.io"];
 
-/** Waits until the runtime answers on its socket, then imports every image of the files. */
+/** Waits until the container runtime answers on its socket, then imports every image of the files. */
 export async function importImages(files: readonly string[], socket: string): Promise<void> {
   await waitUntil({ condition: `containerd answers on ${socket}`, withinMs: 30_000 }, async () =>
     (await attempt(stateFolder().ctr, ["--address", socket, "version"])).status === 0 ? true : undefined,

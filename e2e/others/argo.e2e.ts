@@ -47,7 +47,7 @@ beforeAll(async () => {
 }, 1_800_000);
 
 describe("in an Argo workflow", () => {
-  test("of the guide, only the step that opts in has a manager, which exits when its work is done", async () => {
+  test("of the guide, only the step that opts in has a manager, which exits when the step's work is done", async () => {
     await withArgo(async (namespace) => {
       const name = await submitWorkflow(namespace, readGuide("argo-workflows").manifest);
       const indexPod = await podOfStep(namespace, "index");
@@ -75,7 +75,7 @@ describe("in an Argo workflow", () => {
     });
   });
 
-  test("a deletion drains the serving step, whose container then gets its stop signal", async () => {
+  test("a deletion of the workflow drains the serving step, whose container then gets its stop signal", async () => {
     await withArgo(async (namespace) => {
       const name = await submitWorkflow(namespace, readGuide("argo-workflows").manifest);
       await podOfStep(namespace, "read");
@@ -94,7 +94,7 @@ describe("in an Argo workflow", () => {
     });
   });
 
-  test("a termination is immediate, because Argo signals the step and the manager does not delay the signal", async () => {
+  test("shutdown: Terminate stops the serving step immediately, because the manager does not delay the signal of Argo", async () => {
     await withArgo(async (namespace) => {
       const name = await submitWorkflow(namespace, readGuide("argo-workflows").manifest);
       await podOfStep(namespace, "read");
@@ -166,7 +166,7 @@ async function expectTimelyExit(namespace: CaseNamespace, name: string): Promise
   expect(delayMs).toBeLessThanOrEqual(MAX_DELAY_MS);
 }
 
-/** The first step writes a file that Argo passes to the second as an argument. */
+/** The first step writes a file that Argo passes to the second step as an argument. */
 function resultsWorkflow(namespace: CaseNamespace): unknown {
   const image = imageOf(namespace.suite, "lastcall-test-app");
   const node = "/usr/local/bin/node";

@@ -24,7 +24,7 @@ import { waitUntil } from "../host/wait.ts";
 
 const suite = readSuite(process.env);
 const NAMESPACE = "shop";
-/** Contour proxies TCP only by TLS's server name, and no UDP. */
+/** Contour routes TCP only by the TLS server name, and does not route UDP. */
 const LOADS = loadsOf(suite, ["tcp", "udp"]);
 
 const ENVOYS: Gateway = {
@@ -48,7 +48,7 @@ afterAll(() => uninstallContour(suite), 300_000);
 
 describe("a rollout of Contour's Envoys", () => {
   test.each(ENDINGS)(
-    "ended by %s is measured under each load, and loses no request with lastcall",
+    "ended by %s is measured under each load, and does not lose a request with lastcall",
     async (ending) => {
       await inNamespace(suite, NAMESPACE, { timeline: "pods" }, async (namespace) => {
         await applyEnvoys(namespace, ending);
@@ -91,7 +91,7 @@ function withEnding(object: V1Deployment, ending: Ending): V1Deployment {
   return deployment;
 }
 
-/** Routes for every host: an HTTPProxy needs one host name. */
+/** Returns an Ingress for every host, because an HTTPProxy requires a host name. */
 function ingress(): KubernetesObject & Readonly<Record<string, unknown>> {
   const path = (prefix: string, port: number) => ({
     path: prefix,

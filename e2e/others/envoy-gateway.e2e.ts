@@ -50,7 +50,7 @@ afterAll(() => uninstallEnvoyGateway(suite), 300_000);
 
 describe("a rollout of Envoy Gateway's Envoys", () => {
   test.each(ENDINGS)(
-    "ended by %s is measured under each load, and loses no request with lastcall",
+    "ended by %s is measured under each load, and does not lose a request with lastcall",
     async (ending) => {
       await inNamespace(suite, NAMESPACE, { timeline: "pods" }, async (namespace) => {
         const deployment = await applyGateway(namespace, ending);

@@ -17,7 +17,7 @@ const result: GatewayResult = {
 
 const names = { gateway: "Contour", own: "its own manager", proxy: "Envoy" };
 
-test("a row of the table has a cell for each measured ending, and a dash for one that was not measured with its load", () => {
+test("a row of a gateway's table has a cell for each ending, and a dash for an ending that was not measured with the row's load", () => {
   const lastcall = {
     ...result,
     ending: "lastcall" as const,

@@ -7,7 +7,7 @@ import type { LoadKind } from "../programs/gateway-load-kinds.ts";
 export type GatewayNames = {
   /** Name in the results. */
   readonly gateway: string;
-  /** The gateway's own way of shutting down. */
+  /** Name of the gateway's own shutdown mechanism. */
   readonly own: string;
   /** The program in front of the backends. */
   readonly proxy: string;
@@ -30,7 +30,7 @@ const LOAD_NAMES: Readonly<Record<LoadKind, string>> = {
   idle: "one idle connection",
 };
 
-/** @throws if the gateway has no results */
+/** @throws if the results do not contain the gateway */
 export function gatewayTables({ gateway, own, proxy }: GatewayNames, allResults: readonly GatewayResult[]): string {
   const results = allResults.filter((result) => result.gateway === gateway);
   const [first] = results;

@@ -51,7 +51,7 @@ afterAll(() => uninstallIstio(suite), 300_000);
 
 describe.each(PROXY_KINDS)("in strict mutual TLS, a rollout of Pods with a %s proxy", (proxy) => {
   test.each(MESH_ENDINGS)(
-    "ended by %s loses requests without a hook, and none with lastcall",
+    "ended by %s loses requests without a hook, but not with lastcall",
     async (ending) => {
       await inMesh(ending === "lastcall", async (namespace) => {
         await startApp(namespace, proxy, ending === "preStop: sleep 5" ? SLEEP : {});
@@ -63,7 +63,7 @@ describe.each(PROXY_KINDS)("in strict mutual TLS, a rollout of Pods with a %s pr
 });
 
 test(
-  "a regular proxy that starts first and exits without connections loses no request with lastcall",
+  "a regular proxy that starts first and exits without connections does not lose a request with lastcall",
   async () => {
     await inMesh(true, async (namespace) => {
       await startApp(namespace, "classic", { annotations: PROXY_SETTINGS });
@@ -115,7 +115,7 @@ describe("if Istio's webhook is called again after lastcall's", { timeout: CASE_
 });
 
 test(
-  "a gateway by injection has the driver envoy, and its rollout loses no request from outside the cluster",
+  "a gateway by injection has the driver envoy, and its rollout does not lose a request from outside the cluster",
   async () => {
     await inMesh(true, async (namespace) => {
       await startApp(namespace, "native");
@@ -221,7 +221,7 @@ async function expectNoFailure(namespace: CaseNamespace): Promise<void> {
   expect(failed).toBe(0);
 }
 
-/** The API server calls webhooks in the order of their configurations' names. */
+/** Renames the configuration of Istio's webhook during the work: API servers call webhooks in the order of these names. */
 async function withIstioFirst({ clusterKubectl }: CaseNamespace, work: () => Promise<void>): Promise<void> {
   const kind = "mutatingwebhookconfiguration";
   const rename = async (from: string, to: string) => {

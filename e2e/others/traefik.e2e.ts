@@ -27,7 +27,7 @@ const NAMESPACE = "shop";
 const GUIDE = "traefik";
 /** Traefik's own wait at SIGTERM, during which it keeps accepting connections and fails its readiness probe. */
 const OWN_WAIT = "--entrypoints.web.transport.lifecycle.requestacceptgracetimeout=5s";
-/** An Ingress has only routes of HTTP. */
+/** An Ingress routes only HTTP. */
 const LOADS = loadsOf(suite, ["tcp", "udp"]);
 
 const TRAEFIK = {
@@ -49,7 +49,7 @@ afterAll(() => uninstallTraefik(suite), 300_000);
 
 describe("a rollout of Traefik and of the Pods behind it", () => {
   test.each(["own", "lastcall", "neither"] as const)(
-    "ended by %s is measured under each load, and loses no request with lastcall",
+    "ended by %s is measured under each load, and does not lose a request with lastcall",
     async (ending) => {
       await inNamespace(suite, NAMESPACE, { timeline: "pods" }, async (namespace) => {
         await applyTraefik(namespace, ending);
@@ -98,7 +98,7 @@ function withEnding(object: V1Deployment, ending: Ending): V1Deployment {
   return deployment;
 }
 
-/** Traefik's annotation for HTTP/2 without TLS applies to all ports of a Service. */
+/** A separate Service, because Traefik's annotation for HTTP/2 without TLS applies to all ports of a Service. */
 function h2cService(): KubernetesObject & Readonly<Record<string, unknown>> {
   return {
     apiVersion: "v1",

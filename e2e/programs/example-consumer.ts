@@ -1,4 +1,4 @@
-/** A fake consumer of the examples, without a port: at SIGTERM it accepts no new work and finishes its current work. */
+/** A fake consumer of the examples, without a port: at SIGTERM it does not accept new work and finishes its current work. */
 const LAST_MESSAGE_MS = 2_000;
 
 const workTimer = setInterval(() => {}, 60_000);

@@ -38,7 +38,7 @@ function startRequests({ protocol, lives }: RequestKind): { readonly stop: () =>
     lives,
     keptHttp1: 8,
     keptHttp2: 4,
-    // Endless clients open no connections beside their pool.
+    // Endless clients do not open connections beside their pool.
     newConnectionEvery: lives === "endless" ? Number.POSITIVE_INFINITY : 10,
     slowClients: protocol === "http1" && lives !== "endless" ? 2 : 0,
     slowestResponseMs: SLOWEST_RESPONSE_MS,

@@ -1,5 +1,5 @@
 /**
- * An application that logs its lifecycle as JSON lines with times. It exits at SIGTERM at once, like most applications; with
+ * An application that logs its lifecycle as JSON lines with times. It exits immediately at SIGTERM, like most applications; with
  * SHUTDOWN=graceful it first finishes its requests and closes its connections, and with SHUTDOWN=reset it resets them.
  *
  * `/slow?ms=N` answers late; `/live` is a liveness probe that fails after `POST /fail-liveness`; `POST /drain` and `GET /active`

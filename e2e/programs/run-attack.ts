@@ -1,9 +1,9 @@
-/** Opens misbehaving connections of one kind, at a limited number and rate, and reopens closed ones. */
+/** Opens misbehaving connections of one kind, at a limited number and rate, and reopens closed connections. */
 import type { Socket } from "node:net";
 
 export type Attack = {
   readonly name: string;
-  /** Limits of open connections, and of new ones per second. */
+  /** Limits of open connections, and of new connections per second. */
   readonly maxOpen: number;
   readonly perSecond: number;
   /** Behaviour of a connected client. */

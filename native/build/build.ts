@@ -33,7 +33,7 @@ import { VARIANTS, type Variant, type VariantName } from "./variants.ts";
 /** Inputs of the runtime's build besides the variant. */
 const RUNTIME_INPUTS = [`${TOOLCHAIN}/package-lock.json`, RUNTIME_PATCH, TLS_TRIM, FLAG_HEADER, COMPILE_STEPS];
 
-/** `isRebuilt`: built by this call, not by an earlier one. */
+/** `isRebuilt`: built by this call, not by an earlier call. */
 export type BuiltManager = {
   readonly file: string;
   readonly sha256: string;

@@ -41,14 +41,14 @@ type Processor = Pick<Target, "compileFlags" | "machine"> & {
   readonly requiredPrograms: Readonly<Record<string, string>>;
 };
 
-/** @param host the host's processor (`process.arch`), whose compiler has no prefix */
+/** @param host the host's processor (`process.arch`), whose compiler's name does not have a prefix */
 export function processorOf(name: ProcessorName, host: string = process.arch): Processor {
   const { crossCompiler, crossPackages, compileFlags, machine } = PROCESSORS[name];
   const [compiler, debianPackages] = name === host ? ["gcc", "gcc"] : [crossCompiler, crossPackages];
   return { compiler, compileFlags, machine, requiredPrograms: { [compiler]: debianPackages, readelf: "binutils" } };
 }
 
-/** Links no C library, because the app's may be glibc or musl of any version. */
+/** Does not link a C library, because the app's C library may be any version of glibc or musl. */
 const FREESTANDING_FLAGS = ["-std=gnu11", "-ffreestanding", "-nostdlib", "-fno-stack-protector", "-fno-builtin"];
 const WARNING_FLAGS = ["-Wall", "-Wextra", "-Werror"];
 const SIZE_FLAGS = ["-Os", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables", "-s"];

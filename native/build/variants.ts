@@ -42,7 +42,7 @@ const VARIABLE_ORDER_FLAG = "-fno-toplevel-reorder";
 /** Aborts on a stack buffer overflow, which adds 1 % to the size, and makes position-independent code. */
 const HARDENING_FLAGS = ["-fstack-protector-strong", "-fPIE"];
 
-/** For every processor. */
+/** Flags of the shipped variants for every processor. */
 const SHIPPED_COMPILE_FLAGS = [
   ...REQUIRED_FLAGS,
   "-DSCR_MUSL",

@@ -11,7 +11,7 @@
 #define PARTS 64
 #define GATHERED_BYTES 2048
 #define NOT_CHANGED (-4096L)
-/* Time limits for the page's request: at the start, and in a call of the app after the manager's exit. Tests set others. */
+/* Time limits for the page's request: at the start, and in a call of the app after the manager's exit. Tests set other limits. */
 #ifndef FIRST_WAIT_NS
 #define FIRST_WAIT_NS 100000000L
 #define RETRY_WAIT_NS 5000000L
@@ -194,7 +194,7 @@ EXPORTED long __recv_chk(int fd, void *p, bytes_t n, bytes_t room, int flags) {
   return n > room ? __builtin_trap(), 0 : recv(fd, p, n, flags);
 }
 
-/* A connection is counted from its start, so a late page is requested again when one is accepted. */
+/* A connection is counted from its start, so a missing page is requested again when a connection is accepted. */
 static inline int accepted(int fd) {
   if (__builtin_expect(page_is_late, 0) && fd >= 0 && page == &NO_PAGE) request_again(LATE_PAUSE_SECONDS);
   return reset(fd);

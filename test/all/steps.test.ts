@@ -25,7 +25,7 @@ test("every test suite is a step of npm run test:all, or a part of another step"
   );
 });
 
-test("--landing runs the shorter command of a step, or the complete step if there is none", () => {
+test("the option --landing runs the shorter command of a step, or the complete step if it has no shorter command", () => {
   const selection = { isLanding: true, steps: STEPS };
   const [stepWithoutLandingRun, stepWithLandingRun] = [
     STEPS.find(({ landingRun }) => !landingRun),

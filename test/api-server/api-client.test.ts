@@ -84,7 +84,7 @@ test("the API client sends a rotated token within a minute", async () => {
   api.close();
 });
 
-test("the API client sends no request to a server whose certificate another CA signed", async () => {
+test("the API client does not send a request to a server whose certificate another CA signed", async () => {
   let requestCount = 0;
   onRequest = () => {
     requestCount += 1;

@@ -9,7 +9,7 @@ function createEvent(namespace: string, uid: string, reason = "BadValue"): Event
   return { namespace, owner, type: "Warning", reason, message: "m" };
 }
 
-test("a repeated Event is sent once in ten minutes, with the count since then", () => {
+test("a repeated Event is sent once in ten minutes, with the number of Events since the last sent Event", () => {
   const checkLimits = createEventLimits();
   expect(checkLimits(createEvent("shop", "u"), 0)).toEqual({ kind: "send", count: 1, firstMs: 0 });
   expect(checkLimits(createEvent("shop", "u"), 5_000).kind).toBe("repeated");
@@ -80,7 +80,7 @@ test("in an hour at most six Events are sent per owner and reason, and each name
   );
 });
 
-test("a token bucket never exceeds its capacity, and a clock that moves backwards adds no token", () => {
+test("a token bucket never exceeds its capacity, and a clock that moves backwards does not add a token", () => {
   const bucketSize = { capacity: 2, refillMs: 1_000 };
   let bucket = createFullBucket(bucketSize, 10_000);
   const take = (nowMs: number): boolean => {

@@ -59,7 +59,7 @@ test("Events of an unknown namespace are neither sent nor counted against the ra
   await expectCounts({ unknown_namespace: 1_000, sent: 1 });
 });
 
-test("with an unresponsive API server, Events are dropped beyond the queue limit without blocking", async () => {
+test("with an unresponsive API server, Events beyond the queue limit are dropped, and the caller is not blocked", async () => {
   const { recordEvent, clock, requests, expectCounts } = startRecorder(() => new Promise(() => undefined));
   for (let index = 0; index < 300; index += 1) {
     // One Event per second is within the rate limit for all namespaces together.
@@ -85,7 +85,7 @@ test.for([
   expect(requests).toHaveLength(2);
 });
 
-test("a rejected Event does not delay the next one", async () => {
+test("a rejected Event does not delay the next Event", async () => {
   const { recordEvent, requests, expectCounts } = startRecorder(async () => ({ status: 403, text: "" }));
   for (const uid of ["a", "b"]) recordEvent(createEvent(uid));
   await expectCounts({ failed: 2 });

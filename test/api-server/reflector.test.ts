@@ -231,12 +231,12 @@ describe("after a failure of the server or the network, the reflector", () => {
     expect(store.entries.size).toBe(3);
   });
 
-  test("waits with growing delays between watches that end at once", async () => {
+  test("waits with growing delays between watches that end immediately after their start", async () => {
     const pauses: number[] = [];
     startReflector({
       ports: {
         stream: async () => {
-          await pause(1, "the watch ends at once");
+          await pause(1, "the watch ends immediately");
         },
         sleep: async (ms, signal) => {
           pauses.push(ms);
@@ -268,7 +268,7 @@ describe("a watch with a short timeout", () => {
     expect(failures).toEqual([]);
   });
 
-  test("causes no list if there are bookmarks", async () => {
+  test("does not cause a list while bookmarks arrive", async () => {
     server.faults.sendsBookmarks = true;
     putObject("a", "1");
     // The silence limit exceeds the duration of a watch by five seconds, for a machine that stalls.
@@ -326,7 +326,7 @@ describe("the header Retry-After", () => {
   });
 });
 
-test("the abort of a reflector ends the open watch at once", async () => {
+test("the abort of a reflector ends the open watch immediately", async () => {
   startReflector();
   await expectOpenWatch();
   controller.abort();

@@ -33,7 +33,7 @@ const files = readdirSync(SRC, { recursive: true, encoding: "utf8" })
   .filter((file) => file.endsWith(".ts"))
   .filter((file) => !ALLOWED_FILES.some((owner) => owner.test(file)));
 
-test.for(files)("the source %s does not compare a driver with a name", (file) => {
+test.for(files)("the source file %s does not compare a driver's name with a literal", (file) => {
   expect(nameComparisonsIn(readFileSync(join(SRC, file), "utf8"))).toEqual([]);
 });
 

@@ -42,7 +42,7 @@ test("neither files nor folders import each other in a cycle, types included", (
   expect([importsByFile, importsByFolder].flatMap(cyclesIn)).toEqual([]);
 });
 
-test("the search for import cycles finds a cycle, and none in a tree", () => {
+test("the search for import cycles finds a cycle, but not in a tree", () => {
   const tree = [["a", ["b", "c"]] as const, ["b", ["c"]] as const];
   expect(cyclesIn(tree)).toEqual([]);
   expect(cyclesIn([...tree, ["c", ["a"]] as const])).toEqual([["a", "b", "c"]]);
@@ -90,7 +90,7 @@ describe("a file imports only what its part of src is allowed to import", () => 
   });
 });
 
-test("an npm package with a single allowed importer has no second importer", () => {
+test("an npm package with a single allowed importer does not have a second importer", () => {
   for (const [name, allowedImporter] of Object.entries(ONLY_IMPORTERS)) {
     const importers = files.filter(
       (file) =>

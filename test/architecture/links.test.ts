@@ -56,7 +56,7 @@ test("anchors of headings are computed as on GitHub", () => {
 });
 
 /** npx would run the package `lastcall` of the npm registry, which can belong to another project. */
-test("no page runs lastcall through npx", () => {
+test("pages do not run lastcall through npx", () => {
   const users = pagesBelow(".").filter((page) =>
     /^npx lastcall|`npx lastcall [a-z]/m.test(readFileSync(join(ROOT, page), "utf8")),
   );

@@ -19,13 +19,13 @@ test("the README has a reason for every run-time package", () => {
   expect(missingPackages).toEqual([]);
 });
 
-test("the README has no reason for a removed package", () => {
+test("the README does not have a reason for a removed package", () => {
   const section = readme.slice(readme.indexOf("## Packages"));
   const listedPackages = [...section.matchAll(/^- `([^`]+)`: /gm)].map((match) => match[1]);
   expect(listedPackages.sort()).toEqual(runTime);
 });
 
-test("the bundle contains every run-time package, so an installation adds no other package", () => {
+test("the bundle contains every run-time package, so an installation does not add another package", () => {
   expect(Object.keys(manifest).filter((key) => /ependencies$/.test(key))).toEqual(["devDependencies"]);
   expect(runTime.filter((name) => !(name in manifest.devDependencies))).toEqual([]);
 });
@@ -35,6 +35,6 @@ test("every version in package.json is exact", () => {
   expect(Object.entries(versions).filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
 });
 
-test("the lock file contains no address of a registry", () => {
+test("the lock file does not contain the address of a registry", () => {
   expect(read("package-lock.json")).not.toMatch(/"resolved": "(?!tools")/);
 });

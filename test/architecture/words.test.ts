@@ -27,11 +27,11 @@ const pages = [
 ];
 const programs = filesIn("src").filter((file) => file.endsWith(".ts"));
 
-test.for(pages)("the page %s has no vague words", (file) => {
+test.for(pages)("the page %s does not contain vague words", (file) => {
   expect(refusedWordsOnPage(readFileSync(join(ROOT, file), "utf8"))).toEqual([]);
 });
 
-test.for(programs)("the source %s and its comments have no vague words", (file) => {
+test.for(programs)("the code and the comments of the source file %s do not contain vague words", (file) => {
   expect(refusedWordsIn(readFileSync(join(ROOT, file), "utf8"))).toEqual([]);
 });
 
@@ -75,7 +75,7 @@ test.for([
   "native/build",
   "native/preload",
   "charts/lastcall",
-])("the names, comments and messages of %s have no private words", (folder) => {
+])("the names, comments and messages of %s do not contain project jargon", (folder) => {
   const files = filesIn(folder).filter(
     (file) => !(file.includes("node_modules/") || RULES.includes(file) || /\.(?:json|jsonl|svg|png|sum)$/.test(file)),
   );
@@ -88,11 +88,11 @@ test.for([
   ["/** What the relay says. */", 2],
   ["const takeVerdict = witnessOf(socket);", 2],
   ["// Whether the client has closed the connection.", 0],
-] as const)("the rule about private words and openings counts its matches in: %s", ([text, found]) => {
+] as const)("the rule about jargon and about openings of comments counts its matches in: %s", ([text, found]) => {
   expect(privateWordsIn(text)).toHaveLength(found);
 });
 
-test.for(["test", "e2e", "bench", "native", "release"])("the files of %s have no vague words", (folder) => {
+test.for(["test", "e2e", "bench", "native", "release"])("the files of %s do not contain vague words", (folder) => {
   const textFiles = filesIn(folder).filter(
     (file) =>
       /\.(?:ts|mjs|md|c|h|sh|py|go)$/.test(file) &&

@@ -43,7 +43,7 @@ test("each CA has a unique subject, and each certificate a unique serial number"
   expect(new Set(certificates.map((made) => made.serialNumber)).size).toBe(6);
 });
 
-test("the validity of a CA starts with the validity of its predecessor, and a leaf's with that of its CA", async () => {
+test("the validity of a CA starts with its predecessor's validity, and the validity of a leaf with its CA's validity", async () => {
   const first = await createCa();
   const second = await createCa(first.validFromMs - 30 * DAY_MS);
   expect(first.validFromMs).toBe(NOW_MS - 3_600_000);
@@ -106,10 +106,10 @@ test("basic constraints and key usage are critical extensions of every certifica
 });
 
 test.for([
-  { title: "with at most 64 characters", names: ["a".repeat(64)], subject: `CN=${"a".repeat(64)}` },
-  { title: "that is short enough, after a longer one", names: ["a".repeat(65), "b"], subject: "CN=b" },
-  { title: "or lastcall if all are too long", names: ["a".repeat(65)], subject: "CN=lastcall" },
-])("the subject of a leaf certificate is the first name $title", async ({ names, subject }) => {
+  { title: "its only name if that name has 64 characters", names: ["a".repeat(64)], subject: `CN=${"a".repeat(64)}` },
+  { title: "its second name if the first name has 65 characters", names: ["a".repeat(65), "b"], subject: "CN=b" },
+  { title: "lastcall if every name has more than 64 characters", names: ["a".repeat(65)], subject: "CN=lastcall" },
+])("the subject of a leaf certificate is $title", async ({ names, subject }) => {
   const signer = await createCa();
   const leaf = new X509Certificate(
     (await createCertificateTools("lastcall CA", { dns: names }).makeLeaf({ signer, validUntilMs: NOW_MS })).cert,

@@ -39,7 +39,7 @@ test("an error of a read or write ends the reconciliation", async () => {
 });
 
 describe("a failure of the reconciliation is logged", () => {
-  test("once in ten minutes, or if the clock is set back", () => {
+  test("once in ten minutes, and again if the clock is set back", () => {
     const { isDue } = createFailureFilter();
     expect([0, 10, 599_999, 600_000, 600_001].map((nowMs) => isDue("away", nowMs))).toEqual([
       true,
@@ -51,7 +51,7 @@ describe("a failure of the reconciliation is logged", () => {
     expect(isDue("away", -600_000)).toBe(true);
   });
 
-  test("at once if its message changed, or after a success", () => {
+  test("immediately if its message changed or if the previous reconciliation succeeded", () => {
     const { isDue, reset } = createFailureFilter();
     expect([isDue("away", 0), isDue("forbidden", 0), isDue("forbidden", 1)]).toEqual([true, true, false]);
     reset();

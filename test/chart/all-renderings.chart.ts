@@ -24,7 +24,7 @@ describe.for(MATRIX_NAMES)("with %s", (name) => {
     expect(renderText(values, { args: ["--is-upgrade"] }).stdout).toBe(stdout);
   });
 
-  test("the chart contains no private key, and no Secret has data", () => {
+  test("the chart does not contain a private key, and no Secret has data", () => {
     expect(renderText(values).stdout).not.toMatch(/PRIVATE KEY|LS0tLS1CRUdJTiB(RUMg|UlNBI|)UFJJVkFURS/);
     for (const secret of ofKind(render(values), "Secret")) {
       expect([secret["data"], secret["stringData"]]).toEqual([undefined, undefined]);
@@ -60,7 +60,7 @@ test("version and appVersion of the chart equal the program's version", () => {
   expect([chart["version"], chart["appVersion"]]).toEqual([VERSION, VERSION]);
 });
 
-test("Kubernetes before 1.29 is rejected, and the chart has no ValidatingAdmissionPolicy before 1.30", () => {
+test("Kubernetes before 1.29 is rejected, and the chart does not have a ValidatingAdmissionPolicy before 1.30", () => {
   const result = renderText({}, { kubernetes: "1.28.9" });
   expect(result.status).not.toBe(0);
   expect(result.stderr).toContain(">=1.29.0-0");

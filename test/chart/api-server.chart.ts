@@ -110,7 +110,7 @@ describe("a Helm release on a real API server", () => {
     expect(at(body, "status", "typeChecking", "expressionWarnings")).toBeUndefined();
   });
 
-  test("keeps its CA, caBundle and fail-closed copies in an upgrade, and has no copies after a rollback to failurePolicy Ignore", async () => {
+  test("keeps its CA, caBundle and fail-closed copies in an upgrade, and does not have copies after a rollback to failurePolicy Ignore", async () => {
     const [root = ""] = rootCertificates;
     const caBundle = Buffer.from(root).toString("base64");
     const data = { "ca.crt": caBundle, "ca.key": Buffer.from("not a key").toString("base64") };
@@ -187,7 +187,7 @@ describe("a Helm release on a real API server", () => {
       }
     });
 
-    test("sends warnings about invalid settings of a namespace and a workload, and changes no object", async () => {
+    test("sends warnings about invalid settings of a namespace and a workload, and does not change an object", async () => {
       const metadata = { name: "typos", labels: { "lastcall.dev/inject": "true" } };
       const namespaceResponse = await sendOrThrow("POST", "/api/v1/namespaces", {
         apiVersion: "v1",
@@ -249,16 +249,19 @@ describe("a Helm release on a real API server", () => {
       expect(stdout).toBe("A Pod that opts in is injected in namespace plain, and one that opts out is not.\n");
     });
 
-    test.for(POD_CASES)("$title is $outcome, without a report of a missed injection", async (pod) => {
-      const response = await createAsDryRun(pod);
-      expect(response.status).toBe(201);
-      expect(statusAnnotationOf(response) !== undefined).toBe(pod.outcome === "injected");
-      // The reporting policy must not warn about a Pod that lastcall deliberately did not inject.
-      expect(isMissedInjectionReported(response)).toBe(false);
-      // The API server adds its own warnings, for example about deprecated labels.
-      const lastcallWarnings = response.warnings.filter((warning) => warning.includes("lastcall"));
-      if (pod.outcome === "not selected") expect(lastcallWarnings).toEqual([]);
-    });
+    test.for(POD_CASES)(
+      "admits $title with the outcome `$outcome`, and does not report a missing injection",
+      async (pod) => {
+        const response = await createAsDryRun(pod);
+        expect(response.status).toBe(201);
+        expect(statusAnnotationOf(response) !== undefined).toBe(pod.outcome === "injected");
+        // The reporting policy must not warn about a Pod that lastcall deliberately did not inject.
+        expect(isMissedInjectionReported(response)).toBe(false);
+        // The API server adds its own warnings, for example about deprecated labels.
+        const lastcallWarnings = response.warnings.filter((warning) => warning.includes("lastcall"));
+        if (pod.outcome === "not selected") expect(lastcallWarnings).toEqual([]);
+      },
+    );
 
     // Only root can listen on port 443. For other users the test changes the Service's port, which an upgrade would reset.
     describe.runIf(HAS_LOW_PORTS)("and with failurePolicy Fail", () => {
@@ -284,7 +287,7 @@ describe("a Helm release on a real API server", () => {
         }
       });
 
-      test("receives one admission request for an injected Pod, and two for a skipped one", async () => {
+      test("receives one admission request for an injected Pod, and two for a skipped Pod", async () => {
         const countAdmissions = async (): Promise<number> =>
           [...(await readMetrics()).matchAll(/^lastcall_admissions_total\S* ([0-9]+)$/gm)].reduce(
             (sum, [, count]) => sum + Number(count),
@@ -451,7 +454,7 @@ describe("a Helm release on a real API server", () => {
       });
     });
 
-    test("gets no status 401 or 403 from the API server with the permissions of the chart", () => {
+    test("does not get status 401 or 403 from the API server with the permissions of the chart", () => {
       const log = readFileSync(join(folder, "node.log"), "utf8");
       expect(log).toContain('"msg":"listening"');
       // Matches an HTTP status, but not milliseconds or the end of a uid.
@@ -467,11 +470,14 @@ describe("a Helm release on a real API server", () => {
       expect(stderr).toContain("injection did not work within 2s");
     });
 
-    test.for(POD_CASES)("admits a Pod and reports the missing injection as expected: $title", async (pod) => {
-      const response = await createAsDryRun(pod);
-      expect([response.status, statusAnnotationOf(response)]).toEqual([201, undefined]);
-      expect(isMissedInjectionReported(response)).toBe(pod.outcome === "injected");
-    });
+    test.for(POD_CASES)(
+      "admits $title, and reports the missing injection exactly if the Pod would have been injected",
+      async (pod) => {
+        const response = await createAsDryRun(pod);
+        expect([response.status, statusAnnotationOf(response)]).toEqual([201, undefined]);
+        expect(isMissedInjectionReported(response)).toBe(pod.outcome === "injected");
+      },
+    );
 
     test("sends a warning about a manager without restartPolicy Always, because such a Pod would never start", async () => {
       const spec = { initContainers: [{ name: "lastcall", image: "m" }] };
@@ -480,7 +486,7 @@ describe("a Helm release on a real API server", () => {
       expect(warnings).toEqual([expect.stringContaining("removed restartPolicy: Always")]);
     });
 
-    test("with failurePolicy Fail rejects the Pods that the webhook selects, and no other", async () => {
+    test("with failurePolicy Fail rejects only the Pods that the webhook selects", async () => {
       await runHelm("upgrade", { failurePolicy: "Fail" });
       await addFailClosedCopies();
       await eventually(async () => expect((await createAsDryRun(POD_CASES[0] as PodCase)).status).toBe(500));
@@ -490,7 +496,7 @@ describe("a Helm release on a real API server", () => {
     });
   });
 
-  test("leaves no object after its uninstallation, even with failurePolicy Fail and an unreachable webhook", async () => {
+  test("does not leave an object behind after its uninstallation, even with failurePolicy Fail and an unreachable webhook", async () => {
     await runHelm("uninstall");
     expect(await findObjects(/lastcall/, LISTED_PATHS)).toEqual(["/api/v1/namespaces lastcall"]);
     await eventually(async () => expect((await createAsDryRun(POD_CASES[0] as PodCase)).status).toBe(201));

@@ -47,7 +47,7 @@ test.for<{ readonly title: string; readonly values: Values; readonly guards: rea
   expect(denyingPoliciesOf(values)).toEqual(guards);
 });
 
-test("for Kubernetes before 1.30 the chart renders no ValidatingAdmissionPolicy", () => {
+test("for Kubernetes before 1.30 the chart does not render a ValidatingAdmissionPolicy", () => {
   expect(denyingPoliciesOf({ failurePolicy: "Fail" }, { kubernetes: "1.29.4" })).toEqual([]);
 });
 
@@ -64,7 +64,7 @@ test("the policy configuration.lastcall.dev applies to the account that is allow
   expect(at(guard, "spec", "failurePolicy")).toBe("Fail");
 });
 
-test("the policy namespace.lastcall.dev denies the deletion of the release's namespace while enforce.lastcall.dev exists", () => {
+test("the policy namespace.lastcall.dev denies the deletion of the release's namespace while the fail-closed configuration exists", () => {
   const manifests = render({ failurePolicy: "Fail" }, { namespace: "elsewhere" });
   const guard = ofKind(manifests, "ValidatingAdmissionPolicy").find(
     ({ metadata }) => metadata.name === NAMESPACE_POLICY,

@@ -200,7 +200,7 @@ const REJECTED_BY_TEMPLATE: readonly (readonly [string, Values, string])[] = [
     "webhook.hostNetwork is true and relay.adminPort is 8081",
   ],
   [
-    "enabled false outside a parent chart",
+    "the value enabled: false outside a parent chart",
     { enabled: false },
     "enabled is false, but the chart itself does not use this value",
   ],
@@ -227,7 +227,7 @@ describe("the chart's templates reject, with a message,", () => {
     expect(renderError(values)).toContain(message);
   });
 
-  test("an unknown profile, and list a shipped profile that the values replace once", () => {
+  test("an unknown profile, and the message lists a shipped profile only once if the values replace it", () => {
     const message = renderError({ policy: { defaults: { profile: "slow" }, profiles: { spot: {} } } });
     expect(message).toContain("use one of spot, dev, singleton, edge, long-work, or add slow to policy.profiles.");
   });
@@ -237,7 +237,7 @@ describe("the chart's templates reject, with a message,", () => {
     expect(renderError({ selfTest: { namespace: "probes" } }, "default")).toBe("");
   });
 
-  test("all invalid values at once", () => {
+  test("all invalid values together", () => {
     const message = renderError({ failurePolicy: "Fail", webhook: { replicas: 1 }, relay: { adminPort: 1 } });
     expect(message).toContain("webhook.replicas is 1");
     expect(message).toContain("relay.adminPort is 1");

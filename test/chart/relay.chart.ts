@@ -49,7 +49,7 @@ describe("with the relay, which is enabled by default,", () => {
     expect(port).toMatchObject({ name: "relay", port: 8_444, targetPort: "relay" });
   });
 
-  test("the relay's address is invalid if the kubelet sets no Service variables", () => {
+  test("the relay's address is invalid if the kubelet does not set Service variables", () => {
     const [, ...flags] = expandArgs(podSpecOf(), []);
     const { settings, problems } = readSettings(flags, {});
     expect(problems).toEqual([]);
@@ -60,7 +60,7 @@ describe("with the relay, which is enabled by default,", () => {
     expect(at(podSpecOf(), "enableServiceLinks")).toBe(true);
   });
 
-  test("the admin port has a name and is in no Service", () => {
+  test("the admin port has a name and is not a port of a Service", () => {
     const container = at(podSpecOf({ relay: { adminPort: 9_090 } }), "containers", 0);
     expect(listOf(container, "ports")[2]).toEqual({ name: "admin", containerPort: 9_090, protocol: "TCP" });
     const services = ofKind(render({ relay: { adminPort: 9_090 } }), "Service");
@@ -102,7 +102,7 @@ describe("the NetworkPolicy", () => {
   const webhookRule = { ports: [{ port: 8_443, protocol: "TCP" }] };
   const relayRule = { from: [{ namespaceSelector: {} }], ports: [{ port: 8_444, protocol: "TCP" }] };
 
-  test("allows all clients of the webhook, every Pod as a client of the relay, and no client of the admin port", () => {
+  test("allows all clients to connect to the webhook and all Pods to connect to the relay, but does not allow connections to the admin port", () => {
     expect(at(policyOf({}), "ingress")).toEqual([webhookRule, relayRule]);
     expect(at(policyOf({ relay: { port: 9_444 } }), "ingress", 1, "ports")).toEqual([{ port: 9_444, protocol: "TCP" }]);
   });

@@ -140,7 +140,7 @@ describe("with several releases in one cluster", () => {
     }
   });
 
-  test("two releases of one revision share the webhook configuration, so that Helm refuses the second", () => {
+  test("two releases of one revision share the webhook configuration, so that Helm refuses the second release", () => {
     const configurationNameOf = (values: Values) =>
       onlyOfKind(render(values), "MutatingWebhookConfiguration").metadata.name;
     expect(configurationNameOf({ fullnameOverride: "other", revision: "canary" })).toBe("drain-canary.lastcall.dev");

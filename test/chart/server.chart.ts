@@ -77,7 +77,7 @@ test("the server runs as user 65532, or as a user that the cluster selects on Op
   expect(userOf(1_000, openShift)).toEqual([1_000, 1_000]);
 });
 
-test("a change of the client CA causes a rollout, and the flag has the CA's path", () => {
+test("a change of the client CA causes a rollout, and the server's flag has the CA's path", () => {
   const values = MATRIX["a client CA"] ?? {};
   const checksumOf = (configured: Values): unknown =>
     at(onlyOfKind(render(configured), "Deployment"), "spec", "template", "metadata", "annotations", "checksum/config");

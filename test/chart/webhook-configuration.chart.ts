@@ -158,7 +158,7 @@ test("the webhook configuration sorts before those of meshes and opts out of AKS
   expect(configuration.metadata.annotations).toEqual({ "admissions.enforcer/disabled": "true" });
 });
 
-test("both webhooks are reinvoked after other webhooks, and declare their side effects", () => {
+test("every webhook that injects Pods is reinvoked after other webhooks, and declares its side effects", () => {
   for (const entry of entries) {
     expect(entry).toMatchObject({
       admissionReviewVersions: ["v1"],
@@ -196,14 +196,14 @@ describe("the settings webhook is called", () => {
     expect(ofPods !== undefined && selectsObject(ofPods, { ...shop, ...namespace }, pod)).toBe(isSelected);
   });
 
-  test("with a short timeout, since it may be unreachable", () => {
+  test("with a short timeout, because the webhook may be unreachable", () => {
     for (const entry of [ofObjects, ofPods]) {
       expect(entry).toMatchObject({ failurePolicy: "Ignore", timeoutSeconds: 2, sideEffects: "NoneOnDryRun" });
       expect(entry?.matchConditions.map(({ name }) => name)).toContain("has-settings");
     }
   });
 
-  test("unless the chart's values disable it", () => {
+  test("unless the chart's values disable the check of settings", () => {
     expect(settingsEntries(render({ injection: { checkSettings: false } }))).toEqual([]);
   });
 });
@@ -239,7 +239,7 @@ describe("with failurePolicy Fail", () => {
     });
   });
 
-  test("the fail-closed configuration is called after the other, and before those of service meshes", () => {
+  test("the fail-closed configuration sorts after the release's other configuration, and before those of service meshes", () => {
     for (const revision of ["", "canary", "zz"]) {
       const names = configurationsOf({ revision }).map(({ metadata }) => metadata.name);
       const [first, second] = [...names, "istio-sidecar-injector", "linkerd-proxy-injector-webhook-config"].sort();

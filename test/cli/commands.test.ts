@@ -205,7 +205,7 @@ describe("inject rejects, with a place and a remedy,", () => {
     else expect(result.err).toMatch(err);
   });
 
-  test("all invalid documents of all files at once", async () => {
+  test("all invalid documents of all files together", async () => {
     const { status, err } = await lastcall(["inject", "-f", "a.yaml", "-f", "gone.yaml", "-f", "b.yaml"], {
       "a.yaml": `${POD}---\na: b: c\n---\n- a\nb\n`,
       "b.yaml": "x: {{ y }}\n",
@@ -449,7 +449,7 @@ describe("the help of lastcall", () => {
     expect(out).toContain("0 no difference, 1 differences, 2 error");
   });
 
-  test("suggests the nearest command for an unknown one", async () => {
+  test("suggests the nearest command for an unknown command", async () => {
     const { status, err } = await lastcall(["injekt"]);
     expect(status).toBe(1);
     expect(err).toContain("Did you mean inject?");

@@ -37,25 +37,25 @@ describe("the mode in an explanation", () => {
   });
 });
 
-describe("an explanation of an effective value that differs from the configured one", () => {
+describe("the effective value of a setting in an explanation", () => {
   test.for([
     { name: "mode", becomes: "auto → native" },
     { name: "driver", becomes: "auto → none" },
     { name: "drained-when", becomes: "auto → quiet" },
-  ])("shows both values for $name", async ({ name, becomes }) => {
+  ])("follows the configured value if the two values differ: $name", async ({ name, becomes }) => {
     expect(await explain(POD)).toMatch(new RegExp(`^    ${name} +${becomes} `, "m"));
   });
 
-  test("shows the part of the drain delay that a chained sleep hook adds", async () => {
+  test("includes the part of the drain delay that a chained sleep hook adds", async () => {
     expect(await explain(POD_WITH_PRESTOP_SLEEP)).toMatch(/^ {4}drain-delay +5s → 20s /m);
   });
 
-  test("is absent if both values are equal", async () => {
+  test("is printed alone if it equals the configured value", async () => {
     expect(await explain(POD, "--driver=none")).toMatch(/^ {4}driver +none +command line$/m);
   });
 });
 
-describe("the limitation that `explain` prints for a drain", () => {
+describe("the limitation of a drain in an explanation", () => {
   test("is printed for the driver http without a drain-url", async () => {
     const out = await explain(POD, "--driver=http", "--active-url=http://127.0.0.1:80/active");
     expect(out).toContain("limit: drain-url is not set, so the app is not notified");
@@ -159,7 +159,7 @@ describe("the command explain reports a Pod that the webhook's selectors exclude
     );
   });
 
-  test("if the Pod opts out with --opt-out", async () => {
+  test("if the Pod opts out and --opt-out is set", async () => {
     expect(await explain(createNamespace("labels: {}") + POD, "--opt-out")).toContain("decision: injected native");
     const optedOut = createPod("labels: {lastcall.dev/inject: disabled}");
     expect(await explain(optedOut, "--opt-out")).toContain("decision: skipped (disabled)");

@@ -56,7 +56,7 @@ describe.for(cases)("the golden case $name", (golden) => {
     return pendingResult;
   };
 
-  test("becomes the golden Pod with inject, or an error if the Pod is refused", async () => {
+  test("is changed by inject to the golden Pod, or causes an error if the Pod is refused", async () => {
     const { status, out, err } = await injectOnce();
     expect(status, err).toBe({ patched: 0, refused: 1, unchanged: 0 }[outcome.kind]);
     if (outcome.kind === "refused") expect(out).toBe("");

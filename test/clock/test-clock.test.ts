@@ -50,7 +50,7 @@ test("timers of a program run in the order of their due times, and each one read
   await clock.end();
 });
 
-test("a request between the test and a program takes no virtual time", async () => {
+test("a request between the test and a program does not take virtual time", async () => {
   const clock = await createTestClock();
   const server = createServer((_, res) => clock.after(5_000, () => res.end("later"))).listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -109,7 +109,9 @@ test("timers of the test and of its programs run on the same virtual time", asyn
 test("a run fails if no timer or event can settle its promise", async () => {
   const clock = await createTestClock();
   const never = new Promise<void>(() => {});
-  await expect(clock.runUntil(never)).rejects.toThrow("at 0 ms nothing is left to wait for; 0 programs follow");
+  await expect(clock.runUntil(never)).rejects.toThrow(
+    "at 0 ms no timer or event is left that could settle the promise; 0 programs follow the clock",
+  );
   await clock.end();
 });
 

@@ -103,10 +103,12 @@ export async function createTestClock(): Promise<TestClock> {
     await waitUntilIdle();
     const dueMs = nextDueMs();
     turnsWithoutTimer = dueMs === NEVER_MS ? turnsWithoutTimer + 1 : 0;
-    if (turnsWithoutTimer > MAX_TURNS_WITHOUT_TIMER || nowMs - START_MS > LONGEST_SCENARIO_MS)
-      throw new Error(
-        `at ${nowMs - START_MS} ms nothing is left to wait for; ${followers.all().length} programs follow`,
-      );
+    const place = `at ${nowMs - START_MS} ms`;
+    const programs = `${followers.all().length} programs follow the clock`;
+    if (turnsWithoutTimer > MAX_TURNS_WITHOUT_TIMER)
+      throw new Error(`${place} no timer or event is left that could settle the promise; ${programs}`);
+    if (nowMs - START_MS > LONGEST_SCENARIO_MS)
+      throw new Error(`${place} the scenario exceeds the limit of ${LONGEST_SCENARIO_MS} ms; ${programs}`);
     if (dueMs === NEVER_MS) await pause(PAUSE_WITHOUT_TIMER_MS, "work outside of the event loop takes time");
     else await advanceTo(dueMs);
   };

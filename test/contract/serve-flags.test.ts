@@ -74,7 +74,7 @@ test.for([
   expect(problems[0]?.message).toContain(message);
 });
 
-test("the manager reports all invalid flags at once and uses the valid flags", () => {
+test("the manager reports all invalid flags together and uses the valid flags", () => {
   const { settings: parsed, problems } = parseServeFlags(["--port=x", "--drain-delay=7s", "--nope", "--port=1"]);
   expect(problems.map(({ flag }) => flag)).toEqual(["--nope", "--port", "--port"]);
   expect(parsed.drainDelayMs).toBe(7_000);

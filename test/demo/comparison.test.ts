@@ -54,7 +54,7 @@ test("the demo's message has the failed requests of the update with preStop: sle
   expect(compareRuns(runs).sentence).not.toContain("sleep");
 });
 
-test("the demo fails if all requests fail in both updates, and the message names this", () => {
+test("the demo fails if all requests fail in both updates, and the message reports that every request failed", () => {
   const comparison = compareRuns({ without: counts(9, 9), with: counts(9, 9), summaries: [], propagationMs: 2_000 });
   expect(comparison.exitStatus).toBe(1);
   expect(comparison.sentence).toContain("Every request failed in both updates");

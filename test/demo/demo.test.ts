@@ -30,18 +30,22 @@ function resultOf(run: DemoProcess, status: number) {
 
 // The tests mostly wait, so together they take only as long as the longest of them if they run concurrently.
 describe.runIf(HAS_NETWORK_NAMESPACES).concurrent("the demo with a network namespace for each Pod", () => {
-  test("loses requests only without lastcall, and leaves no process or file", TIMEOUT, async (context) => {
-    const run = demo(context, "--network=namespace", "--json", ...ONE_REPLICA);
-    const status = await run.ended;
-    const result = resultOf(run, status);
-    expect(result).toMatchObject({ with: { failed: 0 }, network: "namespace", ok: true });
-    expect(result.without.failed).toBeGreaterThan(0);
-    expect(result.with.drainSeconds).toHaveLength(1);
-    expect(result.with.drainSeconds[0]).toBeGreaterThanOrEqual(3);
-    expect(result.with.drains[0]).toMatchObject({ outcome: "drained" });
-    expect(status).toBe(0);
-    await run.untilCleanedUp();
-  });
+  test(
+    "loses requests only without lastcall, and does not leave a process or file behind",
+    TIMEOUT,
+    async (context) => {
+      const run = demo(context, "--network=namespace", "--json", ...ONE_REPLICA);
+      const status = await run.ended;
+      const result = resultOf(run, status);
+      expect(result).toMatchObject({ with: { failed: 0 }, network: "namespace", ok: true });
+      expect(result.without.failed).toBeGreaterThan(0);
+      expect(result.with.drainSeconds).toHaveLength(1);
+      expect(result.with.drainSeconds[0]).toBeGreaterThanOrEqual(3);
+      expect(result.with.drains[0]).toMatchObject({ outcome: "drained" });
+      expect(status).toBe(0);
+      await run.untilCleanedUp();
+    },
+  );
 
   test("has a relay that sends the manager the withdrawal of its Pod", TIMEOUT, async (context) => {
     // On a busy machine a hook and the relay's client start slowly, so the drain delay is long.
@@ -54,19 +58,23 @@ describe.runIf(HAS_NETWORK_NAMESPACES).concurrent("the demo with a network names
     await run.untilCleanedUp();
   });
 
-  test("loses no request with --no-relay, and its result has no withdrawal times", TIMEOUT, async (context) => {
-    const run = demo(context, "--network=namespace", "--json", "--no-relay", ...ONE_REPLICA);
-    const result = resultOf(run, await run.ended);
-    expect(result).toMatchObject({ with: { failed: 0 }, ok: true });
-    expect(result.with.drains[0].withdrawal).toEqual({ slicesSeconds: null, learnedSeconds: null });
-    expect(result.with.drains[0].relay).not.toBe("withdrawn");
-  });
+  test(
+    "does not lose a request with --no-relay, and its result does not have withdrawal times",
+    TIMEOUT,
+    async (context) => {
+      const run = demo(context, "--network=namespace", "--json", "--no-relay", ...ONE_REPLICA);
+      const result = resultOf(run, await run.ended);
+      expect(result).toMatchObject({ with: { failed: 0 }, ok: true });
+      expect(result.with.drains[0].withdrawal).toEqual({ slicesSeconds: null, learnedSeconds: null });
+      expect(result.with.drains[0].relay).not.toBe("withdrawn");
+    },
+  );
 
   test.for([
     { signal: "SIGINT", during: "Rolling update with lastcall" },
     { signal: "SIGTERM", during: "Rolling update without lastcall" },
   ] as const)(
-    "$signal during '$during' stops the demo with status 130, and no process or file remains",
+    "exits with status 130 after $signal during '$during', and does not leave a process or file behind",
     TIMEOUT,
     async ({ signal, during }, context) => {
       const run = demo(context, "--network=namespace", ...ONE_REPLICA);
@@ -78,7 +86,7 @@ describe.runIf(HAS_NETWORK_NAMESPACES).concurrent("the demo with a network names
     },
   );
 
-  test("leaves no process or file if it is killed by SIGKILL", TIMEOUT, async (context) => {
+  test("does not leave a process or file behind if it is killed by SIGKILL", TIMEOUT, async (context) => {
     const run = demo(context, "--network=namespace", ...ONE_REPLICA);
     await run.untilPrinted("Rolling update without lastcall");
     run.child.kill("SIGKILL");
@@ -88,20 +96,24 @@ describe.runIf(HAS_NETWORK_NAMESPACES).concurrent("the demo with a network names
 });
 
 describe.concurrent("the demo with a loopback address for each Pod", () => {
-  test("loses no request of the user's own Deployment, and writes an image with --svg", TIMEOUT, async (context) => {
-    const home = homeOf(context);
-    const file = join(home, "deployment.json");
-    const image = join(home, "end.svg");
-    writeFileSync(file, JSON.stringify(ownDeployment()));
-    const run = demo(context, "--network=loopback", "--json", "-f", file, `--svg=${image}`, ...SHORT_DELAYS);
-    const status = await run.ended;
-    expect(resultOf(run, status)).toMatchObject({ with: { failed: 0 }, network: "loopback", ok: true });
-    expect(status).toBe(0);
-    expect(readFileSync(image, "utf8")).toContain("Shutdown of Pod own-");
-    await run.untilCleanedUp();
-  });
+  test(
+    "does not lose a request of the user's own Deployment, and writes an image with --svg",
+    TIMEOUT,
+    async (context) => {
+      const home = homeOf(context);
+      const file = join(home, "deployment.json");
+      const image = join(home, "end.svg");
+      writeFileSync(file, JSON.stringify(ownDeployment()));
+      const run = demo(context, "--network=loopback", "--json", "-f", file, `--svg=${image}`, ...SHORT_DELAYS);
+      const status = await run.ended;
+      expect(resultOf(run, status)).toMatchObject({ with: { failed: 0 }, network: "loopback", ok: true });
+      expect(status).toBe(0);
+      expect(readFileSync(image, "utf8")).toContain("Shutdown of Pod own-");
+      await run.untilCleanedUp();
+    },
+  );
 
-  test("exits with status 130 on SIGINT, and leaves no process or file", TIMEOUT, async (context) => {
+  test("exits with status 130 on SIGINT, and does not leave a process or file behind", TIMEOUT, async (context) => {
     const run = demo(context, "--network=loopback", ...ONE_REPLICA);
     await run.untilPrinted("Rolling update without lastcall");
     await eventually(() => expect(processesOf(run.home).length).toBeGreaterThan(2));

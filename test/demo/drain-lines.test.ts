@@ -21,7 +21,7 @@ test("the relay's status and the time of the withdrawal are read from the drain 
   expect(lastDrainSummary([reportLine(report)])).toMatchObject({ relay: "withdrawn", withdrawnAfterMs: 1_020 });
 });
 
-test("a report without a relay status has no time of withdrawal", () => {
+test("a report without a relay status does not have a time of withdrawal", () => {
   expect(lastDrainSummary([reportLine(REPORT)])).toMatchObject({ relay: "", withdrawnAfterMs: -1 });
 });
 

@@ -5,7 +5,7 @@ import { problemText } from "../../src/settings/read-settings.ts";
 const problemsOf = (...args: string[]) => readOptions(args).problems.map(problemText);
 const annotationsFor = (...args: string[]) => drainAnnotations(readOptions(args).settings);
 
-test("the demo sets no drain delay if the default is longer than the propagation delay", () => {
+test("the demo does not set a drain delay if the default is longer than the propagation delay", () => {
   expect(annotationsFor()).toEqual({});
   expect(annotationsFor("--propagation", "0s")).toEqual({});
 });
@@ -36,7 +36,7 @@ test("--no-relay disables the relay", () => {
   expect(readOptions(["--no-relay"]).settings.withoutRelay).toBe(true);
 });
 
-test("an unknown flag is reported with the nearest known one", () => {
+test("an unknown flag is reported with the nearest known flag", () => {
   expect(problemsOf("--propagatoin=2s")).toEqual(['"--propagatoin": Unknown flag; did you mean --propagation?']);
 });
 

@@ -32,7 +32,7 @@ async function startPod(spec: object, ...up: readonly string[]): Promise<Running
 }
 
 describe("the deletion of a Pod in the demo", () => {
-  test("starts all hooks at once, and signals each container after its own hook", async () => {
+  test("starts all hooks at the same time, and signals each container after its own hook", async () => {
     const web = await startPod(
       {
         initContainers: [sidecar("mesh", EXITS_ON_SIGTERM, execHook("sleep 0.6"))],
@@ -218,7 +218,7 @@ describe("a hook", () => {
     server.close();
   });
 
-  test("of type sleep succeeds after its seconds", async () => {
+  test("of type sleep succeeds after its duration", async () => {
     const hook = { lifecycle: { preStop: { sleep: { seconds: 1 } } } };
     const web = await startPod({ containers: [container("app", EXITS_ON_SIGTERM, hook)] }, "app");
     await web.remove();
@@ -260,7 +260,7 @@ describe("a container that exits", () => {
     expect(starts(web, "mesh")).toBe(1);
   });
 
-  test("completes a Pod with restartPolicy Never, whose sidecar's hook runs before its stop signal", async () => {
+  test("completes a Pod with restartPolicy Never, whose sidecar gets its stop signal after the sidecar's hook", async () => {
     const job = scriptGate();
     const spec = {
       restartPolicy: "Never",

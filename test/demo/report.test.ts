@@ -95,7 +95,7 @@ describe("the line about the withdrawal", () => {
     { afterMs: 90, notification: "was notified after 2.49 s, 0.09 s after its drain started." },
     { afterMs: 0, notification: "was notified after 2.40 s, as soon as its drain started." },
   ])(
-    "shows the time since the start of the drain if a hook started late: manager $notification",
+    "shows the time since the start of the drain if a hook started late: the manager $notification",
     ({ afterMs, notification }) => {
       const end = { ...endedPod(7.5, 5_000, 700), triggeredMs: 2_400, slicesWithdrawnMs: 1_000 };
       const withdrawal = { relay: "withdrawn", withdrawnAfterMs: afterMs };
@@ -106,7 +106,7 @@ describe("the line about the withdrawal", () => {
     },
   );
 
-  test("is omitted if the demo has no EndpointSlices", () => {
+  test("is omitted if the demo does not have EndpointSlices", () => {
     expect(drainTimeLines([endedPod(7.5, 5_000, 700)])).toHaveLength(3);
   });
 });

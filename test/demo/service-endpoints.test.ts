@@ -13,7 +13,7 @@ test("a serving terminating endpoint gets connections if none is ready", () => {
   expect(usableEndpoints([terminating, unready])).toEqual([terminating]);
 });
 
-test("endpoints that do not serve get no connections", () => {
+test("endpoints that do not serve do not get connections", () => {
   expect(usableEndpoints([unready, { ...terminating, serving: false }])).toEqual([]);
 });
 

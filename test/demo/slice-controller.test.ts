@@ -76,7 +76,7 @@ test("a Pod that becomes ready again does not count as withdrawn", async () => {
   expect(controller.withdrawnMs(POD)).toBeUndefined();
 });
 
-test("the slice controller writes a change once, even if flush() wrote it early, and writes nothing after close()", async () => {
+test("the slice controller writes a change once, even if flush() wrote it early, and does not write after close()", async () => {
   const { controller, written, emitEvent, advance } = startController(1_000);
   emitEvent("ready");
   await advance(500);

@@ -103,12 +103,12 @@ test("a container gets its stop signal immediately if its hook fails", async () 
   expect(eventLines).toEqual(["0 hook-started app", "0 FailedPreStopHook app", "0 SIGTERM app", "0 exited app"]);
 });
 
-test("a Pod with a grace period of zero runs no hook, and gets SIGKILL after 2 s", async () => {
+test("a Pod with a grace period of zero does not run a hook, and gets SIGKILL after 2 s", async () => {
   const eventLines = await scriptContainers({ app: { hookMs: 1_000 } }).terminateAll(0);
   expect(eventLines).toEqual(["0 SIGTERM app", "2000 SIGKILL app", "2000 exited app"]);
 });
 
-test("a container that exits during its hook gets no stop signal", async () => {
+test("a container that exits during its hook does not get a stop signal", async () => {
   const clock = createVirtualClock();
   const eventLines: string[] = [];
   const app = scriptedContainer("app", { hookMs: 5_000, exitsAfterMs: 0 }, clock);

@@ -63,7 +63,7 @@ test("the timeline has lanes for the proxy, the Pod's own connections, the drain
   });
 });
 
-test("the timeline shows with the relay the time of the withdrawal and when the manager received it", () => {
+test("with the relay, the timeline shows when the Pod was withdrawn and when the manager was notified of the withdrawal", () => {
   const { lanes, marks } = timelineOf(POD_END_WITH_RELAY);
   expect(Object.fromEntries(lanes.map((lane) => [lane.label, lane.spans]))).toMatchObject({
     "EndpointSlices list the Pod": [{ fromMs: -1_000, toMs: 1_000 }],
@@ -80,7 +80,7 @@ test("the timeline shows with the relay the time of the withdrawal and when the 
   ]);
 });
 
-test("the timeline shows only the withdrawal if the manager did not receive it", () => {
+test("the timeline shows only when the Pod was withdrawn if the manager was not notified of the withdrawal", () => {
   const notNotified = {
     ...POD_END_WITH_RELAY,
     summary: { ...requireSummary(POD_END), relay: "unknown: no answer", withdrawnAfterMs: -1 },

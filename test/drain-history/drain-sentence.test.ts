@@ -30,7 +30,7 @@ test("the sentence about a drain counts open connections without details", () =>
   expect(drainSentence(someDrain({ report }))).toContain("preStop hook). 1 connection was still open.");
 });
 
-test("the sentence about a drain with the outcome restarted has no trigger and no time", () => {
+test("the sentence about a drain with the outcome restarted does not have a trigger or a time", () => {
   const report = someReport({ outcome: "restarted", trigger: "none", why: "Only one container was stopped." });
   expect(drainSentence(someDrain({ report }))).toBe(
     "Pod web-7d9f-abcde was not drained, because only its containers restarted. Only one container was stopped.",
@@ -52,7 +52,7 @@ describe("a span of time", () => {
     [11_040_000, "3h 4m"],
     [86_399_999, "1d"],
     [100_000_000_000, "1157d 10h"],
-  ] as const)("%s ms are formatted as %s", ([ms, text]) => {
+  ] as const)("of %s ms is formatted as %s", ([ms, text]) => {
     expect(spanText(ms)).toBe(text);
   });
 });

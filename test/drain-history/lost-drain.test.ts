@@ -50,7 +50,7 @@ describe("a drain with the outcome lost", () => {
     expect(terminalTimeline(LOST_DRAIN, 80).join("\n")).not.toContain("drain ended");
   });
 
-  test("has no count of open connections and no trigger on the pages", () => {
+  test("does not have a count of open connections or a trigger on the pages", () => {
     expect(drainListPage({ drains: [LOST_DRAIN], instance: "a", namespace: undefined })).toContain(
       '<td class="number" data-column="left open">unknown</td>',
     );

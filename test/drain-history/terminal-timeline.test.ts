@@ -30,7 +30,7 @@ describe("the terminal timeline", () => {
     expect(lines[12]).toMatch(/^ {4}7\.50 s {2}drain ended/);
   });
 
-  test("of a running drain ends at its deadline, and has no line for the answers to hooks", () => {
+  test("of a running drain ends at its deadline, and does not have a line for the answers to hooks", () => {
     const lines = terminalTimeline(someDrain({ report: runningReport() }), 80);
     expect(lines.filter((line) => line.startsWith("   ") && / s {2}/.test(line))).toEqual([
       "    0.00 s  trigger: the manager's preStop hook",
@@ -85,7 +85,7 @@ describe("the terminal timeline", () => {
     expect(drainPage(someDrain({ report: someReport({ preload }) }))).toContain(title);
   });
 
-  test("draws a bar for short phases, and none for phases of 0 ms", () => {
+  test("draws a bar for a short phase, but not for a phase of 0 ms", () => {
     const noDurations = { withdrawing: 0, deregistration: 0, draining: 0, holding: 0 };
     const timelineWithoutPhases = terminalTimeline(
       someDrain({ report: someReport({ outcome: "not-needed", milliseconds: noDurations }) }),

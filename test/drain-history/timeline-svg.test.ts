@@ -49,7 +49,7 @@ test("the SVG's moment 'withdrawn' is sorted by time among the other moments", (
   expect(momentLabelsOf(-1)).toHaveLength(4);
 });
 
-test("the SVG of a drain that ended before the withdrawal has no moment for the withdrawal", () => {
+test("the SVG of a drain that ended before the withdrawal does not have a moment for the withdrawal", () => {
   const milliseconds = { withdrawing: 5_000, deregistration: 0, draining: 0, holding: 0 };
   const labels = timelineOf(someDrain({ report: someReport({ milliseconds }) })).moments.map(({ label }) => label);
   expect(labels).toEqual([expect.stringContaining("trigger"), expect.stringContaining("drain ended")]);

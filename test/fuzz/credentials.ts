@@ -1,4 +1,4 @@
-/** Checks that a changed credential is accepted only if it equals a signed one. */
+/** Checks that a changed credential is accepted only if it equals a signed credential. */
 import type { CredentialClaims } from "../../src/contract/relay-wire.ts";
 import { mintCredential, readCredential } from "../../src/relay/identity/credential.ts";
 import { mutate, splice } from "../manager/fuzz/mutations.ts";
@@ -14,7 +14,7 @@ const SIGNED_CREDENTIALS = KEYS.flatMap((key) => CLAIMS.map((claims) => mintCred
 
 export type ChangedCredentials = {
   readonly refusedCount: number;
-  /** Credentials that equal a signed one again, because their changes cancelled each other out. */
+  /** Number of credentials that equal the signed credential, because their changes cancelled each other out. */
   readonly unchangedCount: number;
 };
 

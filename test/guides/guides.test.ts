@@ -43,10 +43,10 @@ test("every guide has a manifest, and every manifest has a guide", () => {
   expect(EXAMPLES.length).toBeGreaterThanOrEqual(8);
 });
 
-describe.for(GUIDE_NAMES)("the guide %s", { timeout: 60_000 }, (name) => {
+describe.for(GUIDE_NAMES)("in the guide %s", { timeout: 60_000 }, (name) => {
   const guide = readGuide(name);
 
-  test("the manifest in the guide equals the file in examples", () => {
+  test("the manifest equals the file in examples", () => {
     expect(codeBlocksOf(guide, "yaml")).toEqual([guide.manifest]);
     expect(guide.text).toContain(`](../../examples/${name}.yaml)`);
   });
@@ -61,7 +61,7 @@ describe.for(GUIDE_NAMES)("the guide %s", { timeout: 60_000 }, (name) => {
     expect(restored.out).toBe(guide.manifest);
   });
 
-  test("the webhook and the command line inject the same Pods, and a second review changes nothing", async () => {
+  test("the manifest's Pods are injected equally by the webhook and the command line, and are not changed by a second review", async () => {
     const namespace = namespaceIn(guide.manifest);
     const { out } = await lastcall(["inject", ...FLAGS], { "-": guide.manifest }, TOKEN);
     const after = podsOf(out);
@@ -80,16 +80,16 @@ describe.for(GUIDE_NAMES)("the guide %s", { timeout: 60_000 }, (name) => {
     for (const timeline of timelines) expect(out).toContain(timeline);
   });
 
-  test("the guide has a picture of a real drain", () => {
+  test("a picture shows a real drain", () => {
     expect(guide.text).toContain(`](${name}.svg)`);
     const picture = readFileSync(picturePath(name), "utf8");
     expect(picture.length).toBeLessThanOrEqual(PICTURE_LIMIT_BYTES);
     expect(picture).toMatch(/^<svg .*aria-label="Drain of Pod \S+\/\S+".*<\/svg>\n$/s);
-    // A picture runs no script and loads no external content.
+    // A picture must not run scripts or load external content.
     expect(picture).not.toMatch(/<(script|image|foreignObject)|href=/);
   });
 
-  test("the guide contains only existing annotations", () => {
+  test("every annotation exists", () => {
     const mentionedSettings = [...guide.text.matchAll(/lastcall\.dev\/([a-z-]+)/g)].map((match) => match[1]);
     const settingNames = FIELDS.map((field) => ANNOTATIONS[field].name);
     for (const annotation of mentionedSettings) expect(settingNames).toContain(annotation);

@@ -80,14 +80,14 @@ describe("the mount of a driver's socket", () => {
     expect(mountsOf(pod)).toEqual([{ name: "run", mountPath: "/run/envoy", readOnly: true }]);
   });
 
-  test("is missing, which causes a problem, if its path depends on another container's variables", () => {
+  test("is not added, and a problem is reported, if its path depends on another container's variables", () => {
     const mount = { name: "run", mountPath: "/run/envoy", subPathExpr: "$(INSTANCE)" };
     const pod = createPodWithDriverUrl("unix:/run/envoy/a.sock", [withMounts(ENVOY, mount)]);
     expect(mountsOf(pod)).toBeUndefined();
     expect(problemCodesOf(inject(pod))).toContain("socket_unmounted");
   });
 
-  test("is writable at /var/run and its parent directories, where the runtime creates the ServiceAccount token's directory", () => {
+  test("is writable at /var/run and its parent directories, where the container runtime creates the ServiceAccount token's directory", () => {
     for (const mountPath of ["/var/run", "/var/run/", "/var"]) {
       const pod = createPodWithDriverUrl("unix:/var/run/a.sock", [withMounts(ENVOY, { name: "run", mountPath })]);
       expect(mountsOf(pod)).toEqual([{ name: "run", mountPath }]);

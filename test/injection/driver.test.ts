@@ -111,15 +111,15 @@ test("a configured admin address is passed to the manager unchanged", () => {
   expect(driverFlagsOf(pod)).toEqual(envoyFlagsFor("http://127.0.0.1:9001"));
 });
 
-describe("the manager connects to a Unix socket as the user that may write to the socket:", () => {
+describe("the manager connects to a Unix socket as", () => {
   const envoy = { ...ENVOY, volumeMounts: [SOCKET_MOUNT] };
 
-  test("the Pod's user", () => {
+  test("the Pod's user, if that user may write to the socket", () => {
     const spec = { securityContext: { runAsUser: 65_534 }, containers: [CONTOUR, envoy] };
     expect(managerUserOf({ spec })).toBe(65_534);
   });
 
-  test("the proxy container's own user", () => {
+  test("the proxy container's own user, if that user may write to the socket", () => {
     const envoyWithUser = { ...envoy, securityContext: { runAsUser: 101 } };
     expect(managerUserOf({ spec: { securityContext: { runAsUser: 65_534 }, containers: [APP, envoyWithUser] } })).toBe(
       17_890,
@@ -129,7 +129,7 @@ describe("the manager connects to a Unix socket as the user that may write to th
     expect(managerUserOf({ metadata: { annotations }, spec })).toBe(101);
   });
 
-  test("never root, and never a user that may only read the folder", () => {
+  test("neither root nor a user that may only read the socket's folder", () => {
     const annotations = { "lastcall.dev/driver-url": "unix:/admin/admin.sock" };
     const rootEnvoy = { ...envoy, securityContext: { runAsUser: 0 } };
     expect(managerUserOf({ metadata: { annotations }, spec: { containers: [rootEnvoy] } })).toBe(17_890);

@@ -203,7 +203,7 @@ test("a request of the manager that the LimitRange's ratio raises stays within t
 });
 
 test.for([
-  ["requests nothing", { cpu: "100m", memory: "64Mi" }],
+  ["does not request resources", { cpu: "100m", memory: "64Mi" }],
   ["requests only memory", { cpu: "100m", memory: "128Mi" }],
 ] as const)("a LimitRange default for a manager that %s counts against the pod-level resources", ([, podAmounts]) => {
   const resources = { requests: { cpu: "100m", memory: "64Mi" }, limits: { cpu: "100m", memory: "64Mi" } };

@@ -76,7 +76,7 @@ test("a Pod's list of ports that exceeds the length limit of an argument is igno
   expect(inject(pod, { config: { onInvalid: "skip" } })).toMatchObject({ reason: "invalid_value" });
 });
 
-test("of 36 000 unknown annotations, 20 are listed and the others are counted", () => {
+test("of 36 000 unknown annotations, 20 are listed and the remaining annotations are counted", () => {
   const annotations = Object.fromEntries(Array.from({ length: 36_000 }, (_, at) => [`lastcall.dev/key-${at}`, "x"]));
   const { problems } = inject({ metadata: { name: "web-0", annotations }, spec: { containers: [APP] } }).explanation;
   expect(problems).toHaveLength(21);
@@ -87,7 +87,7 @@ test("of 36 000 unknown annotations, 20 are listed and the others are counted", 
   });
 });
 
-test("a response has at most 50 problems and 16 warnings, with a count of the others", () => {
+test("a response has at most 50 problems and 16 warnings, with the number of omitted problems and warnings", () => {
   const annotations = { "lastcall.dev/containers": Array.from({ length: 1_000 }, (_, at) => `no-${at}`).join() };
   const outcome = inject({ metadata: { name: "web-0", annotations }, spec: { containers: [APP] } });
   expect(outcome.explanation.problems).toHaveLength(50);

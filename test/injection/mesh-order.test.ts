@@ -160,7 +160,7 @@ test("in a namespace without Istio's label, a redirect of the manager's port is 
   expect(problemCodesOf(regularResult.outcome)).toEqual(["mesh_captures_port"]);
 });
 
-test("a second injection replaces a rewritten hook that Istio's agent forwards to an old port", () => {
+test("a second injection replaces a rewritten hook that Istio's agent forwards to an earlier port of the manager", () => {
   const { pod } = injectAroundMesh({ injector: INJECTORS["Istio with a native proxy"] as Injector });
   const laterPod = structuredClone(pod) as MeshPod;
   laterPod.spec.containers.push({ name: "late", image: "late:1", ports: [{ containerPort: 17_890 }] });

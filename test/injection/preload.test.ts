@@ -74,7 +74,7 @@ test("a Pod does not get the preload library if a node's container runtime canno
   expect(JSON.stringify(outcome.kind === "patched" ? outcome.pod : {})).not.toContain("LD_PRELOAD");
 });
 
-test("the manager listens for preloaded processes only if a container loads the library", () => {
+test("the manager listens for preloaded processes only if a container loads the preload library", () => {
   const podWithoutPreload = podOf({ ...APP, envFrom: [{ secretRef: { name: "settings" } }] });
   const outcome = inject(podWithoutPreload, INPUTS);
   expect(problemCodesOf(outcome)).toEqual(["preload_left_out"]);

@@ -66,7 +66,7 @@ function managerIn(pod: object): Container | undefined {
   return [...(initContainers ?? []), ...(containers ?? [])].find((container) => container.name === "lastcall");
 }
 
-test("for any Pod, a second injection at any replica does not change the Pod", { timeout: TIME_LIMIT }, () => {
+test("for any Pod, a second injection by any replica does not change the Pod", { timeout: TIME_LIMIT }, () => {
   checkPatchedPods((_pod, first, given) => {
     const second = inject(first.pod, { ...given, token: "f".repeat(32) });
     expect(second).toMatchObject({ kind: "unchanged", reason: "up_to_date" });
@@ -224,7 +224,7 @@ const hostileJson = fc.letrec((ref) => ({
   ),
 })).value;
 
-test("for any JSON, the injection does not throw and its patch applies", { timeout: TIME_LIMIT }, () => {
+test("for any JSON, the injection does not throw and its patch can be applied", { timeout: TIME_LIMIT }, () => {
   fc.assert(
     fc.property(hostileJson, hostileJson, hostileJson, (metadata, spec, container) => {
       const containers = [container, { name: "app" }];

@@ -38,7 +38,7 @@ describe("the recognition of a hook that only sleeps", () => {
     expect(sleepSecondsOf({ exec: { command } })).toBeUndefined();
   });
 
-  test("excludes a second handler and a duration that is not a number", () => {
+  test("excludes a hook with a second handler, and a duration that is not a number", () => {
     expect(sleepSecondsOf({ sleep: { seconds: 5 }, exec: { command: ["x"] } })).toBeUndefined();
     expect(sleepSecondsOf({ sleep: { seconds: "5" } })).toBeUndefined();
   });

@@ -137,7 +137,7 @@ test("a second injection recognises a hook that Istio's agent replaced", () => {
   expect(uninjectPod(pod)).toEqual({ kind: "uninjected", pod: WEB });
 });
 
-test("a second injection moves the manager and every hook if another container declares the port", () => {
+test("a second injection changes the port of the manager and every hook if another container declares the manager's port", () => {
   const pod = clonePod(injectedPodOf(WEB));
   pod.spec.containers.push({ name: "late", image: "late:1", ports: [{ containerPort: 17_890 }] });
   const second = injectedPodOf(pod) as MutablePod;
@@ -173,7 +173,7 @@ test("a replica without node data does not change a native manager to a classic 
   expect(inject(injectedPodOf(WEB, withNodeData), withoutNodeData)).toMatchObject({ reason: "up_to_date" });
 });
 
-test("a second injection renews a missing token in the manager and in every hook", () => {
+test("a second injection renews a missing hook token in the manager and in every hook", () => {
   const pod = clonePod(injectedPodOf(WEB));
   const manager = pod.spec.initContainers[0] as JsonObject;
   manager["env"] = (manager["env"] as JsonObject[]).filter((entry) => entry["name"] !== "LASTCALL_TOKEN");

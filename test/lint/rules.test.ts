@@ -53,7 +53,7 @@ spec:
 const CASES: readonly Case[] = [
   {
     rule: "no-time-for-endpoints",
-    title: "a container behind a Service has no hook",
+    title: "a container behind a Service does not have a hook",
     bad: [SERVICE, withoutHook],
     good: [SERVICE, deployment()],
   },
@@ -75,13 +75,13 @@ const CASES: readonly Case[] = [
   },
   {
     rule: "no-time-for-endpoints",
-    title: "a container behind a Service that is not headless has no hook",
+    title: "a container behind a Service that is not headless does not have a hook",
     bad: [SERVICE, withoutHook],
     good: [SERVICE.replace("spec:", "spec:\n  clusterIP: None"), withoutHook],
   },
   {
     rule: "no-time-for-endpoints",
-    title: "a container behind a Service with a port that is not for metrics has no hook",
+    title: "a container behind a Service with a port that is not for metrics does not have a hook",
     bad: [SERVICE, withoutHook],
     good: [SERVICE.replace("name: http", "name: http-metrics"), withoutHook],
   },
@@ -132,7 +132,7 @@ const CASES: readonly Case[] = [
   })),
   {
     rule: "liveness-kills",
-    title: "liveness and readiness probe the same endpoint",
+    title: "the liveness probe and the readiness probe use the same endpoint",
     bad: [
       SERVICE,
       deployment({
@@ -249,7 +249,7 @@ const CASES: readonly Case[] = [
   },
   {
     rule: "no-readiness",
-    title: "a container behind a Service has no readiness probe",
+    title: "a container behind a Service does not have a readiness probe",
     bad: [SERVICE, deployment({ container: "lifecycle: {preStop: {sleep: {seconds: 5}}}" })],
     good: [SERVICE, deployment()],
   },
@@ -396,17 +396,17 @@ const CASES: readonly Case[] = [
   },
 ];
 
-describe("lint reports", () => {
-  test.for(CASES)("the finding $rule for manifests with the mistake: $title", ({ rule, bad, good }) => {
+describe("lint", () => {
+  test.for(CASES)("reports the finding $rule for manifests with the mistake: $title", ({ rule, bad, good }) => {
     expect(idsIn(...bad)).toContain(rule);
     expect(idsIn(...good)).not.toContain(rule);
   });
 
-  test("no finding for a Deployment that shuts down gracefully", () => {
+  test("does not report a finding for a Deployment that shuts down gracefully", () => {
     expect(findingsIn(SERVICE, deployment(), budget("maxUnavailable: 1"))).toEqual([]);
   });
 
-  test("no finding for Pods that run to completion", () => {
+  test("does not report a finding for Pods that run to completion", () => {
     const job = withoutHook.replace("apps/v1", "batch/v1").replace("Deployment", "Job");
     expect(idsIn(SERVICE, job)).toEqual([]);
   });

@@ -166,7 +166,7 @@ export const BROKEN_RELAYS: readonly BrokenRelay[] = [
   failingRelay("reports no withdrawal and stops writing", EXPIRY_MS, (relay) => relay.freeze()),
   failingRelay("reports no withdrawal and exits", 0, (relay) => relay.crash()),
   {
-    behaviour: "reports no withdrawal and loses its network",
+    behaviour: "does not report the withdrawal and loses its network",
     additionalMs: EXPIRY_MS,
     start: async (ca, clock) => {
       const relay = await startRelay({ ca, ...clockOption(clock) });

@@ -76,8 +76,12 @@ describe("the queue of destroyed sockets", () => {
   test.for([
     { title: "libc is not available", changes: { available: false }, descriptors: [] },
     { title: "no socket can be opened", changes: { socket: () => -1 }, descriptors: [] },
-    { title: "the kernel assigns no address", changes: { connect: () => -1 }, descriptors: [7] },
-    { title: "the kernel has no group for destroyed sockets", changes: { setsockopt: () => -1 }, descriptors: [7] },
+    { title: "the kernel does not assign an address", changes: { connect: () => -1 }, descriptors: [7] },
+    {
+      title: "the kernel does not have a group for destroyed sockets",
+      changes: { setsockopt: () => -1 },
+      descriptors: [7],
+    },
   ])("is incomplete, and does not leak a descriptor, if $title", ({ changes, descriptors }) => {
     const { libc, closedFds } = createLibc([], changes);
     const queue = createDestroyedSockets(libc);

@@ -133,7 +133,7 @@ describe("a Pod that continues after its drain", () => {
     expect(timesOf(drain, "cancel-driver-drain")).toEqual([]);
   });
 
-  test("causes no cancellation of the driver's drain if that drain was never started", () => {
+  test("does not cause a cancellation of the driver's drain if that drain was never started", () => {
     // The Pod has no listener at the trigger, so the first drain ends immediately and the driver's drain does not start.
     const pod: PodAt = (nowMs) => ({ ...QUIET, hasTcpListener: nowMs > 100_000 });
     const drain = play({ pod, events: [...TERMINATION, ownHook(200_000, 3)], untilMs: 250_000 });

@@ -67,11 +67,14 @@ describe("the start of a drain", () => {
       title: "the relay's report that the Pod is not terminating",
       events: [hook(0, 1), relayReported(10, "in", false)],
     },
-  ])("does not follow $title: hooks are answered as a container restart after five seconds", ({ events }) => {
-    const drain = play({ settings: TWO_APPS, events });
-    expect(drain.summary).toMatchObject({ phase: "idle", outcome: "restarted", trigger: "none", holds: [] });
-    expect(drain.answerTimesMs.get(1)).toBe(5_000);
-  });
+  ])(
+    "does not follow $title, and the hooks are answered after five seconds as in a container restart",
+    ({ events }) => {
+      const drain = play({ settings: TWO_APPS, events });
+      expect(drain.summary).toMatchObject({ phase: "idle", outcome: "restarted", trigger: "none", holds: [] });
+      expect(drain.answerTimesMs.get(1)).toBe(5_000);
+    },
+  );
 
   test.for([
     {
@@ -89,17 +92,20 @@ describe("the start of a drain", () => {
       events: [hook(0, 1), ...Array.from({ length: 40 }, (_, at) => hook(500 + at * 900, 2 + at, "web"))],
       ms: [15_000, 15_500],
     },
-  ])("does not follow $title: hooks are answered as a container restart after fifteen seconds", ({ events, ms }) => {
-    const drain = play({ settings: TWO_APPS, events });
-    expect(drain.summary).toMatchObject({ phase: "idle", outcome: "restarted", trigger: "none", holds: [] });
-    expect(ms.map((_, at) => drain.answerTimesMs.get(at + 1))).toEqual(ms);
-    expect(drain.actions.filter((action) => action.kind === "start-driver-drain")).toEqual([]);
-  });
+  ])(
+    "does not follow $title, and the hooks are answered after fifteen seconds as in a container restart",
+    ({ events, ms }) => {
+      const drain = play({ settings: TWO_APPS, events });
+      expect(drain.summary).toMatchObject({ phase: "idle", outcome: "restarted", trigger: "none", holds: [] });
+      expect(ms.map((_, at) => drain.answerTimesMs.get(at + 1))).toEqual(ms);
+      expect(drain.actions.filter((action) => action.kind === "start-driver-drain")).toEqual([]);
+    },
+  );
 
   test.for([
     { title: "nothing", statuses: [], answeredMs: 15_000 },
     {
-      title: "a failed connection only",
+      title: "only a failed connection",
       statuses: [
         relayReported(2_100, "unknown", false, {
           reason: "the relay did not respond within 2000 ms",
@@ -117,7 +123,7 @@ describe("the start of a drain", () => {
       answeredMs: 12_000,
     },
   ])(
-    "does not follow a single hook, whose answer is delayed if the relay responds late: the relay reports $title",
+    "does not follow a single hook, which is answered after $answeredMs ms if the relay reports $title",
     ({ statuses, answeredMs }) => {
       const pendingStatus = relayReported(1, "unknown", false, { reason: "no answer yet", isFromRelay: false });
       const drain = play({ settings: TWO_APPS, events: [hook(0, 1), pendingStatus, ...statuses] });
@@ -418,7 +424,7 @@ describe("the answer to a preStop hook", () => {
     expect(drain.answerTimesMs.get(2)).toBeLessThanOrEqual(8_300);
   });
 
-  test("is sent at once to the newest calls of a container with more held calls than its limit", () => {
+  test("is sent immediately to the newest calls of a container that has more held calls than the limit", () => {
     const events = [ownHook(0, 999), ...Array.from({ length: 130 }, (_, at) => hook(100 + at, at))];
     const drain = play({ events });
     const earlyAnswers = [...drain.answerTimesMs].filter(([, atMs]) => atMs < 5_000);
@@ -434,7 +440,7 @@ describe("the answer to a preStop hook", () => {
     expect(drain.answerTimesMs.has(2)).toBe(false);
   });
 
-  test("is sent at once if the hook is called after the drain", () => {
+  test("is sent immediately if the hook is called after the drain", () => {
     const drain = play({ events: [...TERMINATION, hook(20_000, 3), ownHook(21_000, 4)] });
     expect(drain.answerTimesMs.get(3)).toBe(20_000);
     expect(drain.answerTimesMs.get(4)).toBe(21_000);
@@ -485,7 +491,7 @@ describe("a drain with a relay", () => {
     expect(drain.answerTimesMs.get(1)).toBe(5_110);
   });
 
-  test("does not wait for the withdrawal if the Pod is not terminating, and reports that EndpointSlices still offered it", () => {
+  test("does not wait for the withdrawal if the Pod is not terminating, and reports that EndpointSlices still listed the Pod as ready", () => {
     const drain = play({ events: [...TERMINATION, relayReported(200, "in", false)] });
     expect(drain.answerTimesMs.get(1)).toBe(5_110);
     expect(drain.summary.why).toContain("EndpointSlices still listed the Pod as ready");
@@ -502,7 +508,7 @@ describe("a drain with a relay", () => {
   test.for([
     { graceSeconds: 32, drainMs: 5_000, title: "the whole drain delay" },
     { graceSeconds: 10, drainMs: 5_000, title: "the whole drain delay" },
-    { graceSeconds: 6, drainMs: 3_000, title: "half of the reported time" },
+    { graceSeconds: 6, drainMs: 3_000, title: "half of the reported grace period" },
     { graceSeconds: 1, drainMs: 1_000, title: "one second" },
   ])(
     "lasts $title if the relay reports a grace period of $graceSeconds s and the app's own grace period is 30 s",
@@ -530,7 +536,7 @@ describe("the manager's timer", () => {
     expect(play({ settings, events: TERMINATION, pod: busyUntil(999_999) }).wakeCount).toBeLessThan(1_100);
   });
 
-  test("makes the manager ready again if the Pod continues for a minute after the drain", () => {
+  test("makes the manager ready for another drain if the Pod continues for a minute after the drain", () => {
     const drain = play({ events: [...TERMINATION, hook(200_000, 3), ownHook(200_010, 4)] });
     expect(drain.answerTimesMs.get(3)).toBe(205_010);
   });
@@ -674,7 +680,7 @@ describe("for arbitrary sequences of events", () => {
     );
   });
 
-  test("the phase remains done for a minute after the drain, regardless of callers", () => {
+  test("the phase remains `done` for a minute after the drain, regardless of callers", () => {
     fc.assert(
       fc.property(fc.array(fc.nat(50_000), { maxLength: 6 }), (times) => {
         const events = times.map((ms, index) =>

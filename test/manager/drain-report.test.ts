@@ -155,7 +155,7 @@ test("the report lists connections up to its limit and counts all of them", () =
   expect(JSON.stringify(report)).not.toContain("untracked");
 });
 
-test("the report counts processes with the preload library and their connections, and omits both counts without the library", () => {
+test("the report counts processes with the preload library and their connections, and omits both counts without that library", () => {
   const state = draining({}, { openAtDraining: 20 });
   expect(drainReportOf(state, 10, 3, 0).preload).toEqual({ processes: 3, missed: 0, connections: 20 });
   expect(drainReportOf(state, 10, 3, 1).preload).toEqual({

@@ -54,7 +54,7 @@ describe("a container restart shortly before the Pod's termination", () => {
     },
   );
 
-  test("is not the outcome of the running drain", () => {
+  test("does not become the outcome of the running drain", () => {
     const events = [hook(0, 1), sigterm(20_000)];
     const drain = play({ events, pod: busyUntil(999_999), untilMs: 20_500 });
     expect(drain.summary).toMatchObject({ phase: "withdrawing", outcome: "none" });
@@ -101,7 +101,7 @@ describe("with a drain timeout of 0 s", () => {
 });
 
 describe("the report after the drain", () => {
-  test("lists the connections at the end of the drain, not later ones while the proxy's hook waits", () => {
+  test("lists the connections at the end of the drain, not later connections while the proxy's hook waits", () => {
     const pod: PodAt = (nowMs) => (nowMs < 66_000 ? busyUntil(999_999)(nowMs) : QUIET);
     const otherProcesses = (nowMs: number) => ({ known: true, hasOthers: nowMs < 70_000, hasSharedUser: false });
     const drain = play({ settings: MESH, events: [...TERMINATION, hook(120, 3, "istio-proxy")], pod, otherProcesses });
@@ -173,7 +173,7 @@ describe("the report after the drain", () => {
 });
 
 describe("a Pod that continues after its drain", () => {
-  test("makes the manager ready again even if the Pod has only UDP sockets", () => {
+  test("makes the manager ready for another drain even if the Pod has only UDP sockets", () => {
     const pod: PodAt = () => ({ ...QUIET, hasTcpListener: false, hasUdp: true });
     expect(play({ events: TERMINATION, pod, untilMs: 100_000 }).summary.phase).toBe("idle");
   });

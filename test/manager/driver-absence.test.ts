@@ -34,7 +34,7 @@ function createFaultyDriver(name: string) {
 }
 
 test.concurrent.for(["envoy", "linkerd"])(
-  "the driver %s still counts after two refused connections with a request timeout in between",
+  "the driver %s still counts requests after two refused connections with a request timeout in between",
   async (name) => {
     const { count, counts } = createFaultyDriver(name);
     const unknownCount = name === "envoy" ? NO_RESPONSE : -1;
@@ -46,7 +46,7 @@ test.concurrent.for(["envoy", "linkerd"])(
   },
 );
 
-test.concurrent("the requests of an Envoy that returns after a long absence are counted again, and a message reports this", async () => {
+test.concurrent("the requests of an Envoy that returns after a long absence are counted again, and a message reports the return", async () => {
   const messages: string[] = [];
   const envoy = await startFakeEnvoy();
   envoy.defaultFault = "refuse";
@@ -69,7 +69,7 @@ test.concurrent("the requests of an Envoy that returns after a long absence are 
 });
 
 test.concurrent.for(["envoy", "linkerd"])(
-  "the driver %s stops counting after one long absence of the proxy",
+  "the driver %s stops counting requests after one long absence of the proxy",
   async (name) => {
     const { count, counts } = createFaultyDriver(name);
     await count(REFUSED);

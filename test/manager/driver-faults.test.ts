@@ -77,7 +77,10 @@ const FAULTS: readonly { readonly fault: string; readonly tests: readonly TestRe
       },
     ],
   },
-  { fault: "TCP is passed through", tests: [{ file: DRIVER_TESTS, title: "a TCP session besides idle HTTP" }] },
+  {
+    fault: "TCP is passed through",
+    tests: [{ file: DRIVER_TESTS, title: "a TCP session beside an idle HTTP connection" }],
+  },
   {
     fault: "a UDP session stays",
     tests: [{ file: DRIVER_TESTS, title: "delays the end of a drain for a UDP session" }],
@@ -197,7 +200,10 @@ const FAULTS: readonly { readonly fault: string; readonly tests: readonly TestRe
   {
     fault: "the wall clock jumps",
     tests: [
-      { file: THIS_FILE, title: "a jump of the wall clock is harmless, because no file of the manager reads it" },
+      {
+        file: THIS_FILE,
+        title: "a jump of the wall clock is harmless, because no file of the manager reads that clock",
+      },
     ],
   },
   {
@@ -210,7 +216,7 @@ const FAULTS: readonly { readonly fault: string; readonly tests: readonly TestRe
       { file: MACHINE_TESTS, title: "every app's hook is answered by the deadline, even if timers fire late" },
       {
         file: "test/manager/stalled-manager.test.ts",
-        title: "for %i ms answers the hook that arrived meanwhile",
+        title: "for %i ms answers the hook that arrived in this time",
       },
     ],
   },
@@ -223,7 +229,7 @@ const FAULTS: readonly { readonly fault: string; readonly tests: readonly TestRe
       },
       {
         file: "test/demo/demo.test.ts",
-        title: "loses no request of the user's own Deployment, and writes an image with --svg",
+        title: "does not lose a request of the user's own Deployment, and writes an image with --svg",
       },
     ],
   },
@@ -248,7 +254,7 @@ function testExists(reference: TestReference): boolean {
 const ENVOY: DrainSettings = { ...ONE_APP, driver: "envoy" };
 const TERMINATION = [hook(100, 1), ownHook(110, 2)];
 
-describe("the settings and clock of a drain with a proxy", () => {
+describe("in a drain with a proxy", () => {
   test("an idle connection delays a drain until the deadline if `drained-when` is `connections`", () => {
     const drain = play({
       settings: { ...ENVOY, drainedWhen: "connections", drainTimeoutMs: 10_000 },
@@ -272,7 +278,7 @@ describe("the settings and clock of a drain with a proxy", () => {
     expect(drain.answerTimesMs.get(1)).toBe(110 + 400);
   });
 
-  test("a jump of the wall clock is harmless, because no file of the manager reads it", () => {
+  test("a jump of the wall clock is harmless, because no file of the manager reads that clock", () => {
     const folder = join(ROOT, "src/manager");
     const filesWithDate = readdirSync(folder, { recursive: true, encoding: "utf8" })
       .filter((name) => name.endsWith(".ts"))

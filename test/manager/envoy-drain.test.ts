@@ -33,7 +33,7 @@ describe("a drain with the Envoy driver", () => {
     expect(drain.answerTimesMs.get(1)).toBeLessThanOrEqual(DELAYS_END_MS + 2_250);
   });
 
-  test("starts the counts of requests one quiet period before the end of the delays", () => {
+  test("starts to count requests one quiet period before the end of the delays", () => {
     const drain = play({
       settings: { ...ENVOY, deregistrationDelayMs: 60_000 },
       events: TERMINATION,
@@ -100,7 +100,7 @@ describe("an absence of the proxy", () => {
     expect(drain.answerTimesMs.get(1)).toBeLessThanOrEqual(22_250);
   });
 
-  test("does not end the drain if it is short, during the delays and after counts of requests", () => {
+  test("does not end the drain if it is short and occurs during the delays, after counts of requests", () => {
     const drain = play({
       settings: { ...ENVOY, deregistrationDelayMs: 10_000 },
       events: TERMINATION,

@@ -72,7 +72,7 @@ describeOnClock("the Envoy driver", (build) => {
   const logMessages = ({ manager }: Pod) => manager.lines().map((line) => `${line["message"]}: ${line["detail"]}`);
 
   test.concurrent(
-    "sends Envoy the drain request after the delays, and ends the drain at once if no connection is open",
+    "sends Envoy the drain request after the delays, and ends the drain immediately if no connection is open",
     onClock(async (clock) => {
       const pod = await startPod(clock);
       const end = await drainPod(pod);
@@ -135,7 +135,10 @@ describeOnClock("the Envoy driver", (build) => {
     { title: "an HTTP request", busy: { connections: 1, http: { prefix: "web", requests: 1 } } },
     { title: "an upgraded connection", busy: { connections: 1, http: { prefix: "web", upgrades: 1 } } },
     { title: "a TCP session", busy: { connections: 1 } },
-    { title: "a TCP session besides idle HTTP", busy: { connections: 2, http: { prefix: "web", connections: 1 } } },
+    {
+      title: "a TCP session beside an idle HTTP connection",
+      busy: { connections: 2, http: { prefix: "web", connections: 1 } },
+    },
   ])(
     "delays the end of a drain for $title",
     onClock(async (clock, { busy }) => {

@@ -94,7 +94,7 @@ describe("preStop calls with the token from outside of the node", () => {
     );
   });
 
-  test("do not advance the stop signal of a terminating container or change the time of the driver's drain", () => {
+  test("do not make the stop signal of a terminating container earlier, and do not change the time of the driver's drain", () => {
     fc.assert(
       fc.property(
         anySettings,

@@ -206,7 +206,7 @@ describe("a drain of a workload whose last stopped Pods did not reset a connecti
     expect(endMs).toBeLessThan(6_200);
   });
 
-  test("waits for the patience if the relay does not report such Pods", () => {
+  test("waits for the patience if the relay does not report the stops of these Pods", () => {
     expect(drainWithStops(false).endMs).toBeGreaterThanOrEqual(PATIENCE_END_MS);
   });
 
@@ -214,7 +214,7 @@ describe("a drain of a workload whose last stopped Pods did not reset a connecti
     expect(drainWithStops(true, { shutdown: "abrupt" }).endMs).toBeGreaterThanOrEqual(PATIENCE_END_MS);
   });
 
-  test("waits for the patience if a later status comes from a relay that did not record such Pods", () => {
+  test("waits for the patience if a later status comes from a relay that did not record the stops of these Pods", () => {
     const events = [
       ...[ownHook(0, 1), relayReported(100, "in", true, { isGraceful: true })],
       relayReported(3_000, "out", true),
@@ -227,7 +227,7 @@ describe("a drain of a workload whose last stopped Pods did not reset a connecti
     expect(endMs).toBeGreaterThanOrEqual(PATIENCE_END_MS);
   });
 
-  test("does not wait for the patience if the connection to the relay is lost afterwards", () => {
+  test("does not wait for the patience if the connection to the relay is lost after the status", () => {
     const events = [
       ...[ownHook(0, 1), relayReported(100, "out", true, { isGraceful: true })],
       relayReported(3_000, "unknown", false, { reason: "the relay closed the connection", isFromRelay: false }),

@@ -139,7 +139,7 @@ describeBuilds("thousands of connections to the manager's port", (build) => {
 });
 
 describeBuilds("more than 128 calls of one hook", (build) => {
-  test("leave 128 calls unanswered, including the manager's own hook, because the newest calls are answered at once", async () => {
+  test("leave 128 calls unanswered, including the manager's own hook, because the newest calls are answered immediately", async () => {
     const manager = await startManager({ build, flags: ["--drain-delay=50s", "--hooks=app:app"] });
     const app = await startApp(manager.address);
     const drainCall = call(manager, `/${TOKEN}/drain`, "POST").catch(() => undefined);

@@ -104,7 +104,7 @@ describe("the count that active-url returns", () => {
     expect(await count({ activeUrl: `http://${ownAddress()}:8080/` })).toBe(-1);
   });
 
-  test("is unknown if active-url is not set, without a connection", async () => {
+  test("is unknown if active-url is not set, and no connection is opened", async () => {
     const driver = createDriver({});
     expect(await new Promise((done) => driver.countActive(done))).toBe(-1);
     expect(driver.dialCount()).toBe(0);

@@ -31,7 +31,7 @@ describe("one part of a netlink dump", () => {
     ]);
   });
 
-  test("results in the IPv4 form of mapped IPv6 addresses, and in the shortest form of others", () => {
+  test("results in the IPv4 form of mapped IPv6 addresses, and in the shortest form of other IPv6 addresses", () => {
     const mapped = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 10, 0, 0, 1];
     const plain = [0x20, 1, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xab, 0xc];
     const { sockets } = read(socketMessage({ family: 10, local: mapped, peer: plain }));
@@ -47,7 +47,7 @@ describe("one part of a netlink dump", () => {
     });
   });
 
-  test("results in a socket with data times but without counters if the kernel is old", () => {
+  test("results in a socket with data times but without counters if the tcp_info of an old kernel ends before the counters", () => {
     expect(read(socketMessage({ info: tcpInfo(1, 2, 3, 9, 104) })).sockets[0]).toMatchObject({
       lastDataSentMs: 1,
       bytesReceived: -1,
@@ -81,7 +81,7 @@ describe("one part of a netlink dump", () => {
   test.for([
     { title: "an empty part", end: "garbled", bytes: Buffer.alloc(0) },
     { title: "an incomplete header", end: "garbled", bytes: DONE.subarray(0, 9) },
-    { title: "a length below that of the header", end: "garbled", bytes: Buffer.alloc(16) },
+    { title: "a length below the header's length", end: "garbled", bytes: Buffer.alloc(16) },
     { title: "a length beyond the part", end: "garbled", bytes: socketMessage().subarray(0, 60) },
     { title: "a response to another request", end: "garbled", bytes: message(3, Buffer.alloc(4), 2, 7) },
     { title: "a message too short for a socket", end: "garbled", bytes: message(20, Buffer.alloc(71)) },

@@ -122,7 +122,7 @@ describe("a sample of the sockets", () => {
     expect(readLists(failingLibc)).toBeUndefined();
   });
 
-  test("stops reading UDP ports when the consumer of the ports has enough", () => {
+  test("stops reading UDP ports at the requested number of ports", () => {
     const udpTable = ` ${TABLE_HEAD}${UDP_LINE.repeat(50)}`;
     expect(readLists(NO_LIBC, { "/proc/net/udp": udpTable }, 3)?.udpPorts).toHaveLength(3);
   });
@@ -209,14 +209,14 @@ describe("the visibility of the sockets at the start", () => {
     ["on a kernel without IPv6", "netlink", createLibcWithoutIpv6, WITHOUT_IPV6_TABLES],
     ["if the kernel refuses netlink", "proc", createRefusedLibc, {}],
     [
-      "if the kernel refuses netlink and has no IPv6 tables in /proc/net",
+      "if the kernel refuses netlink and /proc/net does not contain IPv6 tables",
       "proc",
       createRefusedLibc,
       WITHOUT_IPV6_TABLES,
     ],
     ["if netlink does not respond", "proc", createSilentLibc, {}],
     [
-      "if the kernel refuses netlink and /proc/net has no tables",
+      "if the kernel refuses netlink and /proc/net does not contain tables",
       "nothing",
       createRefusedLibc,
       { "/proc/net/tcp": undefined },

@@ -224,7 +224,7 @@ describe("after a drain without held preStop calls", () => {
     expect(nextWake(ONE_APP, done(), 11_000)).toEqual({ wakeAtMs: -1, sampleAtMs: -1 });
   });
 
-  test("a sample a minute later detects that the Pod continues", () => {
+  test("a sample one minute after the answers detects that the Pod continues", () => {
     expect(nextWake(ONE_APP, done({ rearmAtMs: 71_000 }), 11_000)).toEqual({ wakeAtMs: 71_000, sampleAtMs: 71_000 });
   });
 });

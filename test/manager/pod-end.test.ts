@@ -32,7 +32,7 @@ const isPhaseLine = (name: string) => (line: Record<string, unknown>) =>
 
 describeOnClock("the drain of a terminating Pod", (build) => {
   test.concurrent(
-    "delays the answers to the app's hook and the manager's own, and the manager exits at SIGTERM",
+    "delays the answers to the app's hook and the manager's own hook, and the manager exits at SIGTERM",
     onClock(async (clock) => {
       const manager = await startManager({ build, clock });
       const app = await startApp(manager.address, 8_080, clock);

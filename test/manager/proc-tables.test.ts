@@ -42,7 +42,7 @@ describe("a socket table of /proc/net", () => {
     ]);
   });
 
-  test("results in the IPv4 form of mapped IPv6 addresses, and in the shortest form of others", () => {
+  test("results in the IPv4 form of mapped IPv6 addresses, and in the shortest form of other IPv6 addresses", () => {
     expect(parseTable(TABLE_HEAD + IPV6_LINE, 10)?.[0]).toMatchObject({
       state: 6,
       localAddress: "127.0.0.1",

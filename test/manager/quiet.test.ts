@@ -176,7 +176,7 @@ describe("a destroyed connection", () => {
       overrides: { ...dataAges(40, 40, 0), ...segmentCounts(2, 1) },
     },
     {
-      title: "by a client that sent a close_notify in reply to the server's",
+      title: "of a client that answered the server's close_notify with its own",
       verb: "does not count",
       overrides: { ...dataAges(4, 0, 0), ...segmentCounts(7, 13) },
       past: answeredBefore,
@@ -188,7 +188,7 @@ describe("a destroyed connection", () => {
       past: answeredBefore,
     },
     {
-      title: "with a request, if earlier ones may be unanswered too,",
+      title: "with a request, if earlier requests may be unanswered too,",
       verb: "counts",
       overrides: { ...dataAges(90, 40, 0), ...segmentCounts(7, 12) },
       past: NO_ACK_HISTORY,

@@ -155,7 +155,7 @@ describe("the client's session with the relay", () => {
     expect(play([delayEvent(0, 2_000), receivedEvent(100, 1), ...slowHeartbeats], 20_000).lost).toEqual([2_700]);
   });
 
-  test("keeps the status if heartbeats stop on one connection and arrive on a new one", () => {
+  test("keeps the status if heartbeats stop on one connection and arrive on a new connection", () => {
     const session = play(
       [delayEvent(0, 2_000), receivedEvent(10, 1), ...heartbeats(2, 700, 9_100), ...heartbeats(3, 9_500, 15_000)],
       15_100,

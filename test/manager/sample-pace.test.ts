@@ -34,13 +34,13 @@ test("samples are rare during the drain delay in a Pod with thousands of sockets
   expect(drain.wakeCount).toBeLessThan(220);
 });
 
-test("failed samples are at most as frequent as successful ones in a Pod with thousands of sockets", () => {
+test("failed samples are at most as frequent as successful samples in a Pod with thousands of sockets", () => {
   const pod: PodAt = (nowMs) => (nowMs < 10_000 ? busyUntil(999_999)(nowMs) : NO_SAMPLE.observation);
   const drain = play({ events: TERMINATION, pod, sockets: (nowMs) => (nowMs < 10_000 ? 3_000 : -1) });
   expect(drain.wakeCount).toBeLessThan(70);
 });
 
-test("samples are at most a quiet period apart if this needs at most 5 % of a core", () => {
+test("samples are at most a quiet period apart if samples at this pace need at most 5 % of a core", () => {
   const drain = play({ events: TERMINATION, pod: busyUntil(999_999), sockets: MAX_EXACT_SOCKETS });
   expect(drain.wakeCount).toBeGreaterThanOrEqual(60_000 / quietPeriodMs);
 });
@@ -118,7 +118,7 @@ test("a drain in a Pod with more than 4000 sockets for each second of the quiet 
   );
 });
 
-test("a timer that fires a fraction of a millisecond early does not delay the sample at the end of the delay", () => {
+test("a timer that fires a fraction of a millisecond early does not delay the sample at the end of the drain delay", () => {
   const endMs = 110 + DRAIN_DELAY_MS;
   const unrelatedEvent = (nowMs: number) => ({ kind: "client-disconnected" as const, nowMs, holdId: 99 });
   const drain = play({

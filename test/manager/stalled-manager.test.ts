@@ -30,7 +30,7 @@ async function stopAndWait(manager: Manager): Promise<void> {
 
 describeBuilds("a manager that SIGSTOP suspended", (build) => {
   test.concurrent.for([STALL_MS, LONG_STALL_MS])(
-    "for %i ms answers the hook that arrived meanwhile",
+    "for %i ms answers the hook that arrived in this time",
     async (stallMs) => {
       const manager = await startManager({ build, wrapper: WITHOUT_PORT_GUARD, flags: ["--hooks=app:app"] });
       const socketsBefore = countOpenSockets(manager.pid);

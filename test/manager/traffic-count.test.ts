@@ -53,7 +53,7 @@ describe("with the setting active-url", () => {
     expect(createTestMonitor(settings).sample(reading([listener(socket)]), 0).hasTcpListener).toBe(false);
   });
 
-  test("the listener at the URL does not add connections or evidence of traffic", () => {
+  test("the listener at active-url does not add connections or evidence of traffic", () => {
     const { sample } = createTestMonitor(AT_LOOPBACK);
     expect(sample(reading([statusListener("127.0.0.1")]), 0)).toMatchObject({ openConnections: 0, lastEvidenceMs: -1 });
   });

@@ -502,7 +502,7 @@ describe("the ports that a drain observes", () => {
     expect(sample(reading([...listeners, timeWaitSocket]), 1_150).lastEvidenceMs).toBe(1_110);
   });
 
-  test("include UDP ports, except the manager's and ignored ones", () => {
+  test("include UDP ports, except the manager's port and ignored ports", () => {
     const { sample } = createTestMonitor({ ignorePorts: [53] });
     expect(sample(reading([], { udpPorts: [53, 17_890] }), 1).hasUdp).toBe(false);
     expect(sample(reading([], { udpPorts: [53, 5_000] }), 2).hasUdp).toBe(true);

@@ -248,7 +248,7 @@ describe("connections beyond the number that the manager tracks", () => {
     });
   });
 
-  describe("after the manager tracks them", () => {
+  describe("once the manager tracks them", () => {
     const createSmallMemory = () => createConnectionMemory(Math.random, 1);
     /** In the first sample another connection occupies the only record, so `others` are not tracked. The second sample frees it. */
     const occupyRecord = ({ sample }: ReturnType<typeof createTestMonitor>, ...others: readonly TextSocket[]) => {

@@ -31,7 +31,7 @@ function send(): Promise<HttpEnd> {
   return new Promise((done) => streamUnix(libc, { target, method: "GET", timeoutMs: 300 }, () => "", done));
 }
 
-test("a Unix socket with a full backlog is reported as a timeout, and one without a listener as a refusal", async () => {
+test("a Unix socket with a full backlog is reported as a timeout, and a Unix socket without a listener as a refusal", async () => {
   const worker = new Worker(SERVER_SOURCE, { eval: true, workerData: path });
   cleanups.push(() => worker.terminate());
   await new Promise((done) => worker.once("message", done));

@@ -17,7 +17,7 @@ export function filesIn(folder: string): readonly TextFile[] {
     .map((name) => ({ name, text: readFileSync(join(folder, name), "utf8") }));
 }
 
-/** Uses the library's parser directly, independently of the program. */
+/** Uses the parser of the npm package yaml directly, independently of the program. */
 export function documentsOf(text: string): readonly unknown[] {
   const documents: readonly Document[] = parseAllDocuments(text, { uniqueKeys: false, logLevel: "silent" });
   const [error] = documents.flatMap(({ errors }) => errors);

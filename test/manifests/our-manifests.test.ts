@@ -38,7 +38,7 @@ describe("an invalid manifest is not changed and causes a warning:", () => {
   });
 });
 
-test("a duplicate key in a manifest is reported with its place, and the last value applies", async () => {
+test("a duplicate key in a manifest is reported with its place, and the key's last value applies", async () => {
   const text = textOf("key-given-twice.yaml");
   const { status, out, err } = await lastcall(["inject"], { "-": text });
   expect(status).toBe(0);

@@ -16,7 +16,7 @@ test("defaults and profiles of the cluster configuration apply to the policy of 
   expect(policy.drainTimeoutMs).toBe(600_000);
 });
 
-test("an empty file is the default cluster configuration", () => {
+test("an empty file is read as the default cluster configuration", () => {
   expect(readClusterConfig(null)).toEqual({ config: DEFAULT_CONFIG, problems: [] });
 });
 
@@ -66,7 +66,7 @@ test("an unknown setting and a null value in the cluster configuration are repor
   ]);
 });
 
-test("all invalid values of the cluster configuration are reported at once", () => {
+test("all invalid values of the cluster configuration are reported together", () => {
   const { problems } = readClusterConfig({
     default: {},
     defaults: { "drain-dely": "8s", "drain-delay": 8, inject: "enabled" },

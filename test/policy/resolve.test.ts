@@ -160,7 +160,7 @@ describe("invalid settings", () => {
     ]);
   });
 
-  test("with an unknown profile are reported with the shipped profiles if the cluster has no others", () => {
+  test("with an unknown profile are reported with the shipped profiles if the cluster does not have other profiles", () => {
     const messagesWith = (profiles: Readonly<Record<string, object>>) =>
       resolvePolicy([pod({ profile: "slow" })], profiles as Profiles).problems.map(({ message }) => message);
     expect(messagesWith({})).toEqual(['Got "slow", expected one of spot, dev, singleton, edge, long-work.']);

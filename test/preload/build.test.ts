@@ -67,7 +67,7 @@ function listCopiedFiles(): readonly string[] {
 }
 
 describe.each(PROCESSOR_NAMES)("on a host with processor %s", (host) => {
-  test("the native compiler has no prefix, and its flags match the processor", () => {
+  test("the native compiler's name does not have a prefix, and its flags match the processor", () => {
     const [own, other] = host === "x64" ? (["x64", "arm64"] as const) : (["arm64", "x64"] as const);
     expect(processorOf(own, host).compiler).toBe("gcc");
     expect(processorOf(other, host).compiler).toMatch(/^(?:aarch64|x86_64)-linux-gnu-gcc$/);

@@ -118,7 +118,7 @@ describe.skipIf(!hasProgram("gcc"))("a manager with processes that load the prel
   });
 
   describeBuilds("a manager without preload", (build) => {
-    test("opens no socket for the library, and its status omits `preload`", async () => {
+    test("does not open a socket for the preload library, and its status omits `preload`", async () => {
       manager = await startManager({ build, address });
       expect(scenario.outputOf(scenario.compile("page-reader.c", "gcc"), `${FLAG_SOCKET}/${address}`)).toBe(
         "no manager",

@@ -95,7 +95,7 @@ async function expectEachConnectionClosed(
 
 describe.skipIf(missingPrograms.includes("gcc"))("a server with the preload library", () => {
   test.for(SERVERS.filter(({ requiredProgram }) => !missingPrograms.includes(requiredProgram)))(
-    "$name closes each keep-alive connection with its next response, and changes nothing else",
+    "$name closes each keep-alive connection with its next response, and does not change anything else",
     ({ command }) => {
       const address = ownAddress();
       return expectEachConnectionClosed(command(address), address, scenario);

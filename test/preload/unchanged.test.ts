@@ -161,7 +161,7 @@ describe.skipIf(!hasCompiler)("the preload library does not change responses", (
 });
 
 test.skipIf(!hasCompiler)(
-  "a process whose manager did not respond at the process's start receives the page with a later connection",
+  "a process whose manager did not respond at the process's start receives the shared memory page with a later connection",
   async () => {
     const address = ownAddress();
     const releasedScenario = await openScenario({ usesReleasedLimits: true });
@@ -177,14 +177,17 @@ test.skipIf(!hasCompiler)(
   },
 );
 
-test.skipIf(!hasCompiler)("a process with a seccomp filter does not request the page of a late manager", async () => {
-  const address = ownAddress();
-  const releasedScenario = await openScenario({ usesReleasedLimits: true });
-  const manager = await releasedScenario.openManager();
-  manager.process.kill("SIGSTOP");
-  const server = await releasedScenario.start(callsCommand(address, "filter"), address);
-  // If the library requested the page at this connection, the filter would kill the process.
-  expect(await (await releasedScenario.connect(address)).request(GET, BODY)).not.toContain(CLOSE_HEADER);
-  expect(server.signalCode).toBe(null);
-  await releasedScenario.close();
-});
+test.skipIf(!hasCompiler)(
+  "a process with a seccomp filter does not request the shared memory page of a manager that starts later",
+  async () => {
+    const address = ownAddress();
+    const releasedScenario = await openScenario({ usesReleasedLimits: true });
+    const manager = await releasedScenario.openManager();
+    manager.process.kill("SIGSTOP");
+    const server = await releasedScenario.start(callsCommand(address, "filter"), address);
+    // If the library requested the page at this connection, the filter would kill the process.
+    expect(await (await releasedScenario.connect(address)).request(GET, BODY)).not.toContain(CLOSE_HEADER);
+    expect(server.signalCode).toBe(null);
+    await releasedScenario.close();
+  },
+);

@@ -1,4 +1,4 @@
-/** Defines conditions under which tests may fail: load, pauses, random order. Each starts and ends with a run of the suite. */
+/** Defines conditions under which tests may fail: load, pauses, random order. Each condition lasts for one run of the suite. */
 import { spawn } from "node:child_process";
 import { availableParallelism } from "node:os";
 

@@ -1,8 +1,8 @@
 /**
  * `npm run test:stability`: repeats the suite under four conditions (idle host, busy host, random pauses of all processes of the
  * suite, random order of the tests) and prints the failed tests with their counts. `--busy=2` sets the number of runs under one
- * condition and omits the others, `--suite=test:programs` selects another suite than `npm test`; the test runner gets the
- * arguments after `--`.
+ * condition and omits the other conditions. `--suite=test:programs` selects another suite than `npm test`. The test runner gets
+ * the arguments after `--`.
  */
 import { loadavg } from "node:os";
 import { parseArgs } from "node:util";

@@ -80,7 +80,7 @@ test.for([
     minRefusals: 3,
     title: "valid reviews without a pause, small and large",
   },
-  { kind: "all", reason: "bodies_full", minRefusals: 300, title: "several attacks at once" },
+  { kind: "all", reason: "bodies_full", minRefusals: 300, title: "several attacks at the same time" },
 ])(
   "the webhook admits Pods during an attack, and refuses and counts the attacker's requests: $title",
   TIMEOUT,

@@ -166,7 +166,7 @@ test("replicas whose certificate files change minutes apart do not remove each o
   expect([early?.current().cert, late?.current().cert]).toEqual([next.cert, next.cert]);
 });
 
-test("an unknown CA is removed from a caBundle after 15 minutes, and invalid text at once", async () => {
+test("an unknown CA is removed from a caBundle after 15 minutes, and invalid text immediately", async () => {
   const { ca, clock, store, sources } = await startReplicas();
   const foreignCertificate = (await createCa("foreign CA")).cert;
   store.setBundles([ca.cert + foreignCertificate, `garbage\n${ca.cert}`]);
@@ -199,7 +199,7 @@ test("a certificate, key and CA that do not match are reported with a path, and 
   expect(await sources[0]?.refresh(clock.nowMs)).toEqual({ kind: "same" });
 });
 
-test("an expired certificate is replaced at once, even by a certificate of an untrusted CA", async () => {
+test("an expired certificate is replaced immediately, even by a certificate of an untrusted CA", async () => {
   const { clock, mounts, sources } = await startReplicas();
   const next = await createFiles(await createCa("second CA"), 200);
   clock.nowMs = START_MS + 91 * DAY_MS;

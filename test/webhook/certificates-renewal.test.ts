@@ -96,7 +96,7 @@ test("renewals never overlap, and a renewal that throws does not prevent the nex
   finish({ kind: "same" });
 });
 
-test("the readiness probe fails with a reason: no certificate, an API error, a CA that is not in a caBundle, or an expiry", async () => {
+test("the readiness probe fails and reports a missing certificate, an API error, a CA that is not in a caBundle, or an expiry", async () => {
   let leaf: ServerCertificate | undefined;
   let distrustReason: string | undefined;
   let update: () => Promise<void> = () => Promise.reject(new Error("403 no"));

@@ -182,7 +182,7 @@ describe("after SIGTERM or SIGINT the webhook", () => {
     expect(webhook.output()).toMatch(/"drainDelayMs":0,.*received a stop signal, still serving/);
   });
 
-  test("exits at once after a second signal, and logs that signal", TIMEOUT, async () => {
+  test("exits immediately after a second signal, and logs that signal", TIMEOUT, async () => {
     const webhook = await startForTest(["--drain-delay=10m"]);
     webhook.signal("SIGTERM");
     await eventually(() => expect(webhook.output()).toContain("still serving"));
@@ -239,7 +239,7 @@ test("a port in use ends the webhook with one line of output and status 1", TIME
   );
 });
 
-test("invalid flags and configuration values are all reported at once, with exit status 64", TIMEOUT, async () => {
+test("invalid flags and configuration values are all reported together, with exit status 64", TIMEOUT, async () => {
   const file = join(createTemporaryFolder(), "config.yaml");
   writeFileSync(file, "defaults: {drain-timeout: soon}\nonInvalid: maybe\n");
   const end = await spawnWebhook(["--port=x", "--opt-in=none", `--config=${file}`]).ended;

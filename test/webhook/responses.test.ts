@@ -79,7 +79,7 @@ describe("the webhook responds with status 500 and without a review, so the API 
   });
 });
 
-describe("a review of anything but a Pod's creation is allowed unchanged, without a call of the injector:", () => {
+describe("a review of another request than a Pod's creation is allowed unchanged, without a call of the injector:", () => {
   test.for([
     { title: "an update", fields: { operation: "UPDATE" } },
     { title: "a deletion, which has no object", fields: { operation: "DELETE", object: null } },

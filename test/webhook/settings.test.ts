@@ -103,7 +103,7 @@ test("certificate sources that exclude or require each other are reported", () =
   expect(placesOf("--ca-life=5m")).toEqual(["--ca-life"]);
 });
 
-test("a duration above 24 h is reported, because a longer timer of Node may fire at once", () => {
+test("a duration above 24 h is reported, because a longer timer of Node may fire immediately", () => {
   for (const flag of ["--drain-delay", "--certificate-check"]) {
     const { settings, problems } = readSettings([`${flag}=600h`], {});
     expect(problems).toMatchObject([{ where: flag, message: expect.stringContaining("at most 24h") }]);

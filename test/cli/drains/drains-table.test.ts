@@ -88,7 +88,7 @@ test.for([
   expect(ageText(1_000_000_000_000, 1_000_000_000_000 + seconds * 1_000)).toBe(age);
 });
 
-test("the table shows a running drain by its phase, and a watch shows it when it has ended", () => {
+test("the table shows the phase of a running drain, and a watch shows the drain only after its end", () => {
   const record = someDrain({ report: runningReport() });
   expect(tableLinesOf([record], 200)[1]).toMatch(
     / draining +10s +– +Still draining, for at most 55s more, with 1 connection still open/,
@@ -114,7 +114,7 @@ test("a watch shows a drain again if the Pod's stop reset connections", () => {
   expect(shownDrains.selectNew([[createEndedDrain(1)]])).toEqual([]);
 });
 
-test("a watch shows a recorded drain only once, even after many others", () => {
+test("a watch shows a recorded drain only once, even after many other drains", () => {
   const shownDrains = createShownDrains(10);
   const repeatedDrain = someDrain({ id: "kept", uid: "kept" });
   expect(shownDrains.selectNew([[repeatedDrain]])).toEqual([repeatedDrain]);

@@ -76,7 +76,7 @@ describe("the command drains prints", () => {
   });
 });
 
-describe("the command drains reports an unresponsive replica and prints the drains of the others", () => {
+describe("the command drains reports an unresponsive replica and prints the drains of the other replicas", () => {
   test("if the replica's admin port is closed", async () => {
     await cluster.addReplica("lastcall-webhook-a", [WEB_DRAIN]);
     const stoppedReplica = await cluster.addReplica("lastcall-webhook-b", [DB_DRAIN]);
@@ -169,7 +169,7 @@ describe("the command drains prints an error with a remedy", () => {
     expect(err).toContain("error: cannot list Pods in namespace lastcall: connect ECONNREFUSED 127.0.0.1:1\n");
   });
 
-  test("after a long response of control characters, shortened and printable", async () => {
+  test("and quotes a long response with control characters in a short and printable form", async () => {
     const { createServer } = await import("node:http");
     const failingServer = createServer((_, reply) => reply.writeHead(500).end(`\u001b[2J${"x".repeat(1_000_000)}`));
     await new Promise<void>((resolve) => failingServer.listen(0, "127.0.0.1", resolve));
@@ -182,7 +182,7 @@ describe("the command drains prints an error with a remedy", () => {
     expect(err.length).toBeLessThan(1_500);
   });
 
-  test("after a response of another format version", async () => {
+  test("after a response in another version of the format", async () => {
     const { createServer } = await import("node:http");
     const otherServer = createServer((_, reply) => reply.end('{"version": 2, "drains": []}'));
     await new Promise<void>((resolve) => otherServer.listen(0, "127.0.0.1", resolve));

@@ -30,16 +30,16 @@ async function readError(subject: string, ...flags: readonly string[]): Promise<
 }
 
 describe("the drain that a command shows", () => {
-  test("is the latest of a Pod, chosen by name or by namespace and name", async () => {
+  test("is the latest drain of the Pod with the given name, or namespace and name", async () => {
     expect(await chooseDrain("web-7d9f-abcde")).toBe("a-2");
     expect(await chooseDrain("shop/web-7d9f-abcde")).toBe("a-2");
   });
 
-  test("is the one with the given id", async () => {
+  test("has the given id", async () => {
     expect(await chooseDrain("a-1")).toBe("a-1");
   });
 
-  test("needs a namespace if Pods of several namespaces have the name", async () => {
+  test("is selected only with a namespace if Pods of several namespaces have the name", async () => {
     const err = await readError("api-0");
     expect(err).toMatch(
       /^error: Pods named "api-0" were drained in several namespaces; use "\w+\/api-0" or "\w+\/api-0"\n$/,

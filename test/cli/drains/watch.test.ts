@@ -79,7 +79,7 @@ test("a watch prints a drain again after a later report", async () => {
   expect(out).toMatch(/restarted.*\n.*drained/);
 });
 
-test("a watch reports a stopped replica once, and reads the drains of a new one", async () => {
+test("a watch reports a stopped replica once, and reads the drains of a new replica", async () => {
   const a = await cluster.addReplica("lastcall-webhook-a", [WEB_DRAIN]);
   const { status, out, err } = await watch([
     () => cluster.addReplica("lastcall-webhook-b", [LATER_DRAIN]),

@@ -66,7 +66,7 @@ describe.skipIf(buildError !== undefined)("kubectl's YAML reader and lastcall's"
     expect(findUnexpectedDifferences(texts())).toEqual([]);
   });
 
-  test("never read different values from a changed manifest that both accept", () => {
+  test("never read different values from a mutated manifest that both readers accept", () => {
     const differences = findUnexpectedDifferences(createChangedManifests(2_000, CHANGES_SEED));
     expect(differences.filter(({ kind }) => kind === "the value differs")).toEqual([]);
   });

@@ -70,7 +70,7 @@ describe("lint without findings", () => {
   });
 });
 
-test("a finding as text has place, level, rule, field, value and remedy, and the counts follow", async () => {
+test("a finding in the text output has its place, level, rule, field, value and remedy, and the numbers of findings follow", async () => {
   expect((await lintFiles()).out).toBe(
     [
       "k8s/web app.yaml:20:13: error: Container app sleeps 10 s in its preStop hook, and the grace period is 10 s. [sleep-exceeds-grace]",

@@ -208,7 +208,7 @@ describe("the command verify waits", () => {
     });
   });
 
-  test("for a terminating Pod, for longer than for a late report", async () => {
+  test("longer for a terminating Pod than for a late report", async () => {
     cluster.pods.push(createWebPod("web-1-a", { deletionTimestamp: "2026-11-18T00:00:00Z" }));
     const steps = Array.from({ length: 20 }, () => () => undefined);
     const { status } = await verify(
@@ -261,7 +261,7 @@ describe("the command verify exits with 2 and a message", () => {
   });
 });
 
-test("a running drain is not the end of a Pod", () => {
+test("a running drain does not count as the end of its Pod", () => {
   const runningDrain = someDrain({ uid: "u-1", report: runningReport() });
   expect(terminatedPods([runningDrain], new Map())).toEqual([]);
   const endedDrain = someDrain({ uid: "u-1", endedAtMs: runningDrain.endedAtMs - 1 });

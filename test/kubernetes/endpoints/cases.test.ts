@@ -73,13 +73,13 @@ describe("a Pod of a Service with a selector", () => {
 });
 
 describe("publishNotReadyAddresses", () => {
-  test("gives an unready Pod the status `in` until the deletion", () => {
+  test("gives an unready Pod the endpoint state `in` until the deletion", () => {
     expect(
       endpointStateIn([sliceWith({}, entryOf(WEB_0, { ready: true, serving: false, terminating: false }))]).state,
     ).toBe("in");
   });
 
-  test("gives a terminating Pod the status `out`, although its endpoint is ready until the Pod is removed", () => {
+  test("gives a terminating Pod the endpoint state `out`, although its endpoint is ready until the Pod is removed", () => {
     expect(
       endpointStateIn([sliceWith({}, entryOf(WEB_0, { ready: true, serving: true, terminating: true }))]),
     ).toMatchObject({
@@ -105,7 +105,7 @@ test.for<[string, RawSlice, string, boolean]>([
 });
 
 describe("several EndpointSlices", () => {
-  test("of one Service give the status `in` while one of them has the Pod as a ready endpoint", () => {
+  test("of one Service give the endpoint state `in` while one of them has the Pod as a ready endpoint", () => {
     const slices = [
       sliceWith({ name: "web-b" }, entryOf(WEB_0, TERMINATING_CONDITIONS)),
       sliceWith({ name: "web-a" }, entryOf(WEB_1), entryOf(WEB_0)),
@@ -128,7 +128,7 @@ describe("several EndpointSlices", () => {
     expect(endpointState.state).toBe("in");
   });
 
-  test("of two Services give the status `out` only if none has the Pod as a ready endpoint", () => {
+  test("of two Services give the endpoint state `out` only if none has the Pod as a ready endpoint", () => {
     const slices = [
       sliceWith({ name: "web-a" }, entryOf(WEB_0, TERMINATING_CONDITIONS)),
       sliceWith({ name: "api-a", service: "api" }, entryOf(WEB_0)),
@@ -221,14 +221,14 @@ describe("an address in an EndpointSlice", () => {
 describe("endpoints with host names", () => {
   const FQDN_SLICE = { addressType: "FQDN", managedBy: "people" };
 
-  test("give the status `unknown`, because only DNS can resolve host names", () => {
+  test("give the endpoint state `unknown`, because only DNS can resolve host names", () => {
     expect(endpointStateIn([sliceWith(FQDN_SLICE, entryOf(WEB_0, READY_CONDITIONS, "web.example"))])).toMatchObject({
       state: "unknown",
       reason: "Service web has the Pod as an endpoint with a host name (slice web-abc)",
     });
   });
 
-  test("give the status `out` if they are terminating", () => {
+  test("give the endpoint state `out` if they are terminating", () => {
     expect(endpointStateIn([sliceWith(FQDN_SLICE, entryOf(WEB_0, TERMINATING_CONDITIONS, "web.example"))]).state).toBe(
       "out",
     );

@@ -24,7 +24,7 @@ test("after every step of any history, the endpoint state of a Pod equals the st
     }),
     { numRuns: 1_500 },
   );
-  // The test requires that each state occurs.
+  // The random histories must produce each state.
   expect(Math.min(counts.in, counts.out, counts.unknown)).toBeGreaterThan(20);
 });
 
@@ -78,7 +78,7 @@ test("an endpoint of another Pod with any address and conditions does not affect
   );
 });
 
-test("an additional ready endpoint of the Pod always gives the status `in`", () => {
+test("an additional ready endpoint of the Pod always gives the endpoint state `in`", () => {
   fc.assert(
     fc.property(arbitraryView, (raws) => {
       expect(

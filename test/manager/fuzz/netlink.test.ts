@@ -109,7 +109,7 @@ describe("a netlink dump", () => {
     );
   });
 
-  test("has the same result if unknown attributes surround the known one", () => {
+  test("has the same result if unknown attributes surround the known attribute", () => {
     const anyAttribute = fc.record({ type: fc.integer({ min: 3, max: 0xffff }), size: fc.nat(40) });
     fc.assert(
       fc.property(

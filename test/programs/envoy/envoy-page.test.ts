@@ -53,7 +53,7 @@ test("a cell of the Envoy page counts failed requests and requests that Envoy re
 test("a session that stays open is listed as closed by force for both managers", () => {
   const cutResults = allResults.map((result) => (result.scenario === "tcp-stays" ? { ...result, cut: 1 } : result));
   expect(insertEnvoyTables(template, cutResults)).toContain(
-    "| a TCP session that stays | 61.0 s | – | failed | cut | 7.1 s | – | 200 | cut |",
+    "| a TCP session that stays open | 61.0 s | – | failed | cut | 7.1 s | – | 200 | cut |",
   );
 });
 

@@ -91,11 +91,11 @@ export const SCENARIOS: readonly Scenario[] = [
   // A QUIC connection is not visible in the kernel's socket tables, so no quiet period follows the delay.
   { key: "idle-http3", title: "one idle HTTP/3 connection", ending: "delay", start: http3Clients(1, 0) },
   { key: "tcp-ends", title: "a TCP session that ends after 14.5 s", ending: "quiet", start: tcpSession(14_500) },
-  { key: "tcp-stays", title: "a TCP session that stays", ending: "deadline", start: tcpSession(NEVER) },
+  { key: "tcp-stays", title: "a TCP session that stays open", ending: "deadline", start: tcpSession(NEVER) },
   { key: "websocket-ends", title: "a WebSocket that ends after 8 s", ending: "quiet", start: webSocket(8_000) },
   {
     key: "websocket-stays",
-    title: "a WebSocket that stays",
+    title: "a WebSocket that stays open",
     ending: "deadline",
     start: webSocket(NEVER),
     ...SHORT_DEADLINE,
@@ -108,7 +108,7 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     key: "grpc-stream-stays",
-    title: "a gRPC stream that stays",
+    title: "a gRPC stream that stays open",
     ending: "deadline",
     start: grpcStream(500, NEVER),
     ...SHORT_DEADLINE,

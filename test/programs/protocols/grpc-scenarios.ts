@@ -32,7 +32,7 @@ export const GRPC_SCENARIOS: readonly Scenario[] = [
   },
   {
     protocol: PROTOCOL,
-    behaviour: "waits for one response, and has received a later one on the same channel",
+    behaviour: "waits for one response, and has received a later response on the same channel",
     requiredProgram: "grpcio",
     start: (serverAddress) => startCalls({ ...serverAddress, calls: [`Wait=${2 * LONG_REQUEST_MS}`, "Wait=0"] }),
     endings: endings("unsure", "deadline", "quiet", "quiet"),

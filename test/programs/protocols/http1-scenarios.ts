@@ -70,13 +70,13 @@ export const HTTP1_SCENARIOS: readonly Scenario[] = [
   },
   {
     protocol: "HTTP/1.1 pipelining",
-    behaviour: "sent four requests at once; responses less than a quiet period apart",
+    behaviour: "sent four pipelined requests, whose responses are less than a quiet period apart",
     start: (serverAddress) => startPipelinedRequests({ ...serverAddress, intervalMs: LONG_REQUEST_MS / 4 }),
     endings: endings("quiet", "deadline", "quiet", "quiet"),
   },
   {
     protocol: "HTTP/1.1 pipelining",
-    behaviour: "sent four requests at once; responses more than a quiet period apart",
+    behaviour: "sent four pipelined requests, whose responses are more than a quiet period apart",
     start: (server) => startPipelinedRequests({ ...server, intervalMs: LONG_INTERVAL_MS }),
     endings: endings("cut", "deadline", "quiet", "quiet"),
   },

@@ -29,7 +29,7 @@ export const HTTP2_SCENARIOS: readonly Scenario[] = [
   },
   {
     protocol: PROTOCOL,
-    behaviour: "waits for one response, and has received a later one on the same connection",
+    behaviour: "waits for one response, and has received a later response on the same connection",
     start: (serverAddress) =>
       startRequests({ ...serverAddress, responseDelaysMs: [2 * LONG_REQUEST_MS, SHORT_INTERVAL_MS / 2] }),
     endings: endings("cut", "deadline", "quiet", "quiet"),

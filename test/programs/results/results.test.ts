@@ -66,7 +66,7 @@ describe("docs/systems.md", () => {
     );
   });
 
-  test("lists the failed requests of clients that never close", () => {
+  test("lists the failed requests of clients that never close their connections", () => {
     expect(page).toContain(
       "| nginx | SIGQUIT | **4** of 950: silent 4 | **3** of 900: silent 3 | 15.2 s | handed-over |",
     );
@@ -76,7 +76,7 @@ describe("docs/systems.md", () => {
     expect(page).toContain("| nginx | SIGQUIT | **0** of 700 | 7.3 s | 0.04 s | drained |");
   });
 
-  test("gives the reason why a server does not load the library", () => {
+  test("gives the reason why a server does not load the preload library", () => {
     const { preload } = serverResult({});
     const unreached = { ...preload, outcomes: ["timeout"], unreached: "a statically linked program" };
     expect(systemsPage([serverResult({ preload: unreached })])).toContain(

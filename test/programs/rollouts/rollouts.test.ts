@@ -110,7 +110,7 @@ describe("the rollout scenarios", () => {
     expect(promised.reduce((sum, { rollouts }) => sum + rollouts, 0)).toBe(20);
   });
 
-  test("allow failed requests of clients that never close if the app has no driver", () => {
+  test("allow failed requests of clients that never close their connections if the app does not have a driver", () => {
     for (const { clients, driver, promised } of [...BENCH_SCENARIOS, ...TEST_SCENARIOS])
       expect(promised).toBe(clients === "short-lived" || driver !== "none");
   });

@@ -61,11 +61,11 @@ test("a Pod that no manager drained is reported", () => {
   ]);
 });
 
-test("a load with fewer than 200 requests fails", () => {
+test("a load with fewer than 200 requests fails the check", () => {
   expect(failuresOf(buildOutcome(50, 0))).toEqual(["50 requests were sent, expected at least 200"]);
 });
 
-test("clients that never close can lose requests, and the result records these requests", () => {
+test("clients that never close their connections can lose requests, and the result records these requests", () => {
   if (ROW === undefined) throw new Error("the table is empty");
   const outcomes = {
     without: LOSSY_OUTCOME,
@@ -80,7 +80,7 @@ test("clients that never close can lose requests, and the result records these r
   expect(check.result.endless).toMatchObject({ requests: 600, failed: 5, outcomes: ["timeout"] });
 });
 
-describe("with preload, clients that never close", () => {
+describe("with preload, clients that never close their connections", () => {
   const lossyPreload = buildOutcome(600, 2, [{ ...DRAINED_POD, outcome: "timeout", why: "10.0.0.1 stayed." }]);
   const check = (unreachedByPreload?: string) => {
     if (ROW === undefined) throw new Error("the table is empty");
@@ -103,7 +103,7 @@ describe("with preload, clients that never close", () => {
     ]);
   });
 
-  test("can lose requests if the server does not load the library, and the result records these requests", () => {
+  test("can lose requests if the server does not load the preload library, and the result records these requests", () => {
     expect(check("a statically linked program").failures).toEqual([]);
     expect(check("a statically linked program").result.preload).toMatchObject({
       failed: 2,

@@ -36,7 +36,7 @@ const VARIANT_GROUPS: readonly (readonly RollVariant[])[] = [
   ],
 ];
 
-describe("no request fails in a rolling update with lastcall", () => {
+describe("with lastcall, no request fails in a rolling update", () => {
   test.concurrent.for(SERVERS.map((row) => ({ row, title: titleOf(row) })))("of $title", async ({ row }, context) => {
     const program = await requireProgram(row.program, context);
     const scratch = await mkdtemp(join(tmpdir(), "server-"));

@@ -72,7 +72,7 @@ describe("the record of a running drain", () => {
     expect(ring.add(createRunningDrain("c", 1_000 + SAME_DRAIN_MS))).toBe("new");
   });
 
-  test("is not listed later than a minute after its deadline, as its manager has exited or another replica has the final report", () => {
+  test("is not listed later than a minute after its deadline, because its manager has exited or another replica has the final report", () => {
     let nowMs = 0;
     const ring = createDrainRing(10, () => nowMs);
     ring.add(createRunningDrain("a", 0));
@@ -105,7 +105,7 @@ test("the oldest stored drain is removed if all namespaces have equally many dra
   expect(ring.list().map(({ id }) => id)).toEqual(["4", "3", "2"]);
 });
 
-test("the store of drains never exceeds its limit, and a namespace within its share loses no drain", () => {
+test("the store of drains never exceeds its limit, and a namespace within its share of the store does not lose a drain", () => {
   const generatedReports = fc.array(fc.tuple(fc.nat(5), fc.nat(20), fc.nat(90_000)), { maxLength: 200 });
   fc.assert(
     fc.property(generatedReports, fc.integer({ min: 6, max: 40 }), (reports, limit) => {

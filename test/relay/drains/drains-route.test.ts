@@ -287,7 +287,7 @@ async function exchangeBytes(port: number, bytes: readonly string[]): Promise<st
   });
 }
 
-describe("the drains route over a TCP connection", () => {
+describe("on the drains route over a TCP connection", () => {
   const requestHead = `POST /v1/drains HTTP/1.1\r\nHost: relay\r\nContent-Type: application/json\r\n`;
   const authorizedHead = `${requestHead}Authorization: ${AUTHORIZATION}\r\n`;
 

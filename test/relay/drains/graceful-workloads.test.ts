@@ -102,7 +102,7 @@ test("Pods without an owner are never a graceful workload", () => {
   expect(workloads.isGraceful(owner)).toBe(false);
 });
 
-test("beyond the limit of workloads, the one whose last Pod stopped first is removed", () => {
+test("beyond the limit of workloads, the workload whose last Pod stopped first is removed", () => {
   const workloads = createGracefulWorkloads(2);
   const owners = ["a", "b", "c"].map((ownerName) => ({ ...WEB, ownerKind: "StatefulSet", ownerName }));
   for (const owner of owners.slice(0, 2))

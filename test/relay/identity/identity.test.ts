@@ -21,7 +21,7 @@ describe("a CA of the relay", () => {
     expect(FIRST.validUntilMs - (START_MS + 5 * YEAR_MS)).toBe(5 * YEAR_MS);
   });
 
-  test("is injected into Pods at once if it is the newest, and the older CA stays valid", () => {
+  test("is injected into Pods immediately if it is the newest CA, and the older CA stays valid", () => {
     const second = createFakeCa("second", START_MS + 5 * YEAR_MS);
     const identity = { ...IDENTITY, cas: [FIRST, second] };
     expect(newestValidCa(identity, START_MS + 5 * YEAR_MS)).toBe(second);
@@ -41,7 +41,7 @@ describe("a signing key of the relay", () => {
     expect(findMissing(IDENTITY, START_MS + 90 * DAY_MS).key).toBe(true);
   });
 
-  test("signs at once if it is the only key, and otherwise an hour after its creation", () => {
+  test("signs immediately if it is the only key, and otherwise an hour after its creation", () => {
     expect(signingKey(IDENTITY, START_MS)).toBe(KEY);
     const createdMs = START_MS + 90 * DAY_MS;
     const next = createFakeKey("next", createdMs);

@@ -140,7 +140,7 @@ describe("an existing credential in a Pod", () => {
   });
 });
 
-test("for any Pod, a second injection at another replica does not change the Pod, and both accept the credential", {
+test("for any Pod, a second injection by another replica does not change the Pod, and both accept the credential", {
   timeout: 300_000,
 }, () => {
   const text = fc.oneof(fc.string({ unit: "binary" }), fc.constantFrom("ReplicaSet", "web-0", "", "x".repeat(5_000)));

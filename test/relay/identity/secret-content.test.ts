@@ -31,7 +31,7 @@ test("an empty relay Secret does not have errors", () => {
   expect(readContent({})).toEqual({ identity: { cas: [], keys: [] }, secretErrors: [], names: [] });
 });
 
-describe("an invalid entry is reported with its key, and the others are kept:", () => {
+describe("an invalid entry is reported with its key, and the other entries are kept:", () => {
   const fingerprintsOfCas = () => stored.identity.cas.map(fingerprintOf);
   const nameOf = (index: number, part: "crt" | "key") => `ca-${fingerprintsOfCas()[index]}.${part}`;
   const nameOfKey = () => `sign-${stored.identity.keys[0]?.kid}.json`;

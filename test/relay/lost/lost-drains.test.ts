@@ -122,7 +122,7 @@ test("a stream that ends outside of a drain, or that the relay ends, does not ca
   expect([reportedLosses, requestedPaths]).toEqual([[], []]);
 });
 
-test("Pods of broken streams are read 25 at a time, and at most 1 000 of them are remembered", async () => {
+test("Pods of broken streams are read 25 at a time, and at most 1 000 of these Pods wait for their read", async () => {
   for (let index = 0; index <= CANDIDATES_LIMIT; index += 1)
     breakStream({ ...BROKEN_DRAIN, pod: { ...pod, pod: `web-${index}`, uid: `${index}` } });
   await advance(500);

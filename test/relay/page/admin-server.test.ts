@@ -126,7 +126,7 @@ describe("the admin server closes a connection", { timeout: 60_000, concurrent: 
     { title: "bytes that are not HTTP", bytes: "\x16\x03\x01\r\n\r\n", response: /^HTTP\/1.1 400 / },
     { title: "endless headers", bytes: `GET / HTTP/1.1\r\nA: ${"a".repeat(20_000)}`, response: /^HTTP\/1.1 431 / },
     {
-      title: "two requests at once",
+      title: "two pipelined requests",
       bytes: "GET /drains.json HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n",
       response: /^HTTP\/1.1 200 .*"version":1.*\}\n$/s,
     },
@@ -158,7 +158,7 @@ test.for([
   for (const socket of idleSockets) socket.destroy();
 });
 
-test("connections that reopen at once after being closed do not block other clients", async () => {
+test("clients that open a new connection immediately after each close do not block other clients", async () => {
   const opened = await openWithDrains();
   openServers.push(opened);
   let isOver = false;

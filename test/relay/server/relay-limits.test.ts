@@ -76,7 +76,7 @@ test("each released heartbeat is available again", () => {
 });
 
 describe("requests to the relay", () => {
-  test("of a namespace are rejected for some milliseconds above its limit, and those of other namespaces are accepted", () => {
+  test("of a namespace are rejected for some milliseconds above its limit, and requests of other namespaces are accepted", () => {
     const limits = createRelayLimits();
     let acceptedCount = 0;
     while (limits.takeRequestToken("hostile", 0)) acceptedCount += 1;

@@ -23,7 +23,7 @@ function parseSlice(sliceCase: SliceCase): Slice {
 const conditionsOf = (endpoints: readonly SliceEndpoint[]) =>
   new Set(endpoints.map(({ ready, terminating }) => `${ready} ${terminating}`));
 
-test("a packed EndpointSlice gives each Pod the same status as the original", () => {
+test("a packed EndpointSlice gives each Pod the same endpoint state as the original EndpointSlice", () => {
   fc.assert(
     fc.property(sliceCases, podCases, (sliceCase, pod) => {
       const slice = parseSlice(sliceCase);

@@ -198,7 +198,7 @@ describe("with permission to read Pods", () => {
   });
 });
 
-test("without permission to read Pods no Pod is read", async () => {
+test("without permission to read Pods, no Pod is read", async () => {
   const cluster = await createWatchedCluster();
   await waitForStatus(cluster.startDrain(), { state: "out" });
   expect(cluster.api.requests.filter((request) => request.includes("/pods"))).toEqual([]);

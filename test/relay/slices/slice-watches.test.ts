@@ -38,7 +38,7 @@ const countWatchedNamespaces = async (): Promise<number | undefined> =>
 const TERMINATING_CONDITIONS: Conditions = { ready: false, serving: true, terminating: true };
 
 describe("the manager of a drain", () => {
-  test("receives the status `unknown` at once, then `in`, and then `out`", async () => {
+  test("receives the status `unknown` immediately, then `in`, and then `out`", async () => {
     cluster.put(createWebSlice());
     const drainer = cluster.startDrain();
     expect(drainer.lines).toEqual([{ state: "unknown", terminating: false, reason: "EndpointSlices are being read" }]);
@@ -101,7 +101,7 @@ describe("a namespace's EndpointSlices", () => {
     expect(cluster.countLists()).toBe(1);
   });
 
-  test("are watched from the first drain until a while after the last, and again for the next", async () => {
+  test("are watched from the first drain until some time after the last drain, and again for the next drain", async () => {
     cluster.put(createWebSlice());
     const first = cluster.startDrain();
     const second = cluster.startDrain();
@@ -119,7 +119,7 @@ describe("a namespace's EndpointSlices", () => {
     expect(cluster.countLists()).toBe(2);
   });
 
-  test("are still cached for a drain that starts soon after the last one", async () => {
+  test("are still cached for a drain that starts soon after the previous drain", async () => {
     await cluster.close();
     cluster = await createWatchedCluster({ timing: { lingerMs: 60_000 } });
     cluster.put(createWebSlice());
@@ -346,7 +346,7 @@ test("two relay replicas send the same statuses", async () => {
   }
 });
 
-test("the shutdown of the relay closes every watch at once", async () => {
+test("the shutdown of the relay closes every watch immediately", async () => {
   for (const namespace of ["ns-1", "ns-2"]) await waitForStatus(cluster.startDrain({ namespace }), { state: "out" });
   expect(await countWatchedNamespaces()).toBe(2);
   await cluster.watches.stop();

@@ -135,7 +135,7 @@ test("a log line of the thread can have an error that is its own cause", () => {
   ]);
 });
 
-test("an error of the relay's thread is logged with its name and causes, like one of the main thread", () => {
+test("an error of the relay's thread is logged with its name and causes, like an error of the main thread", () => {
   const logLines: { readonly err: { readonly stack: string } }[] = [];
   const log = createLog("info", { write: (line) => logLines.push(JSON.parse(line)) });
   const cause = new Error("listen EADDRINUSE", { cause: new Error("someone has it") });

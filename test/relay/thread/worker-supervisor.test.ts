@@ -84,7 +84,7 @@ describe("a relay thread that exits unexpectedly", () => {
     expect(relay.threads).toHaveLength(3);
   });
 
-  test("is started again if the operating system could not start it, and the webhook does not wait for it", async () => {
+  test("is started again if the operating system could not start it, and the webhook does not wait for the thread", async () => {
     const relay = superviseFakeThread(ADDRESS, 2);
     await relay.waitUntilReady(5_000);
     expect(await relay.metrics()).toBe("");
@@ -132,7 +132,7 @@ describe("the relay's metrics", () => {
     expect(await next).toBe("late 1\n");
   });
 
-  test("are missing at once if the thread exits or is missing", async () => {
+  test("are immediately missing if the thread exits or is missing", async () => {
     const relay = superviseFakeThread();
     const metrics = relay.metrics();
     relay.newestThread().fail("it threw");

@@ -31,7 +31,7 @@ function createStreamWithReader(): {
 }
 
 describe("a fast client of a status stream", () => {
-  test("receives every line, and the last one again until the next change", () => {
+  test("receives every line, and the last line again until the next change", () => {
     const { stream, writtenLines, readLine } = createStreamWithReader();
     stream.send("a", 0);
     readLine();
@@ -47,7 +47,7 @@ describe("a fast client of a status stream", () => {
     expect(writtenLines).toEqual(["a", "a", "b", "b"]);
   });
 
-  test("is disconnected at the time limit, and does not receive a line after that", () => {
+  test("is disconnected at the time limit, and does not receive a line after the disconnection", () => {
     const { stream, writtenLines, readLine, ends } = createStreamWithReader();
     stream.send("a", 0);
     readLine();
@@ -70,7 +70,7 @@ describe("a slow client of a status stream", () => {
     expect(writtenLines).toEqual(["a", "c"]);
   });
 
-  test("stays connected while it reads a line now and then", () => {
+  test("stays connected while it sometimes reads a line", () => {
     const { stream, writtenLines, ends, readLine } = createStreamWithReader();
     stream.send("a", 0);
     stream.send("b", 1_000);
@@ -94,7 +94,7 @@ describe("a slow client of a status stream", () => {
   });
 });
 
-test("a status stream writes one line at a time, and a client that reads all gets the last line", () => {
+test("a status stream writes one line at a time, and a client that reads all lines gets the last line", () => {
   const anySteps = fc.array(fc.oneof(fc.nat(9).map(String), fc.constantFrom("take", "check")), { maxLength: 60 });
   fc.assert(
     fc.property(anySteps, (steps) => {

@@ -36,7 +36,7 @@ const countRefusals = async (reason: string): Promise<number | undefined> =>
   samplesOf(await relay.metrics(), "lastcall_relay_refused_total").get(`{reason="${reason}"}`);
 
 describe("a manager that requests the withdrawal of its Pod", () => {
-  test("receives a status line at once and after every change, until it closes the stream", async () => {
+  test("receives a status line immediately and after every change, until it closes the stream", async () => {
     const response = await relay.request();
     expect([response.status, response.headers["content-type"]]).toEqual([200, "application/x-ndjson"]);
     await waitForLines(response, [IN_STATUS]);
@@ -185,8 +185,8 @@ describe("a request for a withdrawal is rejected", () => {
       title: "according to its Content-Length",
       headers: { ...AUTHORIZED, "content-length": String(RELAY_BODY_LIMIT_BYTES + 1) },
     },
-    { title: "and is sent in chunks", headers: { ...AUTHORIZED, "transfer-encoding": "chunked" } },
-  ])("if its body is larger than 16 KiB $title", async ({ headers }) => {
+    { title: "which is sent in chunks", headers: { ...AUTHORIZED, "transfer-encoding": "chunked" } },
+  ])("if its body is larger than 16 KiB, $title", async ({ headers }) => {
     const response = await relay.send({ body: "x".repeat(RELAY_BODY_LIMIT_BYTES + 1), headers });
     expect([response.status, await countRefusals("too_large")]).toEqual([413, 1]);
   });

@@ -13,7 +13,7 @@ import {
 } from "./simulated-cluster.ts";
 
 describe("at the startup of the webhook's replicas", () => {
-  test("three simultaneous replicas agree on one CA and are ready at once", async () => {
+  test("three simultaneous replicas agree on one CA and are ready without waiting for the settle time", async () => {
     const cluster = createCluster(3);
     const reconciliations = cluster.replicas.map((replica) => cluster.startReconcile(replica));
     await Promise.all(reconciliations);
@@ -41,7 +41,7 @@ describe("at the startup of the webhook's replicas", () => {
     expect(cluster.store.secret()).toBeUndefined();
   });
 
-  test("a restarted replica is ready at once, and does not write to the API server", async () => {
+  test("a restarted replica is ready after one reconciliation, and does not write to the API server", async () => {
     const { cluster, reconcileAll } = await startCluster(2);
     const writeCount = cluster.store.writeCount();
     const [first] = cluster.replicas;
@@ -123,7 +123,7 @@ describe("a rotation of the CA", () => {
   });
 });
 
-describe("the served certificate stays trusted and a new CA replaces the old one if the Secret is", () => {
+describe("the served certificate stays trusted and a new CA replaces the old CA if the Secret is", () => {
   const manualCa = createFakeCa("by hand", 0, DAY_MS * 40_000);
   const otherCa = createFakeCa("other", 0, DAY_MS * 40_000);
   type Data = Readonly<Record<string, string>>;
@@ -191,16 +191,16 @@ describe("the served certificate stays trusted and a new CA replaces the old one
   });
 });
 
-describe("any replica repairs the caBundles of all webhooks if", () => {
+describe("the caBundles of all webhooks", () => {
   const foreignCertificate = createFakeCa("foreign", 0, DAY_MS * 40_000).cert.replace("ey", "xx");
   test.for<{ title: string; edit: (bundles: readonly string[]) => readonly string[] }>([
-    { title: "every caBundle is emptied", edit: (bundles) => bundles.map(() => "") },
-    { title: "one caBundle is emptied", edit: ([first = ""]) => [first, ""] },
+    { title: "all of them are emptied", edit: (bundles) => bundles.map(() => "") },
+    { title: "one of them is emptied", edit: ([first = ""]) => [first, ""] },
     { title: "a webhook is added", edit: (bundles) => [...bundles, ""] },
     { title: "an unknown CA is added", edit: (bundles) => bundles.map((bundle) => bundle + foreignCertificate) },
-    { title: "every caBundle is replaced by an unknown CA", edit: (bundles) => bundles.map(() => foreignCertificate) },
-    { title: "every caBundle is replaced by invalid text", edit: (bundles) => bundles.map(() => "garbage") },
-  ])("$title", async ({ edit }) => {
+    { title: "all of them are replaced by an unknown CA", edit: (bundles) => bundles.map(() => foreignCertificate) },
+    { title: "all of them are replaced by invalid text", edit: (bundles) => bundles.map(() => "garbage") },
+  ])("are repaired by any replica if $title", async ({ edit }) => {
     const { cluster, reconcileAll } = await startCluster(2);
     const { signer, bundles } = stateOf(cluster);
     const writes = cluster.store.writeCount();
@@ -211,7 +211,7 @@ describe("any replica repairs the caBundles of all webhooks if", () => {
     expect(cluster.store.writeCount()).toBe(writes + 1);
   });
 
-  test("a caBundle with the desired CAs in another order is not written", async () => {
+  test("are not written if they contain the desired CAs in another order", async () => {
     const { cluster, reconcileAll } = await startCluster(1);
     cluster.advance(201 * DAY_MS);
     await reconcileAll();

@@ -189,7 +189,7 @@ async function createClusterWithEarlySigner(elapsedMs: number): Promise<Simulate
   return cluster;
 }
 
-test("a CA that a user makes the signer too early signs after --ca-settle, or at once if the leaf certificate has expired", async () => {
+test("a CA that a user makes the signer too early signs after --ca-settle, or immediately if the leaf certificate has expired", async () => {
   const certificatesOf = (cluster: SimulatedCluster) =>
     cluster.replicas.map((replica) => atob(replica.reconciler.leaf()?.cert ?? ""));
   const earlyCluster = await createClusterWithEarlySigner(5_000);

@@ -93,7 +93,7 @@ describe("the owner reference", () => {
     ).toEqual([]);
   });
 
-  test("of the controller is used among several", () => {
+  test("of the controller is used if there are several owner references", () => {
     const ownerReferences = [
       { ...OWNER, uid: "u-0", controller: false },
       { ...OWNER, controller: true },
@@ -117,7 +117,7 @@ test("for any Pod, Events have printable messages of limited length, and no call
   );
 });
 
-test("an Event has the form that the API server accepts: name, namespace, whole seconds, count", () => {
+test("the name, namespace, times and count of an Event have the form that the API server accepts", () => {
   const [spec] = outcomeEvents(POD, "shop", createSkippedOutcome("own_hooks"));
   if (spec === undefined) throw new Error("no Event was created");
   const longName = { ...spec, owner: { ...spec.owner, name: `${"a".repeat(229)}.${"b".repeat(20)}` } };

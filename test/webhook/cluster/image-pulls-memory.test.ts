@@ -48,7 +48,7 @@ test("200 Events of 200 KB each take little memory, because only the start of a 
   expect(heapGrowthBytes).toBeLessThan(20_000_000);
 });
 
-test("a namespace with 100 000 Events has eight cache entries, and other namespaces keep theirs", () => {
+test("a namespace with 100 000 Events has eight cache entries, and other namespaces keep their cache entries", () => {
   const store = createPullStore();
   store.put(createEvent("other", 0));
   const template = createEvent("shop", 0);

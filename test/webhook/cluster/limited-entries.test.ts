@@ -43,7 +43,7 @@ describe("above the total entry limit of a cache", () => {
     expect(entries.has("f/1")).toBe(true);
   });
 
-  test("a namespace that grew to the size of the largest evicts one of its own entries", () => {
+  test("a namespace that grew to the size of the largest namespace evicts one of its own entries", () => {
     const entries = createEntries(...createPairs({ a: 2, b: 3, c: 3, d: 2 }), ["a/new", 20]);
     expect([...entries.keys()].filter((key) => key.startsWith("a/"))).toEqual(["a/1", "a/new"]);
     expect(entries.size).toBe(10);

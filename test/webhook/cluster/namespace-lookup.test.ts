@@ -48,7 +48,7 @@ async function hasReturned(result: Promise<unknown>): Promise<boolean> {
   return Promise.race([result.then(() => true), turn]);
 }
 
-test("a lookup of a cached namespace returns at once", async () => {
+test("a lookup of a cached namespace returns immediately", async () => {
   const { addToCache, annotations, waitingCount } = createLookup();
   addToCache("shop", { a: "b" });
   expect(await annotations("shop")).toEqual({ a: "b" });

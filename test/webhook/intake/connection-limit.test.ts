@@ -53,7 +53,7 @@ test("a connection whose only request was not a review counts as a connection wi
   expect(closedNames).toEqual(["probed"]);
 });
 
-test("a connection with a review in progress stays open; if all have one, the new connection is closed", () => {
+test("a connection with a review in progress stays open, and the new connection is closed if all connections have one", () => {
   const { closedNames, add, addMany } = createLimit();
   const busyConnections = addMany(LIMIT, "b");
   for (const connection of busyConnections) connection.responseStarted();

@@ -79,7 +79,7 @@ test("a large admission that waits for a namespace lookup does not delay other r
   expect(order.at(-1)).toBe("slow leaves");
 });
 
-test("admissions of different client addresses alternate, however many one address sends", async () => {
+test("admissions of different client addresses alternate, however many admissions one address sends", async () => {
   for (const bytes of [SMALL_REVIEW_BYTES, LARGE_REVIEW_BYTES]) {
     const { start } = createTurns(() => 0);
     const order: string[] = [];
@@ -106,7 +106,7 @@ test("a turn of small admissions ends after 5 ms, and sockets are served before 
   expect(order).toEqual(["a", "b", "c", "sockets", "d", "e", "f"]);
 });
 
-test("16 small admissions form a batch: each continues only after all have started", async () => {
+test("16 small admissions form a batch, in which each admission continues only after all have started", async () => {
   for (const bytes of [4096, 0]) {
     let nowMs = 0;
     const { start } = createTurns(() => nowMs);
