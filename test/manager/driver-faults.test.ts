@@ -83,7 +83,12 @@ const FAULTS: readonly { readonly fault: string; readonly tests: readonly TestRe
   },
   {
     fault: "a UDP session stays",
-    tests: [{ file: DRIVER_TESTS, title: "delays the end of a drain for a UDP session" }],
+    tests: [
+      {
+        file: DRIVER_TESTS,
+        title: "delays the end of a drain while datagrams arrive, and not for the idle UDP session afterwards",
+      },
+    ],
   },
   {
     fault: "a hook comes twice or three times",
