@@ -58,8 +58,8 @@ const forAll = {
   hookTimeout: 3 * EVENTUALLY_LIMIT_MS,
   // By default, values longer than 40 characters are truncated in titles.
   taskTitleValueFormatTruncate: 200,
-  // Tests start programs hundreds of times. Without the cache Node compiles the largest package, one file, at each start: half of
-  // the CPU time.
+  // Tests start programs hundreds of times. Without the compile cache, Node compiles the largest package at each start, because the
+  // package is a single file. This compilation takes half of the tests' CPU time.
   env: {
     NODE_COMPILE_CACHE: join(import.meta.dirname, "build/compile-cache"),
     NODE_OPTIONS: `--import=${join(import.meta.dirname, "test/lean-client.ts")}`,

@@ -24,13 +24,13 @@ function createSignal() {
 describe("the lock of the host", () => {
   test("is given to one process at a time, and a wait for the lock is reported", async () => {
     const order: string[] = [];
-    const first = createSignal();
+    const firstMayFinish = createSignal();
     const started = createSignal();
     const firstHolder = withFileLock(
       file,
       async () => {
         started.resolve();
-        await first.promise;
+        await firstMayFinish.promise;
         order.push("first done");
       },
       ignore,
@@ -39,7 +39,7 @@ describe("the lock of the host", () => {
     const waitStarted = createSignal();
     const secondHolder = withFileLock(file, async () => void order.push("second in"), waitStarted.resolve);
     await waitStarted.promise;
-    first.resolve();
+    firstMayFinish.resolve();
     await Promise.all([firstHolder, secondHolder]);
     expect(order).toEqual(["first done", "second in"]);
   });

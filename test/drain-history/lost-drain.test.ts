@@ -18,7 +18,7 @@ const LOST_DRAIN: DrainRecord = someDrain({
   },
 });
 
-describe("a drain with the outcome lost", () => {
+describe("a drain with the outcome `lost`", () => {
   test("is accepted in the records of a replica", () => {
     expect(drainsInText(JSON.stringify({ drains: [LOST_DRAIN] }))).toEqual({
       drains: [LOST_DRAIN],

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 
 const MOUNT = 'mount --bind "$0" /proc && exec "$@"';
-const SOURCE = new URL("deny-netlink.c", import.meta.url).pathname;
+const FILTER_C_FILE = new URL("deny-netlink.c", import.meta.url).pathname;
 
 export type DeniedSources = {
   /** The reason for skipping the tests; empty if this host can run both command prefixes. */
@@ -27,7 +27,7 @@ export function prepareDeniedSources(): DeniedSources {
 }
 
 function compileError(program: string): string {
-  const compileResult = spawnSync("cc", ["-Wall", "-Werror", "-o", program, SOURCE], { encoding: "utf8" });
+  const compileResult = spawnSync("cc", ["-Wall", "-Werror", "-o", program, FILTER_C_FILE], { encoding: "utf8" });
   if (compileResult.error !== undefined) return "this host has no C compiler";
   return compileResult.status === 0 ? "" : compileResult.stderr;
 }

@@ -1,4 +1,4 @@
-/** Runs managers as child processes, on leased loopback addresses that separate test files. */
+/** Runs managers as child processes. Each test file leases its own loopback address, so that parallel files do not interfere. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { createServer, get, request, type Server } from "node:http";
 import { connect, type Socket } from "node:net";

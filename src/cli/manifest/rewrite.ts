@@ -1,4 +1,4 @@
-/** Edits the text of a document to have another value, with minimal changes; all other bytes stay. */
+/** Edits the text of a YAML document so that it parses to a given value. Bytes outside the changed entries stay. */
 import { isAlias, isCollection, isMap, isNode, isSeq } from "yaml";
 import { isRawObject, isSameJson } from "../../kubernetes/raw-json.ts";
 import { createReplacement, editBlock } from "./block-edits.ts";

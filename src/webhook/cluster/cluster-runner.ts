@@ -40,7 +40,7 @@ export type ClusterOptions = {
 
 export type Cluster = {
   readonly namespaceAnnotations: NamespaceAnnotations;
-  /** Call it immediately after `namespaceAnnotations` of the same namespace. */
+  /** Call it when `namespaceAnnotations` of the namespace has resolved, which also shows whether the namespace is known. */
   readonly factsOf: (namespace: string) => ClusterFacts;
   readonly namespaceIsUnknown: (namespace: string) => boolean;
   readonly recordOutcome: RecordOutcome;

@@ -41,7 +41,8 @@ type PlannedResponse = { readonly bytes: Buffer; readonly isCut: boolean; readon
 /** Derives the response from the seed and the call's number alone, so that a seed reproduces it. */
 function responseTo(seed: number, n: number): PlannedResponse {
   const random: Random = createRandom(seedOf(seed, String(n)));
-  // The call of a container's original hook waits five seconds for the end of a response, so few of these responses stay unfinished.
+  // Every fourth call (n % 4 = 1) runs a chained hook, which waits five seconds for an unfinished response. To save time, few of the
+  // responses to these calls are unfinished.
   const deliveryMode = random.below(n % 4 === 1 && random.chance(0.9) ? OPEN_DELIVERY_MODE : OPEN_DELIVERY_MODE + 1);
   const responseWithLength = random.pick(RESPONSES_WITH_LENGTH);
   if (random.chance(0.15))

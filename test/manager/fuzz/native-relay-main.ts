@@ -1,6 +1,6 @@
 /**
- * Calls a hostile relay over TLS, once for each number, and exits. Runs on Node and compiles natively. Arguments: port of
- * 127.0.0.1, file of the CA, first number, count. The number is part of the server's name.
+ * Calls a hostile relay over TLS `count` times, and exits. Runs on Node and compiles natively. Arguments: port of 127.0.0.1,
+ * file of the CA, first number, count. The number of a call is part of its names, so that the relay can identify the call.
  */
 import { readFileSync } from "node:fs";
 import { deliverReport, openWithdrawal } from "../../../src/manager/relay/relay-connection.ts";

@@ -50,7 +50,7 @@ describe("a damaged part of a netlink dump", () => {
     for (let cut = 0; cut < part.length; cut += 1) expect(read(part.subarray(0, cut)).end).not.toBe("done");
   });
 
-  test("is garbled if it is longer than its buffer", () => {
+  test("is reported as garbled if its stated length exceeds its buffer", () => {
     fc.assert(
       fc.property(anySeed, fc.integer({ min: 1, max: 70_000 }), (from, more) => {
         const bytes = createDamagedPart(from);

@@ -44,7 +44,10 @@ export type PreloadResult = RequestTotals & {
   readonly unreached: string;
 };
 
-/** Drains of an HTTP/2 server whose client is idle but stays connected. The drains differ in the client's last response. */
+/**
+ * Drains of an HTTP/2 server whose client is idle but stays connected. The drains differ in the number
+ * of responses that the client received before, and in the size of the last one.
+ */
 export type Http2ServerResult = {
   readonly kind: "http2";
   readonly system: string;

@@ -87,7 +87,7 @@ test("only a valid report ends the search for a lost drain of its Pod", async ()
   expect(reportedUids).toEqual(["pod-2"]);
 });
 
-test("a drain with the outcome lost is counted, and is not in the histogram of durations", async () => {
+test("a drain with the outcome `lost` is counted, and is not in the histogram of durations", async () => {
   const registry = new Registry();
   drainMetrics(registry).countDrain(someDrain({ report: { ...someReport(), outcome: "lost" } }));
   const text = await registry.metrics();
