@@ -2,6 +2,7 @@
 import type { V1Pod } from "@kubernetes/client-node";
 import type { RequestCounts } from "../../src/demo/load/load.ts";
 import { waitUntil } from "../host/wait.ts";
+import { NODE_PROGRAM } from "../images/image-table.ts";
 import type { FailedRequest } from "../programs/failure-times.ts";
 import type { CaseNamespace } from "./case-namespace.ts";
 import { imageOf } from "./suite.ts";
@@ -49,8 +50,10 @@ export function saveLoadResult(namespace: CaseNamespace, name: string, text: str
 /** Completes the open requests of a load client's Pod. @returns the last line of its log, which contains its counts */
 export async function stopLoadPod(namespace: CaseNamespace, name: string): Promise<string> {
   const script = "process.kill(1, 'SIGTERM')";
-  await namespace.kubectl.run(["exec", name, "--", "/usr/local/bin/node", "-e", script]);
-  await waitUntil({ condition: `the load client ${name} has ended`, withinMs: 60_000 }, async () => {
+  // The kernel kills the command with the container's other processes if the client exits first, so its status proves nothing.
+  const { status, stderr } = await namespace.kubectl.attempt(["exec", name, "--", NODE_PROGRAM, "-e", script]);
+  const condition = `the load client ${name} has ended; the command that signals it ended with ${status} ${stderr.trim()}`;
+  await waitUntil({ condition, withinMs: 60_000 }, async () => {
     const pod = await namespace.kubectl.json<V1Pod>(["get", "pod", name]);
     return pod.status?.phase === "Succeeded" ? true : undefined;
   });
