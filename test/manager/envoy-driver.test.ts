@@ -356,7 +356,7 @@ describeOnClock("the Envoy driver", (build) => {
       expect(end.outcome).toBe("drained");
       expect(end.ms).toBe(4_000);
       expect(logMessages(pod).join("\n")).toContain(
-        "driver cannot count requests or connections, using samples of sockets",
+        "driver cannot count requests or connections; samples of the sockets determine the end of the drain",
       );
     }),
   );

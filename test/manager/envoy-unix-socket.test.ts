@@ -137,7 +137,7 @@ describeOnClock("an Envoy with a Unix socket as admin interface", (build) => {
       const manager = await startPod(clock, path, { wrapper: AS_USER_65534 });
       const end = await drainPod(manager);
       expect(end.outcome).toBe("drained");
-      const reason = `${path} is not writable for the manager's user, which connecting requires`;
+      const reason = `${path} is not writable for the manager's user, so it cannot connect`;
       expect(logMessages(manager).join("\n")).toContain(
         `using samples of sockets: Envoy's admin interface is unreachable: ${reason}`,
       );
