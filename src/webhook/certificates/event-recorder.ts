@@ -19,7 +19,8 @@ export function eventRecorder(log: Log, registry: Registry): (event: AuthorityEv
   patches.inc({ result: "conflict" }, 0);
   return (event) => {
     if (event.kind === "secret-written") log.info({ reason: event.reason }, LOG_MESSAGES[event.reason]);
-    else if (event.kind === "secret-errors") log.warn({ errors: event.errors }, "the CA's Secret is damaged");
+    else if (event.kind === "secret-errors")
+      log.warn({ errors: event.errors }, "the Secret of --ca-secret has invalid entries");
     else if (event.kind === "bundle-written") {
       patches.inc({ result: "done" });
       log.info({ cas: event.cas }, "caBundle written");
