@@ -32,7 +32,7 @@ export const PATCH_LIMIT_BYTES = 1_572_864;
 
 /** Reasons for not injecting a Pod, in the order of the checks. The keys are values of metric labels and stay stable. */
 export const SKIP_REASONS = {
-  disabled: "a label or annotation disables injection for this Pod",
+  disabled: "lastcall.dev/inject of the Pod or of its namespace is disabled",
   not_enabled: "neither the namespace nor the Pod opts in",
   system_namespace: "Pods of system namespaces and of lastcall's own namespace are never injected",
   mirror_pod: "a mirror Pod only represents a static Pod of its node",

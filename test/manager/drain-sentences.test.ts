@@ -140,12 +140,12 @@ const SENTENCES: readonly (Partial<Script> & { readonly title: string; readonly 
   {
     title: "connections, none of which the manager tracks",
     pod: podWithOpenConnections(0, 7),
-    why: `${DEADLINE_SENTENCE} before 2s without traffic.${UNTRACKED_SENTENCE}`,
+    why: `${DEADLINE_SENTENCE} after less than 2s without traffic.${UNTRACKED_SENTENCE}`,
   },
   {
     title: "traffic at the deadline without an open connection",
     pod: (nowMs) => ({ ...QUIET, activity: "busy", lastEvidenceMs: nowMs }),
-    why: `${DEADLINE_SENTENCE} before 2s without traffic.`,
+    why: `${DEADLINE_SENTENCE} after less than 2s without traffic.`,
   },
   {
     title: "an active request of the app at the deadline",
@@ -173,7 +173,7 @@ const SENTENCES: readonly (Partial<Script> & { readonly title: string; readonly 
     settings: { ...HTTP, quietPeriodMs: 70_000 },
     pod: podWithOpenConnections(1),
     active: () => 0,
-    why: `${DEADLINE_SENTENCE} before 70s without an active request.`,
+    why: `${DEADLINE_SENTENCE} after less than 70s without an active request.`,
   },
   {
     title: "a driver that cannot count",
@@ -286,7 +286,7 @@ const RUNNING_DRAINS: readonly (Partial<Script> & {
   {
     title: "the quiet period",
     ...{ atMs: 20_110, pod: (nowMs) => ({ ...QUIET, activity: "busy", lastEvidenceMs: nowMs }) },
-    expectedReason: `${STILL_DRAINING} before 2s without traffic.`,
+    expectedReason: `${STILL_DRAINING} after less than 2s without traffic.`,
   },
   {
     title: "active requests",

@@ -267,7 +267,7 @@ describeOnClock("the Envoy driver", (build) => {
       await pod.envoy.stop();
       const end = await drainPod(pod);
       expect(end.outcome).toBe("drained");
-      expect(logMessages(pod).join("\n")).toContain("using samples of sockets: Envoy's admin interface is unreachable");
+      expect(logMessages(pod).join("\n")).toContain("samples of the sockets determine the end of the drain: Envoy's admin interface is unreachable");
     }),
   );
 

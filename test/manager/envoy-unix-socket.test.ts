@@ -109,7 +109,7 @@ describeOnClock("an Envoy with a Unix socket as admin interface", (build) => {
       const end = await drainPod(manager);
       expect(end.outcome).toBe("drained");
       expect(logMessages(manager).join("\n")).toContain(
-        `using samples of sockets: Envoy's admin interface is unreachable: ${path} does not exist, or its directory`,
+        `samples of the sockets determine the end of the drain: Envoy's admin interface is unreachable: ${path} does not exist, or its directory`,
       );
     }),
   );
@@ -139,7 +139,7 @@ describeOnClock("an Envoy with a Unix socket as admin interface", (build) => {
       expect(end.outcome).toBe("drained");
       const reason = `${path} is not writable for the manager's user, so it cannot connect`;
       expect(logMessages(manager).join("\n")).toContain(
-        `using samples of sockets: Envoy's admin interface is unreachable: ${reason}`,
+        `samples of the sockets determine the end of the drain: Envoy's admin interface is unreachable: ${reason}`,
       );
       expect(envoy.calls).toEqual([]);
     }),

@@ -114,7 +114,8 @@ function remainingText(settings: DrainSettings, state: DrainState): string {
     return `with ${countText(state.count.active, "connection")} of clients to the proxy still open.`;
   if (isCounted(criterion)) {
     if (state.count.active < 0) return "and the last count of active requests failed.";
-    if (state.count.active === 0) return `before ${durationText(settings.quietPeriodMs)} without an active request.`;
+    if (state.count.active === 0)
+      return `after less than ${durationText(settings.quietPeriodMs)} without an active request.`;
     const requestsText = countText(state.count.active, "active request");
     if (!driver.countsSessions) return `with ${requestsText}.`;
     return `with ${requestsText} or ${state.count.active === 1 ? "session" : "sessions"}.`;
@@ -127,7 +128,7 @@ function remainingText(settings: DrainSettings, state: DrainState): string {
 
 function notQuietText(settings: DrainSettings, untracked: number): string {
   if (criterionOf(settings) === "deadline") return "with no connection open.";
-  return `before ${durationText(settings.quietPeriodMs)} without traffic.${untrackedText(untracked)}`;
+  return `after less than ${durationText(settings.quietPeriodMs)} without traffic.${untrackedText(untracked)}`;
 }
 
 /** Suggests settings with which keep-alive connections do not use up the drain timeout. */

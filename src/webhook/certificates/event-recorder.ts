@@ -6,10 +6,10 @@ import type { WriteReason } from "./decide.ts";
 import type { AuthorityEvent, AuthorityStatus } from "./reconciler.ts";
 
 const LOG_MESSAGES: Readonly<Record<WriteReason, string>> = {
-  begin: "created the CA",
-  repair: "repaired the CA's Secret",
-  rotate: "created the next CA",
-  promote: "promoted the next CA to signer",
+  begin: "created the webhook's CA",
+  repair: "repaired the Secret of --ca-secret",
+  rotate: "created the webhook's next CA",
+  promote: "promoted the next CA to signer of the webhook's certificates",
   drop: "removed a retired CA whose certificates have expired",
 };
 

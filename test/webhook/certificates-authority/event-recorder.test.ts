@@ -26,10 +26,10 @@ const [DEBUG, INFO, WARN] = [20, 30, 40];
 const NO_PATCH = { '{result="done"}': 0, '{result="conflict"}': 0 };
 
 test.for([
-  ["begin", "created the CA"],
-  ["repair", "repaired the CA's Secret"],
-  ["rotate", "created the next CA"],
-  ["promote", "promoted the next CA to signer"],
+  ["begin", "created the webhook's CA"],
+  ["repair", "repaired the Secret of --ca-secret"],
+  ["rotate", "created the webhook's next CA"],
+  ["promote", "promoted the next CA to signer of the webhook's certificates"],
   ["drop", "removed a retired CA whose certificates have expired"],
 ] as const)("a write of the Secret with the reason `%s` is logged as: %s", async ([reason, msg]) => {
   const { lines, patches } = await recordEvents({ kind: "secret-written", reason });
