@@ -310,7 +310,7 @@ describeOnClock("the Envoy driver", (build) => {
       pod.envoy.defaultFault = "hang";
       const end = await drainPod(pod);
       expect(end.outcome).toBe("timeout");
-      expect(end.why).toContain("the driver could not count");
+      expect(end.why).toContain("the last count of active requests failed");
     }),
   );
 

@@ -154,7 +154,7 @@ describeOnClock("an Envoy with a Unix socket as admin interface", (build) => {
       const manager = await startPod(clock, path, {}, "4s");
       const end = await drainPod(manager);
       expect(end.outcome).toBe("timeout");
-      expect(end.why).toContain("the driver could not count");
+      expect(end.why).toContain("the last count of active requests failed");
     }),
   );
 
