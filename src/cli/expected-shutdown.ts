@@ -31,7 +31,7 @@ export function expectedShutdown(settings: DrainSettings, graceSeconds: number):
     ...handOverMoment(settings, withdrawnMs),
     {
       atMs: deadlineMs,
-      what: `deadline: the containers get SIGTERM even with open connections, and ${appGraceText} to stop`,
+      what: `deadline: the containers get SIGTERM even with open connections, and have ${appGraceText} to stop`,
     },
     { atMs: graceSeconds * 1_000, what: "the grace period ends: running containers are killed" },
   ];
@@ -44,7 +44,7 @@ function handOverMoment(settings: DrainSettings, withdrawnMs: number): readonly 
   // The patience ends early if no connection was reset when earlier Pods stopped. Only the relay has a record of those Pods.
   const what =
     settings.shutdown === "auto"
-      ? `${patienceEndText} (patience 0 after three Pods of the workload did not reset a connection when they stopped)`
+      ? `${patienceEndText} (the patience is 0 after three Pods of the workload that did not reset a connection when they stopped)`
       : patienceEndText;
   return [{ atMs: withdrawnMs + patienceMs, what }];
 }
@@ -70,7 +70,7 @@ function drainEndText(settings: DrainSettings): string {
       return `when the driver has counted no client at the mesh's proxy for ${quietText}`;
     case "quiet":
       return patienceMsOf(settings) === 0
-        ? `when traffic has been absent for ${quietText}, except from clients that keep sending requests, which the app finishes`
+        ? `when traffic has been absent for ${quietText}, except from clients that keep sending requests (the app finishes these requests)`
         : `when traffic has been absent for ${quietText}`;
   }
 }

@@ -14,7 +14,7 @@ export function addPolicyFlags(command: Command): Command {
   for (const field of POLICY_FLAGS) {
     const { name, codec, summary } = ANNOTATIONS[field];
     const option = new Option(`--${name} <value>`, `${summary} Default: ${fallbackText(field)}.`);
-    option.helpGroup("Policy (each is also an annotation):");
+    option.helpGroup("Policy (each flag is also an annotation lastcall.dev/NAME):");
     option.argParser((text: string) => {
       const reading = readValue<unknown>(codec, text);
       if (!reading.ok) throw new InvalidArgumentError(reading.message);

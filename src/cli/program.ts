@@ -70,7 +70,9 @@ export function buildProgram(ports: Ports, finish: (status: number) => void): Co
   addInjectFlags(
     program
       .command("explain")
-      .description("print every value with its origin, the decision and its reason, and the expected shutdown"),
+      .description(
+        "print every setting with its value and origin, whether the Pod is injected and why, and the Pod's expected shutdown",
+      ),
   )
     .option(
       "--revision <name>",
@@ -116,7 +118,7 @@ function addInjectFlags(command: Command): Command {
     .option("--config <file>", "cluster configuration: defaults, profiles, onInvalid")
     .option(
       "--token-seed <text>",
-      "key from which the Pods' tokens are derived; the default is publicly known",
+      "key from which the tokens of the Pods' managers are derived; the default is publicly known",
       PUBLIC_SEED,
     );
   return addPolicyFlags(command);

@@ -22,9 +22,9 @@ export type DrainSettings = {
   readonly port: number;
   /** Minimum time the Pod keeps serving after its deletion, so that endpoint changes reach every proxy. */
   readonly drainDelayMs: number;
-  /** Additional wait after the endpoint's withdrawal, for external load balancers. */
+  /** Additional wait after the Pod's withdrawal from EndpointSlices, for external load balancers. */
   readonly deregistrationDelayMs: number;
-  /** Maximum time for open requests after the delays. */
+  /** Maximum time for open requests after the drain delay and the deregistration delay. */
   readonly drainTimeoutMs: number;
   /** Time without traffic after which the traffic counts as ended. */
   readonly quietPeriodMs: number;
@@ -38,7 +38,7 @@ export type DrainSettings = {
   readonly drainedWhen: DrainedWhen;
   /** Driver for a proxy or app that can drain itself. `auto` recognises images and container names. */
   readonly driver: DriverName;
-  /** Admin address of the proxy. */
+  /** Address of the admin interface at which the driver calls the proxy. */
   readonly driverUrl: string;
   /** Driver `http`: URL to which the manager sends one POST when the draining phase starts. */
   readonly drainUrl: string;

@@ -32,7 +32,7 @@ export const PATCH_LIMIT_BYTES = 1_572_864;
 
 /** Reasons for not injecting a Pod, in the order of the checks. The keys are values of metric labels and stay stable. */
 export const SKIP_REASONS = {
-  disabled: "a label or annotation disables injection for this Pod",
+  disabled: "lastcall.dev/inject of the Pod or of its namespace is disabled",
   not_enabled: "neither the namespace nor the Pod opts in",
   system_namespace: "Pods of system namespaces and of lastcall's own namespace are never injected",
   mirror_pod: "a mirror Pod only represents a static Pod of its node",
@@ -44,7 +44,7 @@ export const SKIP_REASONS = {
   classic_would_block_completion: "without native sidecars the manager would block the Pod's completion",
   drains_itself: "Knative's queue-proxy drains the Pod; lastcall.dev/prestop: replace injects the Pod anyway",
   name_taken: "another container of the Pod is named lastcall",
-  port_conflict: "all ports of the manager's range are in use",
+  port_conflict: "all ports from 17890 to 17989, which the manager can use, are in use",
   image_unpullable: "nodes cannot pull the manager's image in this namespace, so the Pod would not start",
   own_hooks: "every container keeps its own preStop hook and no driver is set",
   limit_range_conflict: "a LimitRange of the namespace leaves no room for the manager",

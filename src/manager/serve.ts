@@ -119,7 +119,7 @@ export function serve(requestedSettings: DrainSettings, platform: Platform): Run
       logMessage("info", "listening", address);
       setTimeout(platform.onStarted, 0);
     },
-    onListenError: (message) => logMessage("warn", "cannot listen, trying again in 5s", message),
+    onListenError: (message) => logMessage("warn", "cannot listen; next attempt in 5s", message),
   });
   return { onStopSignal: () => runner.dispatch({ kind: "sigterm", nowMs: nowMs() }) };
 }

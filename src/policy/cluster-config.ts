@@ -3,7 +3,7 @@ import { ANNOTATIONS, FIELDS, PREFIX } from "./fields.ts";
 import { findNearest } from "./nearest.ts";
 import type { Problem } from "./problem.ts";
 import { quote } from "./quote.ts";
-import { readValue } from "./read-value.ts";
+import { readValue, typeText } from "./read-value.ts";
 import type { Layer, Profiles } from "./resolve.ts";
 
 /** The effect of an invalid value on its Pod. */
@@ -33,7 +33,7 @@ type ConfigReading = { readonly config: ClusterConfig; readonly problems: readon
 export function readClusterConfig(value: unknown): ConfigReading {
   if (value === undefined || value === null) return { config: DEFAULT_CONFIG, problems: [] };
   if (!isRecord(value)) {
-    const message = "Expected a mapping with defaults, profiles and onInvalid.";
+    const message = `Got ${typeText(value)}, expected a mapping with defaults, profiles and onInvalid.`;
     return { config: DEFAULT_CONFIG, problems: [{ code: "bad_value", where: "configuration", message }] };
   }
   const problems: Problem[] = unknownNameProblems(Object.keys(value), CONFIG_KEYS, "configuration");
@@ -52,7 +52,7 @@ const SETTABLE_FIELDS = FIELDS.filter((field) => ANNOTATIONS[field].scopes.inclu
 function readProfiles(value: unknown, problems: Problem[]): Profiles {
   if (value === undefined || value === null) return {};
   if (!isRecord(value)) {
-    const message = "Expected a mapping from profile names to values.";
+    const message = `Got ${typeText(value)}, expected a mapping from profile names to values.`;
     problems.push({ code: "bad_value", where: "profiles", message });
     return {};
   }
@@ -72,7 +72,8 @@ function readOnInvalid(value: unknown, problems: Problem[]): OnInvalid {
 function readValues(value: unknown, where: string, problems: Problem[]): Readonly<Record<string, unknown>> {
   if (value === undefined || value === null) return {};
   if (!isRecord(value)) {
-    problems.push({ code: "bad_value", where, message: "Expected a mapping from annotation names to text." });
+    const message = `Got ${typeText(value)}, expected a mapping from annotation names to text.`;
+    problems.push({ code: "bad_value", where, message });
     return {};
   }
   const names = SETTABLE_FIELDS.map((field) => ANNOTATIONS[field].name);

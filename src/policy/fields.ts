@@ -28,7 +28,7 @@ const TABLE = {
     fallbackDescription: "from the namespace",
     scopes: ["pod", "namespace"],
     summary:
-      "Opts in or out; on a Pod as label or annotation, on a namespace as label. `disabled` on the Pod always wins.",
+      "Opts in to injection or out of it; on a Pod as label or annotation, on a namespace as label. `disabled` on the Pod always wins.",
   }),
   mode: setting({
     name: "mode",
@@ -55,14 +55,14 @@ const TABLE = {
     name: "deregistration-delay",
     codec: durationMs,
     fallback: 0,
-    summary: "Additional wait after the endpoint's withdrawal, for external load balancers.",
+    summary: "Additional wait after the Pod's withdrawal from EndpointSlices, for external load balancers.",
     manager: { kind: "duration" },
   }),
   drainTimeoutMs: setting({
     name: "drain-timeout",
     codec: durationMs,
     fallback: 60_000,
-    summary: "Maximum time for open requests after the delays.",
+    summary: "Maximum time for open requests after the drain delay and the deregistration delay.",
     manager: { kind: "duration" },
   }),
   quietPeriodMs: setting({
@@ -119,7 +119,7 @@ const TABLE = {
     codec: driverUrl,
     fallback: "",
     fallbackDescription: "per driver",
-    summary: "Admin address of the proxy.",
+    summary: "Address of the admin interface at which the driver calls the proxy.",
     manager: { kind: "text", writeCondition: "when-set" },
   }),
   drainUrl: setting({

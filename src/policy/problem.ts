@@ -20,7 +20,7 @@ export const PROBLEMS = {
   wrong_scope: "an annotation is set on an object where it has no effect",
   unknown_profile: "the profile is neither built in nor in the cluster configuration",
   conflicting_values: "two values exclude each other; the message names the one that is ignored",
-  unsupported_mode: "the mode requires a newer Kubernetes version; the default is used",
+  unsupported_mode: "the mode of lastcall.dev/mode requires a newer Kubernetes version; the default mode is used",
   own_hook_kept: "a container keeps its own preStop hook, so the drain cannot delay its stop signal",
   unknown_container: "an annotation names a container that the Pod does not have",
   long_grace: "the grace period is longer than cluster-autoscaler waits by default",
@@ -30,7 +30,8 @@ export const PROBLEMS = {
     "a mesh's init container exists already, so lastcall cannot exclude the manager's port from the mesh's redirection",
   original_too_large: "the record of the original hooks exceeds 4 KiB; hooks that do not fit in it were not replaced",
   manager_repaired: "another webhook removed restartPolicy: Always from the manager; lastcall restored it",
-  namespace_unknown: "the namespace's annotations could not be read in time; the cluster's defaults are used",
+  namespace_unknown:
+    "the namespace's annotations could not be read in time; the defaults of the cluster configuration are used",
   limit_range: "a LimitRange of the namespace changes the manager's resources, or leaves no room for the manager",
   socket_unmounted: "no container mounts the directory of the driver's Unix socket",
   preload_left_out:

@@ -9,11 +9,7 @@ type ReadResult<T> =
 type ReadableCodec<T> = Pick<Codec<T>, "expects" | "entryLimit" | "parse">;
 
 export function readValue<T>(codec: ReadableCodec<T>, text: unknown): ReadResult<T> {
-  if (typeof text !== "string")
-    return badValueResult(
-      codec,
-      `${text === null ? "null" : `${typeof text === "object" ? "an" : "a"} ${typeof text}`} instead of a string`,
-    );
+  if (typeof text !== "string") return badValueResult(codec, `${typeText(text)} instead of a string`);
   if (codec.entryLimit !== undefined) {
     const entryCount = countEntries(text);
     const message = `Got ${entryCount} entries, expected at most ${codec.entryLimit}.`;
@@ -21,6 +17,13 @@ export function readValue<T>(codec: ReadableCodec<T>, text: unknown): ReadResult
   }
   const value = codec.parse(text);
   return value === undefined ? badValueResult(codec, quote(text)) : { ok: true, value };
+}
+
+/** The value itself may be long, so messages contain only its type. */
+export function typeText(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "a list";
+  return `${typeof value === "object" ? "an" : "a"} ${typeof value}`;
 }
 
 function badValueResult<T>({ expects }: ReadableCodec<T>, got: string): ReadResult<T> {

@@ -12,7 +12,7 @@ export const METRICS = {
   },
   identityReady: {
     name: "lastcall_relay_identity_ready",
-    help: "1 while this replica has a CA and a signing key, so that injection can add the relay to Pods.",
+    help: "1 while this replica has a CA and a signing key, so that newly injected Pods can use the relay.",
   },
   watchedNamespaces: {
     name: "lastcall_relay_watched_namespaces",

@@ -4,10 +4,10 @@ import type { Mode } from "../injection/outcome.ts";
 export const OUTCOMES = {
   injected: "the Pod was changed",
   skipped: "the Pod was not changed; the reason states why",
-  refused: "the Pod was refused, because onInvalid is set to deny",
+  refused: "the Pod was refused, because an annotation has an invalid value, and onInvalid is set to deny",
   checked: "the settings of an object that is not injected were checked",
   malformed: "the request was not a valid AdmissionReview",
-  too_large: "the body exceeded the limit",
+  too_large: "the request body was larger than its limit",
   fault: "the webhook failed; the failurePolicy of its configuration applies",
 } as const;
 

@@ -1,5 +1,6 @@
 /** Reads the webhook's settings from flags and environment variables, and checks combinations of settings. */
 import { formatDuration } from "../contract/duration.ts";
+import { quote } from "../policy/quote.ts";
 import { helpRows, type ReadSettings, readByTable, type SettingProblem } from "../settings/read-settings.ts";
 import { SETTINGS, type WebhookSettings } from "./settings.ts";
 
@@ -17,7 +18,7 @@ export function readSettings(args: readonly string[], environment: Environment):
   if (settings.kubeVersion === "auto" && settings.cluster === "off") {
     combinationProblems.push({
       where: "--kube-version",
-      message: "auto requires --cluster=watch. Set --cluster=watch, or set a version.",
+      message: "Is auto, which requires --cluster=watch. Set --cluster=watch, or set a version.",
     });
   }
   return { ...reading, problems: [...reading.problems, ...combinationProblems] };
@@ -34,12 +35,15 @@ export function helpText(): string {
   ].join("\n");
 }
 
+const ONE_OF_TWO = "Only one of the two flags is set. Set both or neither.";
+
 function enforcementProblems({ enforceConfiguration, enforceCopies }: WebhookSettings): readonly SettingProblem[] {
-  const where = "--enforce-configuration";
   if ((enforceConfiguration === "") !== (enforceCopies === ""))
-    return [{ where, message: "Is only valid together with --enforce-copies. Set both flags or neither." }];
-  if (enforceConfiguration !== "" && enforceConfiguration === enforceCopies)
-    return [{ where, message: "Has the same value as --enforce-copies. Set two different names." }];
+    return [{ where: "--enforce-configuration and --enforce-copies", message: ONE_OF_TWO }];
+  if (enforceConfiguration !== "" && enforceConfiguration === enforceCopies) {
+    const message = `Is ${quote(enforceCopies)}, which is also the value of --enforce-copies. Set two different names.`;
+    return [{ where: "--enforce-configuration", message }];
+  }
   return [];
 }
 
@@ -50,7 +54,10 @@ function relayProblems(settings: WebhookSettings): readonly SettingProblem[] {
   if (relaySecret !== "" && cluster === "off")
     add("--relay-secret", "Requires --cluster=watch, because the relay reads EndpointSlices.");
   if (relaySecret !== "" && relaySecret === caSecret)
-    add("--relay-secret", "Has the same value as --ca-secret. Set the name of another Secret.");
+    add(
+      "--relay-secret",
+      `Is ${quote(relaySecret)}, which is also the value of --ca-secret. Set the name of another Secret.`,
+    );
   if (relaySecret === "") {
     if (relayAddress !== "") add("--relay-address", "Requires --relay-secret, which starts the relay.");
     if (relayReadPods) add("--relay-read-pods", "Requires --relay-secret, which starts the relay.");
@@ -96,7 +103,7 @@ export function certificateProblems(settings: CertificateSettings): readonly Set
   const hasSecret = settings.caSecret !== "";
   const hasConfiguration = settings.webhookConfiguration !== "";
   if (hasFiles && (settings.certificateFile === "" || settings.keyFile === "")) {
-    add("--cert and --key", "Only one is set. Set both or neither.");
+    add("--cert and --key", ONE_OF_TWO);
   }
   if ((hasFiles || hasSecret) && settings.caFile !== "") {
     add(
@@ -115,8 +122,10 @@ export function certificateProblems(settings: CertificateSettings): readonly Set
   }
   if (settings.caLifeMs < MIN_SETTLE_TIMES_PER_LIFE * settings.caSettleMs) {
     const shortest = formatDuration(MIN_SETTLE_TIMES_PER_LIFE * settings.caSettleMs);
-    add("--ca-life", `Too short for --ca-settle ${formatDuration(settings.caSettleMs)}. Set at least ${shortest}.`);
+    const [life, settle] = [formatDuration(settings.caLifeMs), formatDuration(settings.caSettleMs)];
+    add("--ca-life", `Is ${life}, too short for --ca-settle ${settle}. Set at least ${shortest}.`);
   }
-  if (settings.certificateCheckMs < 100) add("--certificate-check", "Too short. Set at least 100ms.");
+  if (settings.certificateCheckMs < 100)
+    add("--certificate-check", `Is ${formatDuration(settings.certificateCheckMs)}. Set at least 100ms.`);
   return problems;
 }

@@ -35,49 +35,49 @@ export const METRICS = {
   cacheAge: {
     type: "gauge",
     name: "lastcall_cache_age_seconds",
-    help: "Seconds since the API server last updated the cache.",
+    help: "Seconds since the API server last updated the webhook's cache of objects, by cache.",
     labelNames: ["cache"],
   },
   cacheStale: {
     type: "gauge",
     name: "lastcall_cache_stale",
-    help: "1 while the cache is too old to be used.",
+    help: "1 while the webhook's cache of objects is too old to be used, by cache.",
     labelNames: ["cache"],
   },
   cacheEntries: {
     type: "gauge",
     name: "lastcall_cache_entries",
-    help: "Objects in the cache.",
+    help: "Objects in the webhook's cache, by cache.",
     labelNames: ["cache"],
   },
   cacheLists: {
     type: "counter",
     name: "lastcall_cache_lists_total",
-    help: "Complete lists of objects that were read from the API server.",
+    help: "Complete lists of objects that the webhook read from the API server, by cache.",
     labelNames: ["cache"],
   },
   cacheFailures: {
     type: "counter",
     name: "lastcall_cache_failures_total",
-    help: "Failed lists and watches.",
+    help: "Lists and watches of the webhook that failed at the API server, by cache.",
     labelNames: ["cache"],
   },
   events: {
     type: "counter",
     name: "lastcall_events_total",
-    help: "Events on owners of Pods, by result; Events with a result other than sent or repeated are lost.",
+    help: "Events of lastcall on Pods and their owners, by result; Events with a result other than sent or repeated are lost.",
     labelNames: ["result"],
   },
   cabundlePatches: {
     type: "counter",
     name: "lastcall_cabundle_patches_total",
-    help: "Writes of the caBundle by this replica; conflict: another client wrote first.",
+    help: "Writes of the webhook configuration's caBundle by this replica, by result; conflict: another client wrote the configuration first.",
     labelNames: ["result"],
   },
   certificateNotAfter: {
     type: "gauge",
     name: "lastcall_certificate_not_after_seconds",
-    help: "Expiry of a certificate, in seconds since 1970.",
+    help: "Expiry of the webhook's certificate (leaf) and of the CA that signs it (ca), in seconds since 1970.",
     labelNames: ["kind"],
   },
   cabundleInSync: {
@@ -89,13 +89,13 @@ export const METRICS = {
   enforcing: {
     type: "gauge",
     name: "lastcall_enforcing",
-    help: "1 while API servers refuse Pods when no webhook answers; 0 until a dry-run Pod was injected. Only with failurePolicy Fail.",
+    help: "1 if API servers refuse Pods while the webhook does not respond; 0 until a dry-run Pod was injected. Only with the chart value failurePolicy: Fail.",
     labelNames: [],
   },
   enforcementBlocked: {
     type: "gauge",
     name: "lastcall_enforcement_blocked",
-    help: "1 for the reason why enforcement is not active yet: quota when a ResourceQuota in selfTest.namespace refuses the dry-run Pod, else other; the log has the details. Only with failurePolicy Fail.",
+    help: "1 for the reason why lastcall_enforcing is 0: quota if a ResourceQuota in the namespace of the chart value selfTest.namespace refuses the dry-run Pod, else other; the webhook's log has the details. Only with the chart value failurePolicy: Fail.",
     labelNames: ["reason"],
   },
   residentMemory: {

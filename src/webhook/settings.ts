@@ -37,7 +37,7 @@ const IMAGE: Setting<string> = {
   fallback: "lastcall-manager:0.1.0",
   defaultText: "lastcall-manager:0.1.0",
   expects: "an image reference without spaces",
-  summary: "image of the manager that Pods get",
+  summary: "image of the manager, which injection adds to Pods",
   parse: (text) => (/^[\x21-\x7e]{1,512}$/.test(text) ? text : undefined),
 };
 
@@ -77,7 +77,7 @@ export const PROOF_LABELS: Setting<Labels> = {
   fallback: {},
   defaultText: "only the opt-in label",
   expects: LABEL_LIST_EXPECTS,
-  summary: "labels of the dry-run Pods",
+  summary: "labels of the dry-run Pods in --proof-namespace",
   parse: parseLabelList,
 };
 
@@ -101,7 +101,7 @@ export const SETTINGS = {
     "generated at start and kept in memory",
     "PEM file with the certificate chain, reloaded when it changes",
   ),
-  keyFile: fileSetting("key", "generated at start and kept in memory", "PEM file with the private key"),
+  keyFile: fileSetting("key", "generated at start and kept in memory", "PEM file with the private key of --cert"),
   caFile: fileSetting(
     "ca-file",
     "not written",
@@ -110,7 +110,7 @@ export const SETTINGS = {
   clientCaFile: fileSetting(
     "client-ca",
     "none: client certificates are not required",
-    "PEM file with the CA of client certificates; reviews without a client certificate are refused",
+    "PEM file with the CA of client certificates; the webhook refuses reviews from clients without a certificate of this CA",
   ),
   caSecret: nameSetting(
     "ca-secret",
@@ -122,7 +122,11 @@ export const SETTINGS = {
     8_760 * HOUR_MS,
     "how long a CA of --ca-secret is valid; the next CA is created after two thirds of this time",
   ),
-  caSettleMs: durationSetting("ca-settle", 60_000, "how long a new CA is in every caBundle before it signs"),
+  caSettleMs: durationSetting(
+    "ca-settle",
+    60_000,
+    "how long a new CA is in every caBundle before it signs certificates",
+  ),
   webhookConfiguration: nameSetting(
     "webhook-configuration",
     "",
@@ -137,7 +141,7 @@ export const SETTINGS = {
     "opt-in",
     ["label", "all"],
     "label",
-    "label: Pods with the opt-in label; all: every reviewed Pod",
+    "label: injects Pods that opt in by their label or their namespace's label; all: injects every reviewed Pod that does not opt out",
   ),
   configFile: fileSetting("config", "none", "YAML file with defaults, profiles and onInvalid"),
   image: IMAGE,
@@ -165,12 +169,12 @@ export const SETTINGS = {
   enforceConfiguration: nameSetting(
     "enforce-configuration",
     "",
-    "MutatingWebhookConfiguration that gets the webhooks with failurePolicy Fail once a dry-run Pod was injected",
+    "MutatingWebhookConfiguration to which lastcall copies the webhooks of --enforce-copies with failurePolicy Fail, after a dry-run Pod was injected",
   ),
   enforceCopies: nameSetting(
     "enforce-copies",
     "",
-    "MutatingWebhookConfiguration whose webhooks are copied into --enforce-configuration",
+    "MutatingWebhookConfiguration whose webhooks lastcall copies to --enforce-configuration, after a dry-run Pod was injected",
   ),
   proofNamespace: namespaceSetting("proof-namespace", "default", "namespace of the dry-run Pods that prove injection"),
   proofLabels: PROOF_LABELS,
@@ -183,14 +187,14 @@ export const SETTINGS = {
   relayAddress: RELAY_ADDRESS,
   relayReadPods: booleanSetting(
     "relay-read-pods",
-    "true: the relay reads Pods to report the grace period of their deletion",
+    "true: the relay reads terminating Pods and sends their managers the grace period of the deletion",
   ),
   adminPort: portSetting("admin-port", 0, "for none", "TCP port for recent drains over HTTP, without authentication"),
   adminListen: choiceSetting(
     "admin-listen",
     ["loopback", "all"],
     "loopback",
-    "loopback: --admin-port is reachable by port-forward only; all: from every Pod",
+    "loopback: --admin-port is reachable by port-forward only; all: also from every Pod",
   ),
   logLevel: choiceSetting("log-level", LOG_LEVELS, "info", "lowest level that is logged"),
 } as const;

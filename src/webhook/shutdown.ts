@@ -28,7 +28,10 @@ export async function shutDown(app: WebhookServer, options: ShutdownOptions): Pr
   options.onClosing?.();
   const limitReached = options.sleep(FINISH_LIMIT_MS).then(() => "late" as const);
   if ((await Promise.race([closed, limitReached])) === "late") {
-    options.log.warn({ limitMs: FINISH_LIMIT_MS }, "open requests exceed the time limit, closing their connections");
+    options.log.warn(
+      { limitMs: FINISH_LIMIT_MS },
+      "closing the connections of requests that are still open after the time limit",
+    );
     app.server.closeAllConnections();
     await closed;
   }

@@ -409,7 +409,7 @@ describe("the command explain", () => {
     expect(out).toContain("limit: The preload library adds Connection: close to the next HTTP/1.1 response");
     const result = await lastcall(["explain", "--preload", "http1", "--kube-version", "1.35"], { "-": POD });
     expect(result.out).not.toContain("  containers that load ");
-    expect(result.out).toContain("Requires image volumes of Kubernetes 1.36");
+    expect(result.out).toContain("requires image volumes of Kubernetes 1.36");
     expect(result.out).toContain("nothing can close a keep-alive connection");
   });
 

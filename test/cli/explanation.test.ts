@@ -92,7 +92,7 @@ describe("the limitation of a drain in an explanation", () => {
     );
     expect(explanation).not.toContain("end of the patience");
     expect(await explain(POD)).toContain(
-      "(patience 0 after three Pods of the workload did not reset a connection when they stopped)",
+      "(the patience is 0 after three Pods of the workload that did not reset a connection when they stopped)",
     );
     expect(await explain(POD, "--shutdown=abrupt")).not.toContain("three stops");
   });

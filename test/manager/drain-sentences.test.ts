@@ -44,7 +44,7 @@ const podWithOpenConnections =
 
 const DEADLINE_SENTENCE = "Released 65s after the trigger: the deadline was reached";
 const PRELOAD_ANNOTATIONS = "lastcall.dev/preload: http1 (for HTTP/1.1) or ";
-const ADVICE = ` To close keep-alive connections earlier, set ${PRELOAD_ANNOTATIONS}the driver http or envoy, or shorten lastcall.dev/drain-timeout.`;
+const ADVICE = ` To close keep-alive connections earlier, set ${PRELOAD_ANNOTATIONS}lastcall.dev/driver: http or envoy, or shorten lastcall.dev/drain-timeout.`;
 const ONE_CLIENT = "10.0.0.1:40000 to port 8080 for 1.5s";
 const TWO_CLIENTS = `${ONE_CLIENT}, 10.0.0.2:40000 to port 8080`;
 const UNTRACKED_SENTENCE =
@@ -140,12 +140,12 @@ const SENTENCES: readonly (Partial<Script> & { readonly title: string; readonly 
   {
     title: "connections, none of which the manager tracks",
     pod: podWithOpenConnections(0, 7),
-    why: `${DEADLINE_SENTENCE} before 2s without traffic.${UNTRACKED_SENTENCE}`,
+    why: `${DEADLINE_SENTENCE} after less than 2s without traffic.${UNTRACKED_SENTENCE}`,
   },
   {
     title: "traffic at the deadline without an open connection",
     pod: (nowMs) => ({ ...QUIET, activity: "busy", lastEvidenceMs: nowMs }),
-    why: `${DEADLINE_SENTENCE} before 2s without traffic.`,
+    why: `${DEADLINE_SENTENCE} after less than 2s without traffic.`,
   },
   {
     title: "an active request of the app at the deadline",
@@ -173,14 +173,14 @@ const SENTENCES: readonly (Partial<Script> & { readonly title: string; readonly 
     settings: { ...HTTP, quietPeriodMs: 70_000 },
     pod: podWithOpenConnections(1),
     active: () => 0,
-    why: `${DEADLINE_SENTENCE} before 70s without an active request.`,
+    why: `${DEADLINE_SENTENCE} after less than 70s without an active request.`,
   },
   {
     title: "a driver that cannot count",
     settings: HTTP,
     pod: podWithOpenConnections(1),
     active: () => -1,
-    why: `${DEADLINE_SENTENCE} and the driver could not count active requests.`,
+    why: `${DEADLINE_SENTENCE} and the last count of active requests failed.`,
   },
   {
     title: "a client of the mesh that stays connected",
@@ -209,7 +209,7 @@ const SENTENCES: readonly (Partial<Script> & { readonly title: string; readonly 
   {
     title: "a Pod that is not terminating",
     events: [...TERMINATION, relayReported(200, "in", false)],
-    why: `${QUIET_SENTENCE} EndpointSlices still listed the Pod as ready, because its kubelet stopped it without a deletion.`,
+    why: `${QUIET_SENTENCE} EndpointSlices still listed the Pod as ready, because the kubelet stopped the Pod without a deletion.`,
   },
   {
     title: "a relay that does not answer",
@@ -276,7 +276,7 @@ const RUNNING_DRAINS: readonly (Partial<Script> & {
     title: "the withdrawal of the Pod",
     ...{ atMs: 12_110, events: [...TERMINATION, NOT_WITHDRAWN] },
     expectedReason:
-      "Still draining, for at most 53s more, while EndpointSlices still listed the Pod as ready: Service web still has the Pod as a ready endpoint.",
+      "Still draining, for at most 53s more, because EndpointSlices still list the Pod as ready: Service web still has the Pod as a ready endpoint.",
   },
   {
     title: "open connections",
@@ -286,7 +286,7 @@ const RUNNING_DRAINS: readonly (Partial<Script> & {
   {
     title: "the quiet period",
     ...{ atMs: 20_110, pod: (nowMs) => ({ ...QUIET, activity: "busy", lastEvidenceMs: nowMs }) },
-    expectedReason: `${STILL_DRAINING} before 2s without traffic.`,
+    expectedReason: `${STILL_DRAINING} after less than 2s without traffic.`,
   },
   {
     title: "active requests",

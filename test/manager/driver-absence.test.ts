@@ -62,7 +62,7 @@ test.concurrent("the requests of an Envoy that returns after a long absence are 
   expect(await count()).toBe(0);
   expect(driver.canCount()).toBe(true);
   expect(messages).toEqual([
-    "driver cannot count requests or connections, using samples of sockets",
+    "driver cannot count requests or connections; samples of the sockets determine the end of the drain",
     "driver counts again",
   ]);
   await envoy.stop();

@@ -267,7 +267,7 @@ describeOnClock("the Envoy driver", (build) => {
       await pod.envoy.stop();
       const end = await drainPod(pod);
       expect(end.outcome).toBe("drained");
-      expect(logMessages(pod).join("\n")).toContain("using samples of sockets: Envoy's admin interface is unreachable");
+      expect(logMessages(pod).join("\n")).toContain("samples of the sockets determine the end of the drain: Envoy's admin interface is unreachable");
     }),
   );
 
@@ -310,7 +310,7 @@ describeOnClock("the Envoy driver", (build) => {
       pod.envoy.defaultFault = "hang";
       const end = await drainPod(pod);
       expect(end.outcome).toBe("timeout");
-      expect(end.why).toContain("the driver could not count");
+      expect(end.why).toContain("the last count of active requests failed");
     }),
   );
 
@@ -356,7 +356,7 @@ describeOnClock("the Envoy driver", (build) => {
       expect(end.outcome).toBe("drained");
       expect(end.ms).toBe(4_000);
       expect(logMessages(pod).join("\n")).toContain(
-        "driver cannot count requests or connections, using samples of sockets",
+        "driver cannot count requests or connections; samples of the sockets determine the end of the drain",
       );
     }),
   );

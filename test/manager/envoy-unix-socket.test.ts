@@ -109,7 +109,7 @@ describeOnClock("an Envoy with a Unix socket as admin interface", (build) => {
       const end = await drainPod(manager);
       expect(end.outcome).toBe("drained");
       expect(logMessages(manager).join("\n")).toContain(
-        `using samples of sockets: Envoy's admin interface is unreachable: ${path} does not exist, or its directory`,
+        `samples of the sockets determine the end of the drain: Envoy's admin interface is unreachable: ${path} does not exist, or its directory`,
       );
     }),
   );
@@ -137,9 +137,9 @@ describeOnClock("an Envoy with a Unix socket as admin interface", (build) => {
       const manager = await startPod(clock, path, { wrapper: AS_USER_65534 });
       const end = await drainPod(manager);
       expect(end.outcome).toBe("drained");
-      const reason = `${path} is not writable for the manager's user, which connecting requires`;
+      const reason = `${path} is not writable for the manager's user, so it cannot connect`;
       expect(logMessages(manager).join("\n")).toContain(
-        `using samples of sockets: Envoy's admin interface is unreachable: ${reason}`,
+        `samples of the sockets determine the end of the drain: Envoy's admin interface is unreachable: ${reason}`,
       );
       expect(envoy.calls).toEqual([]);
     }),
@@ -154,7 +154,7 @@ describeOnClock("an Envoy with a Unix socket as admin interface", (build) => {
       const manager = await startPod(clock, path, {}, "4s");
       const end = await drainPod(manager);
       expect(end.outcome).toBe("timeout");
-      expect(end.why).toContain("the driver could not count");
+      expect(end.why).toContain("the last count of active requests failed");
     }),
   );
 

@@ -120,7 +120,7 @@ describeOnClock("a drain with Linkerd's proxy", (build) => {
       expect(await drainPod(manager)).toMatchObject({ outcome: "drained" });
       const messages = manager.lines().map((line) => `${line["message"]}: ${line["detail"]}`);
       expect(messages.join("\n")).toContain(
-        "driver cannot count requests or connections, using samples of sockets: Linkerd's metrics do not show the connections of clients",
+        "driver cannot count requests or connections; samples of the sockets determine the end of the drain: Linkerd's metrics do not show the connections of clients",
       );
     }),
   );
@@ -169,7 +169,7 @@ describe("the Linkerd driver", () => {
       const { driver } = createDriver({ url }, messages);
       expect(driver.canCount()).toBe(false);
       expect(messages).toEqual([
-        `driver cannot count requests or connections, using samples of sockets: lastcall.dev/driver-url is ${url}, expected an http URL with an IP, such as http://127.0.0.1:4191`,
+        `driver cannot count requests or connections; samples of the sockets determine the end of the drain: lastcall.dev/driver-url is ${url}, expected an http URL with an IP, such as http://127.0.0.1:4191`,
       ]);
     },
   );

@@ -84,7 +84,7 @@ describeBuilds("the serve command", (build) => {
     const blocker = createServer();
     await new Promise<void>((resolve) => blocker.listen(17_890, address, resolve));
     const manager = await startManager({ build, address });
-    expect(manager.lines()[0]).toMatchObject({ level: "warn", message: "cannot listen, trying again in 5s" });
+    expect(manager.lines()[0]).toMatchObject({ level: "warn", message: "cannot listen; next attempt in 5s" });
     await new Promise<void>((resolve) => blocker.close(() => resolve()));
     await manager.untilLogged((line) => line["message"] === "listening");
     expect(await statusOf(manager)).toMatchObject({ phase: "idle" });

@@ -96,7 +96,7 @@ describeOnClock("a drain with a relay", (build) => {
         phase: "withdrawing",
         outcome: "none",
         why: expect.stringMatching(
-          /^Still draining, for at most 53s more, while EndpointSlices still listed the Pod as ready/,
+          /^Still draining, for at most 53s more, because EndpointSlices still list the Pod as ready/,
         ),
         remainingMs: 53_000,
       });
@@ -144,7 +144,7 @@ describeOnClock("a drain with a relay", (build) => {
       const report = await drainPod(manager);
       expect(report).toMatchObject({ outcome: "drained", relay: "not_terminating" });
       expect(report.milliseconds.withdrawing).toBe(5_000);
-      expect(report.why).toContain("its kubelet stopped it without a deletion");
+      expect(report.why).toContain("the kubelet stopped the Pod without a deletion");
     },
   );
 

@@ -35,14 +35,14 @@ test.for(["warn", "skip", "deny"])("the cluster configuration accepts onInvalid:
   expect(config.onInvalid).toBe(onInvalid);
 });
 
-const NO_MAPPING = "Expected a mapping from annotation names to text.";
+const NO_MAPPING = "expected a mapping from annotation names to text.";
 test.for([
-  ["configuration", [], "Expected a mapping with defaults, profiles and onInvalid."],
-  ["configuration", "drain-delay", "Expected a mapping with defaults, profiles and onInvalid."],
-  ["profiles", { profiles: ["slow"] }, "Expected a mapping from profile names to values."],
-  ["profiles", { profiles: "slow" }, "Expected a mapping from profile names to values."],
-  ["profiles.slow", { profiles: { slow: "8s" } }, NO_MAPPING],
-  ["defaults", { defaults: ["drain-delay"] }, NO_MAPPING],
+  ["configuration", [], "Got a list, expected a mapping with defaults, profiles and onInvalid."],
+  ["configuration", "drain-delay", "Got a string, expected a mapping with defaults, profiles and onInvalid."],
+  ["profiles", { profiles: ["slow"] }, "Got a list, expected a mapping from profile names to values."],
+  ["profiles", { profiles: "slow" }, "Got a string, expected a mapping from profile names to values."],
+  ["profiles.slow", { profiles: { slow: "8s" } }, `Got a string, ${NO_MAPPING}`],
+  ["defaults", { defaults: ["drain-delay"] }, `Got a list, ${NO_MAPPING}`],
   ["onInvalid", { onInvalid: "" }, 'Got "", expected one of warn, skip, deny.'],
 ] as const)(
   "a field of the cluster configuration with an invalid value is reported: %s of %j",
@@ -78,7 +78,7 @@ test("all invalid values of the cluster configuration are reported together", ()
     'defaults: "drain-dely" cannot be set here; did you mean drain-delay?',
     expect.stringMatching(/^defaults: "inject" cannot be set here; expected one of mode, /),
     "defaults.drain-delay: Got a number instead of a string, expected a duration with a unit, such as 30s, 500ms, 2m or 1h.",
-    "profiles.a: Expected a mapping from annotation names to text.",
+    "profiles.a: Got a list, expected a mapping from annotation names to text.",
     'onInvalid: Got "explode", expected one of warn, skip, deny.',
   ]);
 });

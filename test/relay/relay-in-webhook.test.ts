@@ -188,7 +188,7 @@ test(
         .every((line) => JSON.parse(line).state !== "out"),
     ).toBe(true);
     expect((await replica.ended).status).toBe(0);
-    expect(replica.output()).not.toContain("open requests exceed the time limit");
+    expect(replica.output()).not.toContain("still open after the time limit");
   },
 );
 
@@ -242,7 +242,7 @@ describe("Pods are admitted", () => {
       cleanups.push(() => otherServer.close());
       const args = ["--relay-address=10.96.0.7:443", `--relay-port=${port}`];
       const replica = await startTestReplica(await startApiServer(), args);
-      await eventually(() => expect(replica.output()).toMatch(/restarting it[\s\S]*restarting it/));
+      await eventually(() => expect(replica.output()).toMatch(/will be restarted[\s\S]*will be restarted/));
       const { variables } = await admitWithRelay(replica, OWNED_POD);
       expect((await sendRequest(replica, { path: "/readyz" })).status).toBe(200);
       const metricsWithoutRelay = (await sendRequest(replica, { path: "/metrics" })).body;

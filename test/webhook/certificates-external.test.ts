@@ -142,7 +142,7 @@ test("a certificate of a new CA is not served while the caBundles contain only t
   isRefusing = true;
   store.setBundles([ca.cert, ca.cert]);
   await source.refresh(clock.nowMs);
-  expect(source.unreadyReason(clock.nowMs)).toContain("does not trust");
+  expect(source.unreadyReason(clock.nowMs)).toContain("a caBundle without the CA");
 });
 
 test("replicas whose certificate files change minutes apart do not remove each other's CA, and remove the old CA later", async () => {

@@ -28,7 +28,10 @@ test.for<[string, Partial<Settings>]>([
   expect(certificateProblems({ ...DEFAULTS, ...set })).toEqual([]);
 });
 
-const INCOMPLETE_PAIR = { where: "--cert and --key", message: "Only one is set. Set both or neither." };
+const INCOMPLETE_PAIR = {
+  where: "--cert and --key",
+  message: "Only one of the two flags is set. Set both or neither.",
+};
 const NO_CA_TO_WRITE = {
   where: "--ca-file",
   message:
@@ -67,12 +70,12 @@ test.for<[string, Partial<Settings>, { where: string; message: string }]>([
   [
     "a CA lifetime that is too short for --ca-settle",
     { caLifeMs: 3_599_999 },
-    { where: "--ca-life", message: "Too short for --ca-settle 6m. Set at least 1h." },
+    { where: "--ca-life", message: "Is 3599999ms, too short for --ca-settle 6m. Set at least 1h." },
   ],
   [
     "a check interval below 100 ms",
     { certificateCheckMs: 99 },
-    { where: "--certificate-check", message: "Too short. Set at least 100ms." },
+    { where: "--certificate-check", message: "Is 99ms. Set at least 100ms." },
   ],
 ])("an invalid combination of certificate settings is reported: %s", ([, set, problem]) => {
   expect(certificateProblems({ ...DEFAULTS, ...set })).toEqual([problem]);

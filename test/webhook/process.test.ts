@@ -221,7 +221,7 @@ test(
     // A key file that does not match the certificate file leaves the served certificate unchanged.
     const foreignKey = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
     writeFileSync(key, foreignKey.export({ type: "pkcs8", format: "pem" }));
-    await eventually(() => expect(webhook.output()).toContain("the current one stays in use"));
+    await eventually(() => expect(webhook.output()).toContain("the current certificate stays in use"));
     expect((await sendRequest(renewedWebhook, { path: "/healthz" })).status).toBe(200);
   },
 );

@@ -123,8 +123,8 @@ test("--kube-version=auto requires --cluster=watch", () => {
 test("enforcement requires two different webhook configurations", () => {
   const placesOf = (...args: string[]) => readSettings(args, {}).problems.map((problem) => problem.where);
   expect(placesOf("--enforce-configuration=e", "--enforce-copies=d")).toEqual([]);
-  expect(placesOf("--enforce-configuration=e")).toEqual(["--enforce-configuration"]);
-  expect(placesOf("--enforce-copies=d")).toEqual(["--enforce-configuration"]);
+  expect(placesOf("--enforce-configuration=e")).toEqual(["--enforce-configuration and --enforce-copies"]);
+  expect(placesOf("--enforce-copies=d")).toEqual(["--enforce-configuration and --enforce-copies"]);
   expect(placesOf("--enforce-configuration=e", "--enforce-copies=e")).toEqual(["--enforce-configuration"]);
 });
 

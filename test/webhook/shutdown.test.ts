@@ -59,7 +59,7 @@ test("during shutdown a request that is open 30 s after the drain delay is abort
   await endSleep(LIMIT_MS);
   await shutdown;
   expect(events.slice(4)).toEqual([
-    "logs open requests exceed the time limit, closing their connections",
+    "logs closing the connections of requests that are still open after the time limit",
     "closes all connections",
     "logs stopped",
   ]);

@@ -59,7 +59,7 @@ export async function readClusterDrains(cluster: Cluster, query: DrainQuery): Pr
 
 function remedyText(namespace = "lastcall"): string {
   return (
-    "Check that the chart's relay is enabled and relay.adminPort is not 0, and that you may list Pods and get and create " +
+    "Check that the chart value relay.enabled is true and relay.adminPort is not 0, and that you may list Pods and get and create " +
     `pods/portforward where lastcall runs (kubectl auth can-i create pods/portforward --namespace ${namespace})`
   );
 }

@@ -77,7 +77,7 @@ function readTree(
     const pods = podsIn(value, knownPaths);
     const quotedTemplateOffset = findUnrenderedWorkload(pods, tree);
     const warnings = duplicates.map(({ key, offset }) =>
-      problemAt(offset, `duplicate key "${key}" in one mapping; the last one is used`),
+      problemAt(offset, `duplicate key "${key}" in one mapping; its last value is used`),
     );
     if (quotedTemplateOffset !== undefined) warnings.push(problemAt(quotedTemplateOffset, QUOTED_TEMPLATE_MESSAGE));
     return { number, tree, value, pods, warnings };

@@ -26,7 +26,7 @@ export function addVerifyCommand(program: Command, ports: Ports, finish: (status
       "maximum wait for the rollout and the reports of its Pods (default: 10m)",
       readDuration,
     )
-    .option("--allow-probes", "pass if refused probes of the kubelet explain all cut connections", false)
+    .option("--allow-probes", "exit with 0 also if the kubelet's probes may explain all cut connections", false)
     .option("--json", "print the result as JSON", false);
   addClusterFlags(command)
     .addHelpText("after", HELP)

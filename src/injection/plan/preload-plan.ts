@@ -60,10 +60,10 @@ function podError({
   if (!isNewEnough(apiServerVersion) || !isNewEnough(lowestKubeletVersion)) {
     const kubelets = lowestKubeletVersion === undefined ? "unknown" : quote(lowestKubeletVersion);
     const found = `found API server ${quote(apiServerVersion)}, oldest kubelet ${kubelets}`;
-    return `Requires image volumes of Kubernetes 1.36 or later; ${found}.`;
+    return `lastcall.dev/preload requires image volumes of Kubernetes 1.36 or later, ${found}.`;
   }
   if (runtimeWithoutImageVolumes !== undefined)
-    return `Requires image volumes of containerd 2.1 or CRI-O 1.33; a node has ${quote(runtimeWithoutImageVolumes)}.`;
+    return `lastcall.dev/preload requires image volumes of containerd 2.1 or CRI-O 1.33; a node has ${quote(runtimeWithoutImageVolumes)}.`;
   const isTaken = objectsAt(objectAt(pod, "spec"), "volumes").some((volume) => volume["name"] === PRELOAD_VOLUME);
   return isTaken ? `The Pod has another volume named ${PRELOAD_VOLUME}. Rename it.` : undefined;
 }

@@ -90,18 +90,24 @@ export function conflictProblems(request: SettingsRequest, settings: DrainSettin
   const drainedPorts = new Set(policy.drainPorts);
   const inBothLists = policy.ignorePorts.filter((port) => drainedPorts.has(port));
   if (inBothLists.length > 0)
-    messages.push(`drain-ports and ignore-ports both name ${portListText(inBothLists)}; drain-ports wins.`);
+    messages.push(
+      `lastcall.dev/drain-ports and lastcall.dev/ignore-ports both contain ${portListText(inBothLists)}; drain-ports applies.`,
+    );
   if (lacksRequestCount(policy, driver))
-    messages.push("drained-when: requests requires a driver that counts requests; drained-when: auto is used.");
+    messages.push(
+      "lastcall.dev/drained-when: requests requires a driver that counts requests; auto is used. Set lastcall.dev/driver.",
+    );
   if (callsApp && policy.drainUrl === "" && policy.activeUrl === "")
-    messages.push(`Driver ${driver} has no effect. Set drain-url or active-url.`);
+    messages.push(
+      `lastcall.dev/driver: ${driver} has no effect. Set lastcall.dev/drain-url or lastcall.dev/active-url.`,
+    );
   if (usualUrl !== undefined && !reachesUnixSockets && settings.driverUrl.startsWith("unix:"))
     messages.push(
-      `Driver ${driver} does not support Unix sockets, so driver-url has no effect and samples of the sockets determine the end of the drain. ` +
+      `lastcall.dev/driver-url is a Unix socket, which driver ${driver} does not support; samples of the sockets determine the end of the drain. ` +
         `Set an address such as ${usualUrl}.`,
     );
   if (settings.drainTimeoutMs < policy.drainTimeoutMs)
-    messages.push("The grace period would exceed 2147483647 s; the drain timeout is reduced.");
+    messages.push("lastcall.dev/drain-timeout is reduced, because the grace period would exceed 2147483647 s.");
   return messages.map((message) => ({ code: "conflicting_values", where, message }));
 }
 

@@ -30,7 +30,7 @@ export function whyNow(settings: DrainSettings, state: DrainState, nowMs: number
   const { phase } = state;
   const leftMs = (drainOf(phase)?.deadlineMs ?? 0) - nowMs;
   const start = `Still draining, for at most ${durationText(Math.max(0, leftMs))} more,`;
-  if (phase.name === "withdrawing") return `${start} ${withdrawingText(state)}.`;
+  if (phase.name === "withdrawing") return `${start} ${withdrawingText(state, "because EndpointSlices still list")}.`;
   return phase.name === "draining" ? `${start} ${remainingText(settings, state)}` : whyOf(phase);
 }
 
@@ -81,7 +81,7 @@ function releasedText(state: DrainState, nowMs: number): string {
 function withdrawalText(state: DrainState): string {
   const status = relayText(state.relay, state.phase);
   if (status === "not_terminating")
-    return " EndpointSlices still listed the Pod as ready, because its kubelet stopped it without a deletion.";
+    return " EndpointSlices still listed the Pod as ready, because the kubelet stopped the Pod without a deletion.";
   const afterMs = withdrawnAfterMs(state.relay, state.phase);
   if (status === "withdrawn")
     return afterMs > 0
@@ -101,7 +101,8 @@ export function whyTimeout(settings: DrainSettings, state: DrainState, nowMs: nu
       ? `the deadline, shortened from ${durationText(plannedMs - drain.triggeredAtMs)},`
       : "the deadline";
   const start = `${releasedText(state, nowMs)}: ${deadlineText} was reached`;
-  if (state.phase.name === "withdrawing") return `${start} ${withdrawingText(state)}.`;
+  if (state.phase.name === "withdrawing")
+    return `${start} ${withdrawingText(state, "while EndpointSlices still listed")}.`;
   return `${start} ${remainingText(settings, state)}${withdrawalText(state)}`;
 }
 
@@ -112,8 +113,9 @@ function remainingText(settings: DrainSettings, state: DrainState): string {
   if (criterion === "clients" && state.count.active > 0)
     return `with ${countText(state.count.active, "connection")} of clients to the proxy still open.`;
   if (isCounted(criterion)) {
-    if (state.count.active < 0) return "and the driver could not count active requests.";
-    if (state.count.active === 0) return `before ${durationText(settings.quietPeriodMs)} without an active request.`;
+    if (state.count.active < 0) return "and the last count of active requests failed.";
+    if (state.count.active === 0)
+      return `after less than ${durationText(settings.quietPeriodMs)} without an active request.`;
     const requestsText = countText(state.count.active, "active request");
     if (!driver.countsSessions) return `with ${requestsText}.`;
     return `with ${requestsText} or ${state.count.active === 1 ? "session" : "sessions"}.`;
@@ -126,13 +128,13 @@ function remainingText(settings: DrainSettings, state: DrainState): string {
 
 function notQuietText(settings: DrainSettings, untracked: number): string {
   if (criterionOf(settings) === "deadline") return "with no connection open.";
-  return `before ${durationText(settings.quietPeriodMs)} without traffic.${untrackedText(untracked)}`;
+  return `after less than ${durationText(settings.quietPeriodMs)} without traffic.${untrackedText(untracked)}`;
 }
 
 /** Suggests settings with which keep-alive connections do not use up the drain timeout. */
 function remediesText(settings: DrainSettings): string {
   const preloadText = settings.preload === "disabled" ? "lastcall.dev/preload: http1 (for HTTP/1.1) or " : "";
-  return ` To close keep-alive connections earlier, set ${preloadText}the driver http or envoy, or shorten lastcall.dev/drain-timeout.`;
+  return ` To close keep-alive connections earlier, set ${preloadText}lastcall.dev/driver: http or envoy, or shorten lastcall.dev/drain-timeout.`;
 }
 
 function untrackedText(untracked: number): string {
@@ -141,11 +143,11 @@ function untrackedText(untracked: number): string {
     : "";
 }
 
-function withdrawingText(state: DrainState): string {
+function withdrawingText(state: DrainState, listedText: string): string {
   const observation = state.sample.observation;
   const isOffered = state.relay.endpointState === "in" && state.relay.terminating;
   const statusText = isOffered
-    ? `while EndpointSlices still listed the Pod as ready: ${state.relay.reason}`
+    ? `${listedText} the Pod as ready: ${state.relay.reason}`
     : "before the end of the delays";
   return observation.known && observation.leftTotal > 0
     ? `${statusText}, with ${connectionsText(observation.left, observation.leftTotal)}`

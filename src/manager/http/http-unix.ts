@@ -78,7 +78,7 @@ function addressOf(path: string): Buffer {
 /** Derives the reason from the socket's file, because the native build cannot read errno. */
 function connectError(path: string): string {
   if (!isAccessible(path, F_OK)) return `${path} does not exist, or its directory is not accessible`;
-  if (!isAccessible(path, W_OK)) return `${path} is not writable for the manager's user, which connecting requires`;
+  if (!isAccessible(path, W_OK)) return `${path} is not writable for the manager's user, so it cannot connect`;
   return isListening(path) ? BACKLOG_FULL : `no program listens on ${path}`;
 }
 

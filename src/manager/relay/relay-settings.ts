@@ -60,7 +60,7 @@ function firstProblem(environment: Environment, endpoint: RelayEndpoint): string
     return `${VARIABLES.relayAddress} is "${shortReason(relayAddress)}", expected an IP address with a port, such as 10.0.0.10:443 or [fd00::10]:443`;
   if (!NAME.test(relayName))
     return `${VARIABLES.relayName} is "${shortReason(relayName)}", expected a server name, such as relay-1.lastcall.internal`;
-  if (!isCertificate(relayCa)) return `${VARIABLES.relayCa} is not a certificate, expected the base64 of its DER`;
+  if (!isCertificate(relayCa)) return `${VARIABLES.relayCa} is invalid, expected base64 of a certificate's DER`;
   if (!CREDENTIAL.test(relayCredential))
     return `${VARIABLES.relayCredential} is not a credential, expected three parts joined by dots`;
   if (!NAME.test(environment.podNamespace)) return `${VARIABLES.podNamespace} is not the name of a namespace`;

@@ -73,7 +73,9 @@ export function lostReport(drain: BrokenDrain, { exitCode, reason }: ManagerEnd)
   const withdrawing = Math.max(0, Math.round(drain.brokeAtMs - drain.openedAtMs));
   const cause = reason === "" ? "" : ` (${plainText(reason, REASON_LIMIT)})`;
   const remedy =
-    reason === "OOMKilled" ? "Raise the container's memory limit." : "See the kubelet's log for the cause.";
+    reason === "OOMKilled"
+      ? "Raise the memory limit of container lastcall (lastcall.dev/resources)."
+      : "See the kubelet's log for the cause.";
   return {
     version: 1,
     phase: "withdrawing",
@@ -83,7 +85,7 @@ export function lostReport(drain: BrokenDrain, { exitCode, reason }: ManagerEnd)
     left: [],
     leftTotal: 0,
     evidenceSource: "none",
-    why: `Container lastcall ended with exit code ${exitCode}${cause} while it waited for the withdrawal. The containers got their stop signal immediately, and requests may have failed. ${remedy}`,
+    why: `Container lastcall ended with exit code ${exitCode}${cause} while it waited for the withdrawal. The Pod's other containers got their stop signal immediately, and requests may have failed. ${remedy}`,
     relay: RELAY_STATES[drain.state],
   };
 }

@@ -35,7 +35,10 @@ export function createAdminHandler({
   const listResponse = (path: string, query: string): AdminResponse => {
     const namespace = new URLSearchParams(query).get("namespace") ?? undefined;
     if (namespace !== undefined && !isDnsLabel(namespace))
-      return textResponse(400, "The query parameter namespace is not a valid name of a namespace.");
+      return textResponse(
+        400,
+        "The query parameter namespace is not a valid name, expected at most 63 characters of a-z, 0-9 and -.",
+      );
     if (path === "/")
       return okResponse(HTML, () => drainListPage({ drains: drains.list(namespace), instance, namespace }));
     const jsonStart = `{"version":1,"instance":${JSON.stringify(instance)},"drains":[`;
@@ -47,7 +50,11 @@ export function createAdminHandler({
     if (id === undefined)
       return textResponse(404, "Not found. The paths are GET /, /drains.json, /drains/ID and /drains/ID.svg.");
     const record = drains.find(id);
-    if (record === undefined) return textResponse(404, `Replica ${instance} has no drain with this id.`);
+    if (record === undefined)
+      return textResponse(
+        404,
+        `Replica ${instance} does not have a drain with this id. Other replicas record other drains.`,
+      );
     return svgSuffix === undefined
       ? okResponse(HTML, () => drainPage(record))
       : okResponse(SVG, () => timelineSvg(record));

@@ -16,7 +16,7 @@ const makeRefusal = (status: number, reason: string, message: string): Refusal =
 
 const MALFORMED = makeRefusal(400, "malformed", "The request is malformed.");
 const TOO_MANY_STREAMS = "Pods of this namespace have too many open streams.";
-const OTHER_NAMESPACE = "The credential is for another namespace.";
+const OTHER_NAMESPACE = "The credential is for another namespace than the request.";
 const TOO_MANY_REQUESTS = "Pods of this namespace send too many requests; retry in a second.";
 const INVALID_CONTENT_TYPE = "The content type is not application/json.";
 

@@ -101,7 +101,11 @@ export function createSliceWatches(parts: SliceWatchParts): SliceWatches {
     watchPod: (request, onStatus) => {
       const onFault = (err: unknown): void =>
         parts.log.warn({ err, namespace: request.namespace, pod: request.pod }, "cannot evaluate EndpointSlices");
-      const pod = watchOnePod(request, { onStatus, onFault }, "the limit of watched namespaces is reached");
+      const pod = watchOnePod(
+        request,
+        { onStatus, onFault },
+        "the relay already watches its maximum number of namespaces",
+      );
       if (!attach(pod)) {
         pod.update();
         waitingPods.add(pod);

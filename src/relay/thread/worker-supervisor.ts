@@ -96,7 +96,7 @@ export function superviseWorker(parts: SupervisorParts): RelayThread {
       if (stopController.signal.aborted) return;
       failureCount = clock.nowMs() - startedMs < STABLE_RUN_MS ? failureCount + 1 : 1;
       const pauseMs = retryDelayMs(failureCount, parts.random());
-      log.error({ err: why, pauseMs }, "the relay's thread exited, restarting it; admissions continue");
+      log.error({ err: why, pauseMs }, "the relay's thread exited and will be restarted; admissions continue");
       void clock.sleep(pauseMs, stopController.signal).then(() => {
         if (!stopController.signal.aborted && streamsEnding === undefined) start();
       });

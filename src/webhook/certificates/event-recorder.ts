@@ -6,10 +6,10 @@ import type { WriteReason } from "./decide.ts";
 import type { AuthorityEvent, AuthorityStatus } from "./reconciler.ts";
 
 const LOG_MESSAGES: Readonly<Record<WriteReason, string>> = {
-  begin: "created the CA",
-  repair: "repaired the CA's Secret",
-  rotate: "created the next CA",
-  promote: "promoted the next CA to signer",
+  begin: "created the webhook's CA",
+  repair: "repaired the Secret of --ca-secret",
+  rotate: "created the webhook's next CA",
+  promote: "promoted the next CA to signer of the webhook's certificates",
   drop: "removed a retired CA whose certificates have expired",
 };
 
@@ -19,7 +19,8 @@ export function eventRecorder(log: Log, registry: Registry): (event: AuthorityEv
   patches.inc({ result: "conflict" }, 0);
   return (event) => {
     if (event.kind === "secret-written") log.info({ reason: event.reason }, LOG_MESSAGES[event.reason]);
-    else if (event.kind === "secret-errors") log.warn({ errors: event.errors }, "the CA's Secret is damaged");
+    else if (event.kind === "secret-errors")
+      log.warn({ errors: event.errors }, "the Secret of --ca-secret has invalid entries");
     else if (event.kind === "bundle-written") {
       patches.inc({ result: "done" });
       log.info({ cas: event.cas }, "caBundle written");

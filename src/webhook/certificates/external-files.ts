@@ -54,7 +54,7 @@ async function readFiles<T>(files: readonly string[], read: (texts: readonly str
 
 function issuersOf(chain: string, cas: readonly PemBlock[]): readonly PemBlock[] {
   const lastBlock = parsePemBlocks(chain).blocks.at(-1);
-  if (lastBlock === undefined) throw new Error("the certificate file does not contain a certificate");
+  if (lastBlock === undefined) throw new Error("the file of --cert does not contain a certificate");
   const lastCertificate = new X509Certificate(lastBlock.cert);
   return cas.filter(({ id, cert }) => {
     if (id === lastBlock.id) return true;

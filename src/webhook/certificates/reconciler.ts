@@ -139,6 +139,6 @@ async function completeDraft(
 }
 
 function distrustReasonOf({ bundles }: ObservedState, { leaf }: ReplicaState): string {
-  if (leaf === undefined) return "waiting until API servers trust the new CA";
+  if (leaf === undefined) return "the webhook has no certificate until API servers trust its new CA";
   return isTrustedEverywhere(bundles, leaf.ca) ? "" : UNTRUSTED;
 }

@@ -28,7 +28,7 @@ export type WebhookConfigurations = {
   readonly writeBundle: (current: WebhookConfiguration, bundle: string) => Promise<WriteResult>;
 };
 
-export const UNTRUSTED = "the webhook configuration does not trust the certificate";
+export const UNTRUSTED = "the webhook configuration has a caBundle without the CA of the webhook's certificate";
 
 export type BundleEvent =
   | { readonly kind: "bundle-written"; readonly cas: number }

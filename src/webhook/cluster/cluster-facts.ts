@@ -87,6 +87,7 @@ export function factsOf(constantFacts: ClusterFacts, namespace: string, cachedFa
 }
 
 function unknownNamespace(namespace: string): Problem {
-  const message = "The API server did not report the namespace's annotations in time; the cluster's defaults are used.";
+  const message =
+    "The API server did not report the namespace's annotations in time; the defaults of the cluster configuration are used.";
   return { code: "namespace_unknown", where: `namespace ${namespace}`, message };
 }

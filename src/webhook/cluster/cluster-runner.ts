@@ -113,7 +113,7 @@ export function startCluster(options: ClusterOptions): Cluster {
   const recordFreshness = (cache: CacheName, { freshness: newFreshness, change }: FreshnessUpdate): void => {
     freshness.set(cache, newFreshness);
     if (change === "lost")
-      log.warn({ cache, why: newFreshness.failure }, "API server is unreachable, using cached objects");
+      log.warn({ cache, why: newFreshness.failure }, "API server is unreachable; the webhook uses cached objects");
     if (change === "back") log.info({ cache }, "API server is reachable again");
   };
 
@@ -209,7 +209,8 @@ export function startCluster(options: ClusterOptions): Cluster {
     firstRead: async (limitMs) => {
       const allListed = Promise.all(loops.map((loop) => loop.firstRead)).then(() => true);
       const isFilled = await Promise.race([allListed, pause(limitMs, stop.signal).then(() => false)]);
-      if (!isFilled) log.warn({ limitMs }, "caches were not filled in time, starting without them");
+      if (!isFilled)
+        log.warn({ limitMs }, "API server did not return all lists in time; the webhook starts with incomplete caches");
     },
     stop: async () => {
       stop.abort();

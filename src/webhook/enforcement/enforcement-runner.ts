@@ -39,7 +39,7 @@ export async function startEnforcement(
     const current = await enforce(ports).catch(blockedBy);
     isRunning = false;
     if (current.isEnforcing && !last.isEnforcing)
-      log.info("enforcement is active: API servers refuse Pods while no webhook answers");
+      log.info("enforcement is active: API servers refuse Pods while the webhook does not respond");
     if (current.why !== "" && current.why !== last.why) log.info(current, "cannot activate or update enforcement yet");
     last = current;
   };

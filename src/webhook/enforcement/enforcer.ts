@@ -42,7 +42,7 @@ export async function enforce({ read, write, proveInjection: prove }: EnforcerPo
   const isEnforcing = enforcing.webhooks.length > 0;
   if (isEnforcing && isDeepStrictEqual(enforcing.webhooks, desired)) return ACTIVE;
   // Copies without a caBundle would refuse Pods until the caBundle is restored.
-  if (!haveCaBundles(originals)) return blocked(isEnforcing, "the webhook configuration has no caBundle yet");
+  if (!haveCaBundles(originals)) return blocked(isEnforcing, "a webhook of --enforce-copies has no caBundle yet");
   const failure = isEnforcing ? undefined : await prove();
   if (failure !== undefined) return { isEnforcing, ...failure };
   const result = await write(enforcing.resourceVersion, desired);

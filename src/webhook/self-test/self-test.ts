@@ -120,7 +120,9 @@ export function startedPodIn(namespace: string, request: SendRequest): StartedPo
     findError: async () => {
       const response = await request({ method: "GET", path, limitMs: REQUEST_TIMEOUT_MS });
       const error =
-        response.status === 200 ? findStartError(parseObject(response.text)) : `cannot be read (${response.status})`;
+        response.status === 200
+          ? findStartError(parseObject(response.text))
+          : `cannot be read: the API server responded with ${response.status}`;
       return error === "" ? "" : `Pod ${STARTED_POD} in namespace ${namespace} ${error}`;
     },
     remove: async () => {

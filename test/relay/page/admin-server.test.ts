@@ -80,7 +80,11 @@ test.for([
     status: 404,
     sentence: "Not found. The paths are GET /, /drains.json, /drains/ID and /drains/ID.svg.\n",
   },
-  { path: "/drains/zz", status: 404, sentence: "Replica web-1 has no drain with this id.\n" },
+  {
+    path: "/drains/zz",
+    status: 404,
+    sentence: "Replica web-1 does not have a drain with this id. Other replicas record other drains.\n",
+  },
   { path: "/drains/aa.svg/", status: 404, sentence: "Not found. The paths are GET /, " },
   { path: "/drains/%2e%2e%2fetc", status: 404, sentence: "Not found. The paths are GET /, " },
   { path: "//drains/aa", status: 404, sentence: "Not found. The paths are GET /, " },

@@ -149,7 +149,7 @@ describe("a namespace's EndpointSlices", () => {
       {
         state: "unknown",
         terminating: false,
-        reason: "the limit of watched namespaces is reached",
+        reason: "the relay already watches its maximum number of namespaces",
       },
     ]);
     drainers[1]?.unsubscribe();

@@ -26,10 +26,10 @@ const [DEBUG, INFO, WARN] = [20, 30, 40];
 const NO_PATCH = { '{result="done"}': 0, '{result="conflict"}': 0 };
 
 test.for([
-  ["begin", "created the CA"],
-  ["repair", "repaired the CA's Secret"],
-  ["rotate", "created the next CA"],
-  ["promote", "promoted the next CA to signer"],
+  ["begin", "created the webhook's CA"],
+  ["repair", "repaired the Secret of --ca-secret"],
+  ["rotate", "created the webhook's next CA"],
+  ["promote", "promoted the next CA to signer of the webhook's certificates"],
   ["drop", "removed a retired CA whose certificates have expired"],
 ] as const)("a write of the Secret with the reason `%s` is logged as: %s", async ([reason, msg]) => {
   const { lines, patches } = await recordEvents({ kind: "secret-written", reason });
@@ -39,7 +39,9 @@ test.for([
 
 test("a damaged Secret is logged as a warning with every invalid entry", async () => {
   const { lines, patches } = await recordEvents({ kind: "secret-errors", errors: ["ca.key is missing"] });
-  expect(lines).toEqual([{ level: WARN, errors: ["ca.key is missing"], msg: "the CA's Secret is damaged" }]);
+  expect(lines).toEqual([
+    { level: WARN, errors: ["ca.key is missing"], msg: "the Secret of --ca-secret has invalid entries" },
+  ]);
   expect(patches).toEqual(NO_PATCH);
 });
 
@@ -60,7 +62,9 @@ test("a write conflict is logged at level debug, and is counted only if it conce
     { level: DEBUG, on: "Secret", msg },
   ]);
   expect(patches).toEqual({ ...NO_PATCH, '{result="conflict"}': 1 });
-  expect(metrics).toContain("Writes of the caBundle by this replica; conflict: another client wrote first.");
+  expect(metrics).toContain(
+    "Writes of the webhook configuration's caBundle by this replica, by result; conflict: another client wrote the configuration first.",
+  );
 });
 
 test("the expiry metric is in seconds, and is absent without a certificate", async () => {
@@ -74,7 +78,9 @@ test("the expiry metric is in seconds, and is absent without a certificate", asy
   expect(await readSamples()).toEqual({ '{kind="leaf"}': 7 });
   expiry = { leafMs: 8_000, caMs: 9_500 };
   expect(await readSamples()).toEqual({ '{kind="leaf"}': 8, '{kind="ca"}': 9.5 });
-  expect(await registry.metrics()).toContain("Expiry of a certificate, in seconds since 1970.");
+  expect(await registry.metrics()).toContain(
+    "Expiry of the webhook's certificate (leaf) and of the CA that signs it (ca), in seconds since 1970.",
+  );
 });
 
 test("gauges show the expiry of the leaf certificate and of its CA, and whether every caBundle contains that CA", async () => {

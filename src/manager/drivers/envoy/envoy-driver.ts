@@ -51,7 +51,8 @@ export function createEnvoyDriver(settings: DrainSettings, sendHttp: HttpStream,
   };
 
   const warnBlind = (why: string): void => {
-    if (!isUseless && !isAbsent) warn("driver cannot count requests or connections, using samples of sockets", why);
+    if (!isUseless && !isAbsent)
+      warn("driver cannot count requests or connections; samples of the sockets determine the end of the drain", why);
   };
 
   const onPossibleRestart = (): void => {
@@ -80,7 +81,7 @@ export function createEnvoyDriver(settings: DrainSettings, sendHttp: HttpStream,
       // A command without a response is sent again after the next successful count.
       if (result.failure !== "" && !result.refused) isDrainSent = false;
     }
-    return failures.length === 0 ? "" : `Envoy's drain was not started: ${failures.join("; ")}`;
+    return failures.join("; ");
   };
 
   const sendDrain = (admin: HttpTarget, done: (failure: string) => void): void => {
@@ -130,14 +131,11 @@ export function createEnvoyDriver(settings: DrainSettings, sendHttp: HttpStream,
       isDrainRequested = true;
       if (admins.length === 0)
         done(
-          `Envoy's drain was not started: lastcall.dev/driver-url is ${settings.driverUrl}, expected an http URL with an IP, or unix:/PATH of at most 107 bytes`,
+          `lastcall.dev/driver-url is ${settings.driverUrl}, expected an http URL with an IP, or unix:/PATH of at most 107 bytes`,
         );
       else if (envoyAdmin !== undefined) sendDrain(envoyAdmin, done);
       // Commands are sent only after a count has identified the program as Envoy.
-      else
-        countAt(0, (result) =>
-          envoyAdmin === undefined ? done(`Envoy's drain was not started: ${result.why}`) : sendDrain(envoyAdmin, done),
-        );
+      else countAt(0, (result) => (envoyAdmin === undefined ? done(result.why) : sendDrain(envoyAdmin, done)));
     },
     cancelDrain: (done) => {
       const admin = envoyAdmin;
@@ -158,7 +156,7 @@ export function createEnvoyDriver(settings: DrainSettings, sendHttp: HttpStream,
       }
       postCommands({ admin, paths: [PASS_HEALTH], timeoutMs: COMMAND_TIMEOUT_MS, stream }, (results) => {
         const failure = results.find((result) => result.failure !== "")?.failure ?? "";
-        done(failure === "" ? "" : `Envoy's drain was not reverted: ${failure}`);
+        done(failure);
       });
     },
   };

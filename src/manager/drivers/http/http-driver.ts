@@ -30,7 +30,7 @@ export function createHttpDriver(settings: DrainSettings): Driver {
       if (shouldRetry && restMs > 0) setTimeout(() => notify(target, restMs, done), NOTIFY_PAUSE_MS);
       else
         done(
-          `the app was not notified of the drain, lastcall.dev/drain-url: ${response.status === 0 ? response.failure : `status ${response.status}`}`,
+          `the request to lastcall.dev/drain-url failed: ${response.status === 0 ? response.failure : `status ${response.status}`}`,
         );
     });
   };
@@ -43,7 +43,7 @@ export function createHttpDriver(settings: DrainSettings): Driver {
     startDrain: (done) => {
       if (settings.drainUrl === "") done("");
       else if (drainTarget === undefined)
-        done("the app was not notified of the drain, lastcall.dev/drain-url: expected an http URL with an IP");
+        done(`lastcall.dev/drain-url is ${settings.drainUrl}, expected an http URL with an IP`);
       else notify(drainTarget, NOTIFY_TIMEOUT_MS, done);
     },
     countActive: (done) => {

@@ -11,7 +11,8 @@ import type { Driver, DriverWarning } from "../../ports.ts";
 import { sumOfSamples } from "../metric-samples.ts";
 
 const [DEFAULT_URL = ""] = driverRow("linkerd").defaultUrls;
-const CANNOT_COUNT = "driver cannot count requests or connections, using samples of sockets";
+const CANNOT_COUNT =
+  "driver cannot count requests or connections; samples of the sockets determine the end of the drain";
 const OPEN_CONNECTIONS = 'tcp_open_connections{direction="inbound",peer="src"}';
 const METRIC_PREFIX = "tcp_open_connections{";
 /** Limits the memory: the metrics of a busy proxy have several megabytes. */
