@@ -22,7 +22,7 @@ export function meshApp(
   );
 }
 
-export function proxyAnnotation(proxy: ProxyKind): Readonly<Record<string, string>> {
+function proxyAnnotation(proxy: ProxyKind): Readonly<Record<string, string>> {
   return { "sidecar.istio.io/nativeSidecar": String(proxy === "native") };
 }
 

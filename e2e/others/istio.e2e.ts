@@ -18,7 +18,6 @@ import {
   meshApp,
   PROXY_KINDS,
   type ProxyKind,
-  proxyAnnotation,
   proxyOf,
   strictMutualTls,
 } from "../client/mesh-app.ts";
@@ -91,27 +90,20 @@ test(
 );
 
 describe("if Istio's webhook is called again after lastcall's", { timeout: CASE_LIMIT_MS }, () => {
-  test("a rollout of Pods with a native proxy does not lose a request", async () => {
-    await inMesh(true, async (namespace) => {
-      await withReinvocation(namespace, async () => {
-        await startApp(namespace, "native");
-        await expectNoFailure(namespace);
+  test.each(PROXY_KINDS)(
+    "the rollout of a %s proxy, which keeps lastcall's hook, does not lose a request",
+    async (proxy) => {
+      await inMesh(true, async (namespace) => {
+        await withReinvocation(namespace, async () => {
+          await startApp(namespace, proxy);
+          if (proxy === "classic")
+            for (const pod of await expectInjectedPods(namespace, `app=${APP}`))
+              expect(hookPathOfProxy(pod)).toMatch(/\/prestop\/istio-proxy$/);
+          await expectNoFailure(namespace);
+        });
       });
-    });
-  });
-
-  test("a regular proxy does not have lastcall's hook", async () => {
-    await inMesh(true, async (namespace) => {
-      const pod = barePod(namespace, "regular", [appContainer(namespace)], { annotations: proxyAnnotation("classic") });
-      const before = await dryRunCreate(namespace.kubectl, [pod]);
-      expect(hookPathOfProxy(before.pods[0])).toContain("istio-proxy");
-      await withReinvocation(namespace, async () => {
-        const after = await dryRunCreate(namespace.kubectl, [pod]);
-        expect(after.pods.map(isInjected)).toEqual([true]);
-        expect(hookPathOfProxy(after.pods[0])).not.toContain("istio-proxy");
-      });
-    });
-  });
+    },
+  );
 });
 
 test(

@@ -171,7 +171,7 @@ describeOnClock("the Envoy driver", (build) => {
       };
       const { ms, outcome } = await drainPod(pod);
       expect(outcome).toBe("drained");
-      expect(ms).toBe(3_100);
+      expect(ms).toBe(2_900);
     }),
   );
 
@@ -267,7 +267,9 @@ describeOnClock("the Envoy driver", (build) => {
       await pod.envoy.stop();
       const end = await drainPod(pod);
       expect(end.outcome).toBe("drained");
-      expect(logMessages(pod).join("\n")).toContain("samples of the sockets determine the end of the drain: Envoy's admin interface is unreachable");
+      expect(logMessages(pod).join("\n")).toContain(
+        "samples of the sockets determine the end of the drain: Envoy's admin interface is unreachable",
+      );
     }),
   );
 
