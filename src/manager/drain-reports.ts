@@ -32,7 +32,10 @@ type DrainReports = {
   /** Called at the trigger. @param readState is called at each report of the running drain */
   readonly startProgress: (readState: () => DrainState) => void;
   readonly publish: (state: DrainState) => void;
-  /** Publishes the report with the resets, and waits for the deliveries. @param readState is called after the first delivery */
+  /**
+   * Waits for the delivery of the drain's report, then publishes the second report, with the connections reset at the stop, and
+   * waits for its delivery. @param readState is called before the second report
+   */
   readonly publishLast: (readState: () => DrainState, done: () => void) => void;
 };
 

@@ -111,7 +111,7 @@ describe("configured selectors and match conditions", () => {
 });
 
 test.for(["defaults", "opt-out mode with excluded namespaces", "own selectors"])(
-  "the reporting policy has the same selectors as the webhook, with %s",
+  "the bindings of the policy for uninjected Pods have the same selectors as the webhook, with %s",
   (name) => {
     const manifests = render(MATRIX[name]);
     const bindings = ofKind(manifests, "ValidatingAdmissionPolicyBinding").filter(

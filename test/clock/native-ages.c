@@ -1,6 +1,7 @@
 /*
- * Replaces the ages in the kernel's socket tables by ages on the test clock (native-clock.c), because the kernel uses its own
-  * clock. A counter that increased since the clock's last step is dated at that step. node-libc-on-clock.mjs does the same on Node.
+ * Replaces the ages in the kernel's socket tables with ages on the test clock (native-clock.c), because the kernel uses its own
+ * clock. If a counter has increased since the clock's last step, the time of that step is the time of the increase.
+ * node-libc-on-clock.mjs does the same on Node.
  */
 #define _GNU_SOURCE 1
 #include <stdint.h>

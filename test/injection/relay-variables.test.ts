@@ -158,7 +158,7 @@ describe("injection without a relay", () => {
     ).toMatchObject({ reason: "up_to_date" });
   });
 
-  test("does not change relay variables of a manager that moves between the container lists", () => {
+  test("does not change the relay variables of a manager that moves to another list of containers because its mode changed", () => {
     const nativePod = injectedPodOf(WEB, inputsWithRelay(createFakeRelay().issue));
     const annotations = { "lastcall.dev/mode": "classic" };
     const { metadata } = nativePod as { readonly metadata: { readonly annotations: object } };

@@ -6,7 +6,7 @@ type JsonObject = { [key: string]: unknown };
 
 const WEB = { metadata: { name: "web-0" }, spec: { containers: [{ name: "app", image: "app:1" }] } };
 
-/** Replaces the manager of an injected Pod. */
+/** Returns an injected Pod whose manager is modified by `change`. */
 function createPodWithManager(change: (manager: JsonObject) => JsonObject): object {
   const pod = structuredClone(injectedPodOf(WEB)) as { spec: { initContainers: JsonObject[] } };
   pod.spec.initContainers = pod.spec.initContainers.map(change);

@@ -18,7 +18,7 @@ type CyclingPart = Pick<Cycling, "connectionCount" | "outstandingResponses" | "o
   readonly hasOthersTraffic: boolean;
 };
 
-/** Creates a Pod with cycling connections. @param cyclingAt their state at a time since the trigger */
+/** Creates a Pod with cycling connections. @param cyclingAt returns their state `nowMs` after the trigger */
 function cyclingPod(cyclingAt: (nowMs: number) => Partial<Cycling>): PodAt {
   return (nowMs) => {
     const cycling = {

@@ -4,7 +4,7 @@ import { DONE, message, playback, REFUSED, socketMessage, tcpInfo } from "./netl
 import { dumpSockets, parsePart as read } from "./socket-lists.ts";
 
 describe("one part of a netlink dump", () => {
-  test("results in a socket with the times since its last data and with its counters", () => {
+  test("is parsed into a socket with its counters and the times since its last data", () => {
     const { end, sockets } = read(
       socketMessage({ receiveQueue: 3, sendQueue: 4, uid: 65_532, info: tcpInfo(11, 22, 33, 5_000_000_000) }),
     );
@@ -38,7 +38,7 @@ describe("one part of a netlink dump", () => {
     expect(sockets[0]).toMatchObject({ localAddress: "10.0.0.1", peerAddress: "2001:db8::ab0c" });
   });
 
-  test("results in a socket without data times if tcp_info is missing", () => {
+  test("is parsed into a socket without data times if tcp_info is missing", () => {
     expect(read(socketMessage()).sockets[0]).toMatchObject({
       lastDataSentMs: -1,
       lastDataReceivedMs: -1,
@@ -47,21 +47,21 @@ describe("one part of a netlink dump", () => {
     });
   });
 
-  test("results in a socket with data times but without counters if the tcp_info of an old kernel ends before the counters", () => {
+  test("is parsed into a socket with data times but without counters if the tcp_info of an old kernel ends before the counters", () => {
     expect(read(socketMessage({ info: tcpInfo(1, 2, 3, 9, 104) })).sockets[0]).toMatchObject({
       lastDataSentMs: 1,
       bytesReceived: -1,
     });
   });
 
-  test("results in a socket without data times if tcp_info is too short", () => {
+  test("is parsed into a socket without data times if tcp_info is too short", () => {
     expect(read(socketMessage({ info: tcpInfo(1, 2, 3, 9, 56) })).sockets[0]).toMatchObject({
       lastDataSentMs: -1,
       lastAckReceivedMs: -1,
     });
   });
 
-  test("results in the time since the end of a connection, from the remaining time of TIME_WAIT", () => {
+  test("has the time since the end of a connection, computed from the remaining time of TIME_WAIT", () => {
     expect(read(socketMessage({ state: 6, timer: 3, expiresMs: 59_700 })).sockets[0]?.lastAckReceivedMs).toBe(300);
     expect(read(socketMessage({ state: 6, timer: 3, expiresMs: 4_294_967_295 })).sockets[0]?.lastAckReceivedMs).toBe(
       -1,
@@ -111,7 +111,7 @@ describe("one part of a netlink dump", () => {
     }
   });
 
-  test("results in a socket without data times if an attribute is longer than its message", () => {
+  test("is parsed into a socket without data times if an attribute is longer than its message", () => {
     const bytes = Buffer.concat([socketMessage({ info: tcpInfo(1, 2, 3, 4, 60) }), Buffer.alloc(300)]);
     expect(read(bytes, bytes.length - 300).sockets[0]?.lastDataSentMs).toBe(1);
     bytes.writeUInt16LE(252, 96);

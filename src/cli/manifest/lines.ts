@@ -43,7 +43,7 @@ export function columnOf(text: string, offset: number): number {
   return offset - lineStart(text, offset);
 }
 
-/** Removes whole lines with the line break before them, or after them at the start of the text. */
+/** Removes whole lines and the line break before them; at the start of the text, the line break after them. */
 export function removedLines(text: string, start: number, end: number): Splice {
   const firstLineStart = lineStart(text, start);
   const lineFeedOffset = text.indexOf("\n", end);

@@ -144,7 +144,7 @@ export type RelayStatus = {
   readonly responseMs: number;
   /** Time at which the status `out` was received. */
   readonly withdrawnAtMs: number;
-  /** Equal to `withdrawnAtMs`, or the start of a silence of the relay before that time. */
+  /** `withdrawnAtMs`, or the time at which the status became `unknown`, if it was `unknown` directly before `out`. */
   readonly outFromMs: number;
   /** Time at which the status changed from `in` to `unknown`. */
   readonly silentFromMs: number;

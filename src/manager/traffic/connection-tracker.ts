@@ -189,7 +189,7 @@ function exchangeAfter(previous: TrackedConnection | undefined, socket: TcpSocke
   const hasSent = socket.dataSegmentsSent > previous.dataSegmentsSent;
   return {
     step: nextExchangeStep(previous.exchangeStep, hasReceived, hasSent),
-    // The last data of an upload is new, but its response has been outstanding since its first data.
+    // An upload may still send data, but its response has been outstanding since the upload's first segment.
     outstandingSinceMs: previous.working && !hasSent ? previous.outstandingSinceMs : receivedAtMs,
   };
 }

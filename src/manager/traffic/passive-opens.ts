@@ -52,11 +52,11 @@ export function createPassiveOpens(probes: readonly KubeletProbe[]): PassiveOpen
 
       passiveCredit = passiveCredit + newAccepts + newDials + explained.newConnections;
       activeCredit = activeCredit + newDials + newRelayDials;
-      const explainedPassive = Math.min(passiveCredit, passiveGrowth);
-      const explainedActive = Math.min(activeCredit, activeGrowth);
-      passiveCredit = passiveCredit - explainedPassive;
-      activeCredit = activeCredit - explainedActive;
-      const unexplained = passiveGrowth - explainedPassive - (activeGrowth - explainedActive);
+      const creditedPassiveOpens = Math.min(passiveCredit, passiveGrowth);
+      const creditedActiveOpens = Math.min(activeCredit, activeGrowth);
+      passiveCredit = passiveCredit - creditedPassiveOpens;
+      activeCredit = activeCredit - creditedActiveOpens;
+      const unexplained = passiveGrowth - creditedPassiveOpens - (activeGrowth - creditedActiveOpens);
       return unexplained > 0 && unexplained > allowance.takeUpTo(unexplained);
     },
   };

@@ -106,8 +106,8 @@ export function isAnswered(socket: TcpSocket, ackHistory: AckHistory): boolean {
 }
 
 /**
- * Whether a connection was destroyed before the response to its last request, without a reset. For two segments in the same
- * jiffy, and for data that the client sends when it closes (TLS, HTTP/2), the numbers of segments decide.
+ * Whether a connection was closed, without a reset, before the response to its last request. If the times do not show which side
+ * sent last (two segments in one jiffy, or data that the client sends when it closes), the numbers of segments are compared.
  *
  * @param ackHistory of the last sample; {@link NEW_ACK_HISTORY} for a connection that opened after it
  */

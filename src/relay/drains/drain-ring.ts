@@ -68,7 +68,8 @@ export function createDrainRing(limit: number, wallMs: () => number): DrainRing 
 }
 
 function updateEndedDrain(list: DrainRecord[], index: number, existing: DrainRecord, record: DrainRecord): void {
-  // The manager's report has more detail than the relay's record of a lost drain.
+  // A report with resets is the second report of the same drain, so it keeps its place. A first report replaces the relay's record
+  // of a lost drain or of a running drain, and becomes the newest.
   if (record.report.resets !== undefined) list[index] = { ...existing, report: record.report };
   else if (record.report.outcome !== "lost" && !isRunning(record)) {
     list.splice(index, 1);

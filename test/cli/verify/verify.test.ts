@@ -87,7 +87,7 @@ async function verify(args: readonly string[] = [], steps: readonly (() => unkno
 }
 
 describe("the command verify passes", () => {
-  test("if no ended Pod cut a connection", async () => {
+  test("if no terminated Pod cut a connection", async () => {
     replica.add(createEndedDrain("web-1-a", {}));
     replica.add(createEndedDrain("web-1-b", { stoppingMs: 1_240 }));
     expect(await verify()).toEqual({

@@ -92,8 +92,8 @@ describe("the manager of a drain", () => {
 describe("a namespace's EndpointSlices", () => {
   test("are listed once and watched by one connection for all drains", async () => {
     cluster.put(createWebSlice());
-    const drainers = Array.from({ length: 50 }, () => cluster.startDrain());
-    for (const drainer of drainers) await waitForStatus(drainer, { state: "in" });
+    const drains = Array.from({ length: 50 }, () => cluster.startDrain());
+    for (const drainer of drains) await waitForStatus(drainer, { state: "in" });
     await eventually(() => expect(cluster.countOpenWatches()).toBe(1));
     expect(cluster.countLists()).toBe(1);
     const lateDrainer = cluster.startDrain();

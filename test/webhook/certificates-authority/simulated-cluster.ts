@@ -176,7 +176,7 @@ export function createCluster(replicaCount: number, webhookCount = 2): Simulated
   };
 }
 
-/** Whether the replica gets requests: its leaf is valid, and it has found no reason why an API server could distrust the leaf. */
+/** Whether the replica gets requests: its leaf is valid, and it has not found a reason for which an API server could reject the leaf. */
 export function isReady(cluster: SimulatedCluster, replica: Replica): boolean {
   const leaf = replica.reconciler.leaf();
   if (leaf === undefined || replica.distrustReason !== "") return false;
