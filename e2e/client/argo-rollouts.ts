@@ -4,14 +4,14 @@ import { join } from "node:path";
 import type { KubernetesObject } from "@kubernetes/client-node";
 import { downloadSource } from "../build/completed-source.ts";
 import { waitUntil } from "../host/wait.ts";
-import { makeLayer } from "../images/docker-archive.ts";
+import { makeTmpLayer } from "../images/docker-archive.ts";
 import type { CaseNamespace } from "./case-namespace.ts";
 import { importGoPrograms } from "./go-programs.ts";
 import { kubectlIn, kubectlOf } from "./kubectl.ts";
 import { APP, type SampleOptions, sampleService, sampleTemplate } from "./sample-app.ts";
 import type { Suite } from "./suite.ts";
 
-export const ARGO_ROLLOUTS_VERSION = "1.10.1";
+const ARGO_ROLLOUTS_VERSION = "1.10.1";
 
 const NAMESPACE = "argo-rollouts";
 const MODULE_PATH = "github.com/argoproj/argo-rollouts";
@@ -21,7 +21,7 @@ const IMAGE = `quay.io/argoproj/argo-rollouts:v${ARGO_ROLLOUTS_VERSION}`;
 const REPLICAS = 2;
 
 export async function importArgoRollouts(suite: Suite): Promise<void> {
-  const baseLayers = [makeLayer([{ path: "tmp", mode: 0o1777, content: undefined }])];
+  const baseLayers = [makeTmpLayer()];
   await importGoPrograms(suite, "argo-rollouts", [
     { name: IMAGE, program: "rollouts-controller", user: "999:999", baseLayers },
   ]);

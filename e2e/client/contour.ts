@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { downloadSource } from "../build/completed-source.ts";
-import { makeLayer } from "../images/docker-archive.ts";
+import { makeTmpLayer } from "../images/docker-archive.ts";
 import { importEnvoy } from "./envoy-image.ts";
 import { importGoPrograms } from "./go-programs.ts";
 import { kubectlIn, kubectlOf } from "./kubectl.ts";
@@ -35,7 +35,7 @@ const MANIFESTS = [
 
 /** @throws with the reason if Envoy is not available */
 export async function importContour(suite: Suite): Promise<void> {
-  const baseLayers = [makeLayer([{ path: "tmp", mode: 0o1777, content: undefined }])];
+  const baseLayers = [makeTmpLayer()];
   const packedProgram = { program: "contour", user: IMAGE_USER, baseLayers };
   await importGoPrograms(suite, "contour", [
     { ...packedProgram, name: CONTOUR_IMAGE },

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { downloadSource } from "../build/completed-source.ts";
-import { makeLayer } from "../images/docker-archive.ts";
+import { makeTmpLayer } from "../images/docker-archive.ts";
 import { ENVOY_VERSION, importEnvoy } from "./envoy-image.ts";
 import { importGoPrograms } from "./go-programs.ts";
 import { runHelm } from "./helm.ts";
@@ -24,7 +24,7 @@ const PROXY_IMAGE_VALUE = `global.images.envoyProxy.image=${ENVOY_IMAGE}`;
 /** @throws with the reason if Envoy is not available */
 export async function importEnvoyGateway(suite: Suite): Promise<void> {
   // The shutdown manager writes a file to /tmp, which the base of its own image contains.
-  const baseLayers = [makeLayer([{ path: "tmp", mode: 0o1777, content: undefined }])];
+  const baseLayers = [makeTmpLayer()];
   const image = { name: GATEWAY_IMAGE, program: "envoy-gateway", user: IMAGE_USER, baseLayers };
   await importGoPrograms(suite, "envoy-gateway", [image]);
   await importEnvoy(suite, ENVOY_IMAGE, IMAGE_USER);

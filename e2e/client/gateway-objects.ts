@@ -4,11 +4,11 @@ import { UPSTREAM_PORTS } from "../../test/programs/envoy/upstream-ports.ts";
 import type { CaseNamespace } from "./case-namespace.ts";
 import { imageOf } from "./suite.ts";
 
-type LooseObject = KubernetesObject & Readonly<Record<string, unknown>>;
+export type LooseObject = KubernetesObject & Readonly<Record<string, unknown>>;
 
 export const BACKEND = "backend";
 export const BACKEND_LABELS = { app: BACKEND };
-export const HTTP1_PORT = 8_080;
+const HTTP1_PORT = 8_080;
 export const HTTP2_PORT = 8_081;
 
 /** Ports of the Gateway's listeners, by their names. */
@@ -84,4 +84,19 @@ export function routesOf(gateway: string): readonly LooseObject[] {
     route("TCPRoute", "v1alpha2", "tcp", [ruleTo(UPSTREAM_PORTS.tcp)]),
     route("UDPRoute", "v1alpha2", "udp", [ruleTo(UPSTREAM_PORTS.udp)]),
   ];
+}
+
+/** Returns the rules of an Ingress for every host. @param grpcService the Service of gRPC, in the same namespace */
+export function ingressRules(grpcService: string): readonly object[] {
+  const path = (prefix: string, name: string, port: number) => ({
+    path: prefix,
+    pathType: "Prefix",
+    backend: { service: { name, port: { number: port } } },
+  });
+  const paths = [
+    path("/ws", BACKEND, UPSTREAM_PORTS.http1),
+    path("/lastcall.test.Greeter", grpcService, HTTP2_PORT),
+    path("/", BACKEND, HTTP1_PORT),
+  ];
+  return [{ http: { paths } }];
 }

@@ -1,7 +1,7 @@
 /** Installs Istio with its own charts: the real istiod, with a sidecar of its real agent and an upstream Envoy. */
 import { join } from "node:path";
 import { downloadSource } from "../build/completed-source.ts";
-import { makeLayer } from "../images/docker-archive.ts";
+import { makeLayer, makeTmpLayer } from "../images/docker-archive.ts";
 import { type Content, treeEntries } from "../images/file-tree.ts";
 import { librariesOf } from "../images/program-archive.ts";
 import { findEnvoy } from "./envoy-image.ts";
@@ -51,7 +51,7 @@ export async function importIstio(suite: Suite): Promise<void> {
     ...(await librariesOf(envoyFile)),
     ...(await librariesOf(NFT)),
   ];
-  const tmpLayer = makeLayer([{ path: "tmp", mode: 0o1777, content: undefined }]);
+  const tmpLayer = makeTmpLayer();
   const proxyLayers = [tmpLayer, makeLayer(treeEntries(contents))];
   const name = (image: string) => `${IMAGES.hub}/${image}:${IMAGES.tag}`;
   await importGoPrograms(suite, "istio", [

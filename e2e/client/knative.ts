@@ -2,12 +2,12 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { downloadSource } from "../build/completed-source.ts";
-import { makeLayer } from "../images/docker-archive.ts";
+import { makeTmpLayer } from "../images/docker-archive.ts";
 import { importGoPrograms } from "./go-programs.ts";
 import { kubectlIn, kubectlOf } from "./kubectl.ts";
 import type { Suite } from "./suite.ts";
 
-export const KNATIVE_VERSION = "0.50.0";
+const KNATIVE_VERSION = "0.50.0";
 
 const NAMESPACE = "knative-serving";
 const MODULE_FOLDER = join(import.meta.dirname, "../modules/knative");
@@ -15,7 +15,7 @@ const CONTROLLERS = ["activator", "autoscaler", "controller", "webhook"];
 const PROGRAMS = [...CONTROLLERS, "queue"];
 
 export async function importKnative(suite: Suite): Promise<void> {
-  const baseLayers = [makeLayer([{ path: "tmp", mode: 0o1777, content: undefined }])];
+  const baseLayers = [makeTmpLayer()];
   const images = PROGRAMS.map((program) => ({ name: imageNameOf(program), program, user: "65532:65532", baseLayers }));
   await importGoPrograms(suite, "knative", images);
 }

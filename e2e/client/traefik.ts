@@ -1,6 +1,6 @@
 /** Imports a real Traefik, and creates the objects that it needs beside the guide's Deployment. */
 import type { KubernetesObject } from "@kubernetes/client-node";
-import { makeLayer } from "../images/docker-archive.ts";
+import { makeTmpLayer } from "../images/docker-archive.ts";
 import { importGoPrograms } from "./go-programs.ts";
 import { kubectlOf } from "./kubectl.ts";
 import type { Suite } from "./suite.ts";
@@ -13,7 +13,7 @@ const NAME = "traefik";
 const LABELS = { "app.kubernetes.io/name": NAME };
 
 export async function importTraefik(suite: Suite): Promise<void> {
-  const baseLayers = [makeLayer([{ path: "tmp", mode: 0o1777, content: undefined }])];
+  const baseLayers = [makeTmpLayer()];
   await importGoPrograms(suite, "traefik", [{ name: IMAGE, program: NAME, user: "65532:65532", baseLayers }]);
 }
 

@@ -22,6 +22,11 @@ export function makeLayer(entries: readonly TarEntry[]): Layer {
   return { digest: sha256(tar), tar };
 }
 
+/** Returns a layer with an empty folder /tmp, in which every user can write. */
+export function makeTmpLayer(): Layer {
+  return makeLayer([{ path: "tmp", mode: 0o1777, content: undefined }]);
+}
+
 /** Returns the parts of the archive in order. */
 export function dockerArchive(images: readonly Image[]): readonly Uint8Array[] {
   const layers = new Map(images.flatMap((image) => image.layers.map((layer) => [layer.digest, layer])));

@@ -1,8 +1,6 @@
 /** Rolls the Envoys of a real Contour under load: with its own shutdown manager, with lastcall, with both, and with neither. */
-import type { KubernetesObject, V1Deployment, V1Service } from "@kubernetes/client-node";
+import type { V1Service } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, test } from "vitest";
-import { documentsOf, readGuide } from "../../test/guides/manifests.ts";
-import { UPSTREAM_PORTS } from "../../test/programs/envoy/upstream-ports.ts";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
 import {
   CONTOUR_NAMESPACE,
@@ -13,14 +11,14 @@ import {
 } from "../client/contour.ts";
 import { startDns } from "../client/dns.ts";
 import { ENVOY_VERSION } from "../client/envoy-image.ts";
-import { ENDINGS, type Ending, podSettingsOf } from "../client/gateway-endings.ts";
+import { ENDINGS, type Ending } from "../client/gateway-endings.ts";
 import { loadsOf } from "../client/gateway-load.ts";
-import { backendObjects, HTTP1_PORT, HTTP2_PORT } from "../client/gateway-objects.ts";
+import { BACKEND, backendObjects, ingressRules, type LooseObject } from "../client/gateway-objects.ts";
+import { applyGuideProxies, deleteProxies } from "../client/guide-proxies.ts";
 import { kubectlIn, kubectlOf } from "../client/kubectl.ts";
-import { type Gateway, measureRollout, podsOf } from "../client/measure-rollout.ts";
+import { type Gateway, measureRollout } from "../client/measure-rollout.ts";
 import { ENVOY } from "../client/measured-pods.ts";
 import { readSuite } from "../client/suite.ts";
-import { waitUntil } from "../host/wait.ts";
 
 const suite = readSuite(process.env);
 const NAMESPACE = "shop";
@@ -61,59 +59,24 @@ describe("a rollout of Contour's Envoys", () => {
   );
 });
 
-/** Applies the guide's Deployment of Envoys. */
+/** Applies the guide's Deployment of Envoys, the backend, and the routes to it. */
 async function applyEnvoys(namespace: CaseNamespace, ending: Ending): Promise<void> {
-  await ENVOYS.kubectl.run(["delete", "deployment", ENVOYS.deployment, "--ignore-not-found"]);
-  await waitUntil({ condition: "no Envoy of an earlier case exists", withinMs: 420_000, everyMs: 1_000 }, async () =>
-    (await podsOf(ENVOYS)).length === 0 ? true : undefined,
-  );
+  await deleteProxies(ENVOYS);
   await namespace.apply([...backendObjects(namespace), ingress()]);
   const annotation = "projectcontour.io/upstream-protocol.h2c=grpc";
-  await namespace.kubectl.run(["annotate", "service", "backend", annotation, "--overwrite"]);
-  await namespace.waitForRollout("deployment/backend");
-  const objects = documentsOf(readGuide("contour").manifest) as readonly (KubernetesObject & V1Deployment)[];
-  const list = { apiVersion: "v1", kind: "List", items: objects.map((object) => withEnding(object, ending)) };
-  await ENVOYS.kubectl.run(["apply", "--server-side", "--force-conflicts", "--filename=-"], JSON.stringify(list));
-  await ENVOYS.kubectl.run(["rollout", "status", `deployment/${ENVOYS.deployment}`, "--timeout=180s"]);
-}
-
-function withEnding(object: V1Deployment, ending: Ending): V1Deployment {
-  const deployment = structuredClone(object);
-  const template = deployment.spec?.template;
-  if (template?.metadata === undefined) throw new Error("The guide's manifest has no Pod template.");
-  const settings = podSettingsOf(ending);
-  template.metadata = {
-    ...template.metadata,
-    ...settings,
-    labels: { ...template.metadata.labels, ...settings.labels },
-  };
-  if (ending === "neither") for (const container of template.spec?.containers ?? []) delete container.lifecycle;
-  return deployment;
+  await namespace.kubectl.run(["annotate", "service", BACKEND, annotation, "--overwrite"]);
+  await namespace.waitForRollout(`deployment/${BACKEND}`);
+  await applyGuideProxies(ENVOYS, ending, (containers) => {
+    if (ending === "neither") for (const container of containers) delete container.lifecycle;
+  });
 }
 
 /** Returns an Ingress for every host, because an HTTPProxy requires a host name. */
-function ingress(): KubernetesObject & Readonly<Record<string, unknown>> {
-  const path = (prefix: string, port: number) => ({
-    path: prefix,
-    pathType: "Prefix",
-    backend: { service: { name: "backend", port: { number: port } } },
-  });
+function ingress(): LooseObject {
   return {
     apiVersion: "networking.k8s.io/v1",
     kind: "Ingress",
     metadata: { name: "web", annotations: { "projectcontour.io/websocket-routes": "/ws" } },
-    spec: {
-      rules: [
-        {
-          http: {
-            paths: [
-              path("/ws", UPSTREAM_PORTS.http1),
-              path("/lastcall.test.Greeter", HTTP2_PORT),
-              path("/", HTTP1_PORT),
-            ],
-          },
-        },
-      ],
-    },
+    spec: { rules: ingressRules(BACKEND) },
   };
 }

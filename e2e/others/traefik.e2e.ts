@@ -2,16 +2,22 @@
  * Rolls a real Traefik and the Pods behind it at the same time under load: with Traefik's own wait, with lastcall, and without
  * both. The Pods behind it have lastcall in every case, so that the failures are those of Traefik's rollout.
  */
-import type { KubernetesObject, V1Deployment, V1Service } from "@kubernetes/client-node";
+import type { V1Service } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, test } from "vitest";
-import { documentsOf, readGuide } from "../../test/guides/manifests.ts";
-import { UPSTREAM_PORTS } from "../../test/programs/envoy/upstream-ports.ts";
 import { type CaseNamespace, inNamespace } from "../client/case-namespace.ts";
-import { type Ending, podSettingsOf } from "../client/gateway-endings.ts";
+import type { Ending } from "../client/gateway-endings.ts";
 import { loadsOf } from "../client/gateway-load.ts";
-import { BACKEND, BACKEND_LABELS, backendObjects, HTTP1_PORT, HTTP2_PORT } from "../client/gateway-objects.ts";
+import {
+  BACKEND,
+  BACKEND_LABELS,
+  backendObjects,
+  HTTP2_PORT,
+  ingressRules,
+  type LooseObject,
+} from "../client/gateway-objects.ts";
+import { applyGuideProxies, deleteProxies } from "../client/guide-proxies.ts";
 import { kubectlIn, kubectlOf } from "../client/kubectl.ts";
-import { type Gateway, measureRollout, podsOf } from "../client/measure-rollout.ts";
+import { type Gateway, measureRollout } from "../client/measure-rollout.ts";
 import { readSuite } from "../client/suite.ts";
 import {
   importTraefik,
@@ -20,11 +26,10 @@ import {
   TRAEFIK_VERSION,
   uninstallTraefik,
 } from "../client/traefik.ts";
-import { waitUntil } from "../host/wait.ts";
 
 const suite = readSuite(process.env);
 const NAMESPACE = "shop";
-const GUIDE = "traefik";
+const GRPC_SERVICE = "grpc";
 /** Traefik's own wait at SIGTERM, during which it keeps accepting connections and fails its readiness probe. */
 const OWN_WAIT = "--entrypoints.web.transport.lifecycle.requestacceptgracetimeout=5s";
 /** An Ingress routes only HTTP. */
@@ -33,7 +38,7 @@ const LOADS = loadsOf(suite, ["tcp", "udp"]);
 const TRAEFIK = {
   gateway: "Traefik",
   versions: `Traefik ${TRAEFIK_VERSION}`,
-  guide: GUIDE,
+  guide: "traefik",
   podNamespace: TRAEFIK_NAMESPACE,
   kubectl: kubectlIn(kubectlOf(suite), TRAEFIK_NAMESPACE),
   selector: "app.kubernetes.io/name=traefik",
@@ -70,60 +75,31 @@ async function restartBackends(namespace: CaseNamespace): Promise<void> {
 
 /** Applies the guide's Deployment, its backends, and the routes to them. */
 async function applyTraefik(namespace: CaseNamespace, ending: Ending): Promise<void> {
-  await TRAEFIK.kubectl.run(["delete", "deployment", TRAEFIK.deployment, "--ignore-not-found"]);
-  await waitUntil({ condition: "no Traefik of an earlier case exists", withinMs: 420_000, everyMs: 1_000 }, async () =>
-    (await podsOf(TRAEFIK)).length === 0 ? true : undefined,
-  );
+  await deleteProxies(TRAEFIK);
   const backends = backendObjects(namespace, { replicas: 2, isInjected: true });
   await namespace.apply([...backends, h2cService(), ingress()]);
   await namespace.waitForRollout(`deployment/${BACKEND}`);
-  const objects = documentsOf(readGuide(GUIDE).manifest) as readonly (KubernetesObject & V1Deployment)[];
-  const list = { apiVersion: "v1", kind: "List", items: objects.map((object) => withEnding(object, ending)) };
-  await TRAEFIK.kubectl.run(["apply", "--server-side", "--force-conflicts", "--filename=-"], JSON.stringify(list));
-  await TRAEFIK.kubectl.run(["rollout", "status", `deployment/${TRAEFIK.deployment}`, "--timeout=180s"]);
-}
-
-function withEnding(object: V1Deployment, ending: Ending): V1Deployment {
-  const deployment = structuredClone(object);
-  const template = deployment.spec?.template;
-  const [container] = template?.spec?.containers ?? [];
-  if (template?.metadata === undefined || container === undefined) throw new Error("The guide has no Pod template.");
-  const settings = podSettingsOf(ending);
-  template.metadata = {
-    ...template.metadata,
-    ...settings,
-    labels: { ...template.metadata.labels, ...settings.labels },
-  };
-  if (ending === "own") container.args = [...(container.args ?? []), OWN_WAIT];
-  return deployment;
+  await applyGuideProxies(TRAEFIK, ending, (containers) => {
+    if (ending === "own") for (const container of containers) container.args = [...(container.args ?? []), OWN_WAIT];
+  });
 }
 
 /** A separate Service, because Traefik's annotation for HTTP/2 without TLS applies to all ports of a Service. */
-function h2cService(): KubernetesObject & Readonly<Record<string, unknown>> {
+function h2cService(): LooseObject {
   return {
     apiVersion: "v1",
     kind: "Service",
-    metadata: { name: "grpc", annotations: { "traefik.ingress.kubernetes.io/service.serversscheme": "h2c" } },
+    metadata: { name: GRPC_SERVICE, annotations: { "traefik.ingress.kubernetes.io/service.serversscheme": "h2c" } },
     spec: { selector: BACKEND_LABELS, ports: [{ name: "grpc", port: HTTP2_PORT }] },
   };
 }
 
-function ingress(): KubernetesObject & Readonly<Record<string, unknown>> {
-  const path = (prefix: string, name: string, port: number) => ({
-    path: prefix,
-    pathType: "Prefix",
-    backend: { service: { name, port: { number: port } } },
-  });
-  const paths = [
-    path("/ws", BACKEND, UPSTREAM_PORTS.http1),
-    path("/lastcall.test.Greeter", "grpc", HTTP2_PORT),
-    path("/", BACKEND, HTTP1_PORT),
-  ];
+function ingress(): LooseObject {
   return {
     apiVersion: "networking.k8s.io/v1",
     kind: "Ingress",
     metadata: { name: "web" },
-    spec: { ingressClassName: "traefik", rules: [{ http: { paths } }] },
+    spec: { ingressClassName: "traefik", rules: ingressRules(GRPC_SERVICE) },
   };
 }
 

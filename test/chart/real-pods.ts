@@ -16,6 +16,9 @@ const injectLabel = (value: string) => ({ labels: { "lastcall.dev/inject": value
 const annotationOf = (key: string, value: string) => ({ annotations: { [key]: value } });
 const lifecycle = { preStop: { exec: { command: ["/bin/stop"] } } };
 
+const knativeLifecycle = { preStop: { httpGet: { path: "/wait-for-drain", port: 8_022 } } };
+const QUEUE_PROXY = { name: "queue-proxy", image: "queue" };
+
 const osAffinity = (...values: readonly string[]) => ({
   nodeAffinity: {
     requiredDuringSchedulingIgnoredDuringExecution: {
@@ -74,6 +77,20 @@ export const POD_CASES: readonly PodCase[] = [
   }),
   podCase("a Pod whose only container has its own preStop hook", "shop", "skipped", {
     spec: { containers: [{ name: "app", image: "app", lifecycle }] },
+  }),
+  podCase("a Pod of Knative", "shop", "skipped", {
+    spec: { containers: [{ name: "user-container", image: "app", lifecycle: knativeLifecycle }, QUEUE_PROXY] },
+  }),
+  podCase("a Pod with a container queue-proxy but without Knative's hook", "shop", "injected", {
+    spec: { containers: [{ name: "user-container", image: "app" }, QUEUE_PROXY] },
+  }),
+  podCase("a Pod with Knative's hook but without its proxy", "shop", "injected", {
+    spec: {
+      containers: [
+        { name: "user-container", image: "app", lifecycle: knativeLifecycle },
+        { name: "b", image: "b" },
+      ],
+    },
   }),
   podCase("a Pod of a namespace that did not opt in", "plain", "not selected"),
   podCase("an opted-in Pod of a namespace that did not opt in", "plain", "injected", {
